@@ -1,0 +1,89 @@
+"""The answer as users get it, on the command line, over HTTP and from the library. Its JSON form is a contract."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from answerable.core.ids import ArtifactId, RunId
+from answerable.core.values import Frozen, Json, OutputColumn
+
+Kind = Literal["table", "value", "chart", "text", "clarify", "refusal"]
+
+
+class StepRecord(Frozen):
+    """One step as the answer accounts for it."""
+
+    id: str
+    kind: str
+    source: str | None = None
+    code: str | None = None
+    """The program that ran, exactly: SQL, Cypher or Python."""
+    row_count: int | None = None
+    duration_ms: float = 0.0
+    status: Literal["done", "failed", "skipped"] = "done"
+    data_source_type: str | None = None
+    """`sql`, `graph`, `api`, …"""
+    fingerprint: str | None = None
+    last_sync: datetime | None = None
+    artifact: ArtifactId | None = None
+
+
+class Choice(Frozen):
+    """One reading that the user may have meant."""
+
+    id: int
+    label: str
+    """The sentence of what this reading would answer."""
+    plan: Json = None
+    code: str | None = None
+
+
+class Binding(Frozen):
+    """A phrase of the question and what it became."""
+
+    phrase: str
+    meaning: str
+
+
+class Provenance(Frozen):
+    mind: str = "reader"
+    """Who understood the question: `reader`, `direct`, or a model's name."""
+    understood: str | None = None
+    bindings: tuple[Binding, ...] = ()
+    confidence: Literal["high", "medium", "low"] | None = None
+    confidence_reason: str | None = None
+    sources: tuple[str, ...] = ()
+    data_source_type: str | None = None
+    last_sync: datetime | None = None
+    fingerprint: str | None = None
+    plan: Json = None
+    chart: Json = None
+    artifact: ArtifactId | None = None
+    truncated: bool = False
+    """The rows here are only the first of `row_count`."""
+    findings: tuple[str, ...] = ()
+    """What a careful reader should know: warnings of the source, numbers that were corrected, steps that failed."""
+
+
+class Usage(Frozen):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """Nothing when the price of the model is not known."""
+    model_calls: int = 0
+    duration_ms: float = 0.0
+
+
+class Answer(Frozen):
+    run_id: RunId
+    status: Literal["done", "partial", "failed", "cancelled", "clarify", "refused"]
+    kind: Kind
+    text: str
+    columns: tuple[OutputColumn, ...] = ()
+    rows: tuple[tuple[Json, ...], ...] = ()
+    row_count: int = 0
+    steps: tuple[StepRecord, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    provenance: Provenance = Field(default_factory=Provenance)
+    usage: Usage = Field(default_factory=Usage)

@@ -1,0 +1,1 @@
+"""The words that every other part uses. No I/O here."""

@@ -1,0 +1,123 @@
+"""What a source holds, in words that both minds, the compilers and the checks share."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
+from typing import Literal, Protocol
+
+from answerable.core.values import ColumnType, Dialect, Frozen, Scalar
+
+
+class Column(Frozen):
+    name: str
+    type: ColumnType
+    nullable: bool = True
+    unique: bool = False
+    """Every non-null value occurs once (declared, or seen when the table was profiled)."""
+    distinct_count: int | None = None
+    null_count: int | None = None
+    minimum: Scalar = None
+    """Of numbers and dates; dates and times as ISO 8601 text."""
+    maximum: Scalar = None
+    examples: tuple[str, ...] = ()
+    """Up to five distinct values as text, in order of frequency."""
+    label: str | None = None
+    """How people call it, where that differs from the name."""
+    synonyms: tuple[str, ...] = ()
+    description: str | None = None
+    unit: str | None = None
+
+
+class Table(Frozen):
+    name: str
+    columns: tuple[Column, ...]
+    primary_key: tuple[str, ...] = ()
+    row_count: int | None = None
+    label: str | None = None
+    synonyms: tuple[str, ...] = ()
+    description: str | None = None
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Column]:
+        return {column.name: column for column in self.columns}
+
+    def column(self, name: str) -> Column | None:
+        return self._by_name.get(name)
+
+
+class Relationship(Frozen):
+    """A way to join: many rows of `from_table` point to one row of `to_table`."""
+
+    name: str
+    from_table: str
+    from_columns: tuple[str, ...]
+    to_table: str
+    to_columns: tuple[str, ...]
+    origin: Literal["declared", "semantic", "inferred"]
+    confidence: float = 1.0
+    synonyms: tuple[str, ...] = ()
+
+
+class Measure(Frozen):
+    """A named calculation over one table, written in `semantic.yaml`, for example revenue = sum(quantity * price)."""
+
+    name: str
+    table: str
+    expression: str
+    """An SQL aggregate over the table's columns; parsed and checked like any other SQL."""
+    label: str | None = None
+    synonyms: tuple[str, ...] = ()
+    description: str | None = None
+    unit: str | None = None
+
+
+class Warning(Frozen):
+    """Something that was left out or assumed while a source was read; shown to the user, never swallowed."""
+
+    subject: str
+    message: str
+
+
+class Catalog(Frozen):
+    source: str
+    dialect: Dialect
+    tables: tuple[Table, ...]
+    relationships: tuple[Relationship, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    fingerprint: str = ""
+    """Changes whenever the data does; answers quote it."""
+    last_sync: datetime | None = None
+    """When the data was last written, as far as the source can tell."""
+    warnings: tuple[Warning, ...] = ()
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Table]:
+        return {table.name: table for table in self.tables}
+
+    def table(self, name: str) -> Table | None:
+        return self._by_name.get(name)
+
+    def relationship(self, name: str) -> Relationship | None:
+        return next((r for r in self.relationships if r.name == name), None)
+
+    def measure(self, name: str) -> Measure | None:
+        return next((m for m in self.measures if m.name == name), None)
+
+
+class ValueHit(Frozen):
+    """A value in the data that a phrase of the question may mean."""
+
+    table: str
+    column: str
+    value: str
+    """As it stands in the data."""
+    score: float
+    """1.0 for the same text but for case, accents and blanks; less for stems and misspellings."""
+
+
+class ValueLookup(Protocol):
+    """The index of the distinct values of text columns."""
+
+    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+        """The best matches for a whole phrase, best first; nothing when nothing is near."""
+        ...

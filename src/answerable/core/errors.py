@@ -1,0 +1,102 @@
+"""Every error that a user can meet, sorted by who must act.
+
+    AnswerableError
+    ├── UserError              whoever asked: change the question, the file name, the plan
+    │   ├── NotFoundError      the named thing does not exist (or is not yours)
+    │   ├── SemanticError      `semantic.yaml` is wrong; names line and field
+    │   └── GraphError         a graph that cannot run; names the node
+    ├── RefusedError           the rules say no: asking again will not help
+    ├── SourceError            whoever owns the data: unreadable file, wrong password, database down
+    ├── LimitError             a limit was reached: narrow the question or raise the limit
+    ├── TransientError         nobody: trying again later may help; the engine retries these
+    ├── OperatorError          whoever runs Answerable: settings, disk, damaged or newer store
+    └── InternalError          us: a defect
+
+An error is data: a stable code, a sentence, and a hint of what to do. Codes are listed in docs/errors.md.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class AnswerableError(Exception):
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.stable_code = code or type(self).code
+        self.hint = hint
+        self.details: Mapping[str, Any] = details
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UserError(AnswerableError):
+    code = "bad_request"
+    exit_code = 2
+
+
+class NotFoundError(UserError):
+    code = "not_found"
+
+
+class SemanticError(UserError):
+    code = "semantic_invalid"
+
+
+class GraphError(UserError):
+    code = "graph_invalid"
+
+
+class RefusedError(AnswerableError):
+    code = "refused"
+    exit_code = 4
+
+
+class SourceError(AnswerableError):
+    code = "source_failed"
+
+
+class LimitError(AnswerableError):
+    code = "limit_reached"
+
+
+class TransientError(AnswerableError):
+    code = "try_again"
+
+
+class OperatorError(AnswerableError):
+    code = "operator"
+
+
+class InternalError(AnswerableError):
+    code = "internal"
+
+
+KINDS: tuple[type[AnswerableError], ...] = (
+    NotFoundError,
+    SemanticError,
+    GraphError,
+    UserError,
+    RefusedError,
+    SourceError,
+    LimitError,
+    TransientError,
+    OperatorError,
+    InternalError,
+)
+"""From the most to the least specific."""
+
+
+def kind_of(error: BaseException) -> str:
+    """The class name under which an error is stored; anything unknown is a defect of ours."""
+    return next((kind.__name__ for kind in KINDS if isinstance(error, kind)), InternalError.__name__)
+
+
+def restored(kind: str, code: str, message: str, hint: str | None) -> AnswerableError:
+    """The error that `kind_of`, a stable code, a message and a hint were stored from."""
+    by_name = {cls.__name__: cls for cls in KINDS}
+    return by_name.get(kind, InternalError)(message, code=code, hint=hint)

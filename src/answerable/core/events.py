@@ -1,0 +1,195 @@
+"""What happens in a run, as one closed union of small events.
+
+Events are numbered per run from 1 without gaps, stored, and replayable: a client, the page, the audit and the resumed
+engine all read the same list. They carry counts and samples, never bulk. Wire formats are encoders over this union.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from answerable.core.ids import NodeId, RunId
+from answerable.core.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    run: RunId
+    seq: int
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted(_Event):
+    type: ClassVar[str] = "run.started"
+    graph: Json
+    """The whole graph, so that the run can be continued from its events alone."""
+    question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanReady(_Event):
+    type: ClassVar[str] = "plan.ready"
+    plan: Json
+    """Nodes with their ids, kinds and dependencies, in the order they will be shown."""
+    sentence: str | None = None
+    """What was understood, in one plain sentence made from the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepStarted(_Event):
+    type: ClassVar[str] = "step.started"
+    node: NodeId
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress(_Event):
+    type: ClassVar[str] = "step.progress"
+    node: NodeId
+    message: str
+    done: float | None = None
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutput(_Event):
+    """A piece of a step's output while it runs: a token, a printed line, a host call."""
+
+    type: ClassVar[str] = "step.output"
+    node: NodeId
+    channel: str
+    data: Json
+
+
+@dataclass(frozen=True, slots=True)
+class StepRetried(_Event):
+    type: ClassVar[str] = "step.retried"
+    node: NodeId
+    attempt: int
+    """The attempt that failed."""
+    delay: float
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished(_Event):
+    """The journal's record: a node that has one is never run again in this run."""
+
+    type: ClassVar[str] = "step.finished"
+    node: NodeId
+    output: Json
+    attempt: int = 1
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepFailed(_Event):
+    type: ClassVar[str] = "step.failed"
+    node: NodeId
+    kind: str
+    code: str
+    message: str
+    hint: str | None = None
+    attempt: int = 1
+    duration_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepSkipped(_Event):
+    type: ClassVar[str] = "step.skipped"
+    node: NodeId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested(_Event):
+    type: ClassVar[str] = "approval.requested"
+    node: NodeId
+    prompt: str
+    effect: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided(_Event):
+    type: ClassVar[str] = "approval.decided"
+    node: NodeId
+    approved: bool
+    by: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMetadata(_Event):
+    type: ClassVar[str] = "answer.metadata"
+    kind: str
+    columns: Sequence[Mapping[str, str]]
+    row_count: int
+    chart: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerBatch(_Event):
+    """Rows `offset` to `offset + count` can be read from `GET /runs/{id}/rows`; small ones ride along."""
+
+    type: ClassVar[str] = "answer.batch"
+    offset: int
+    count: int
+    rows: Sequence[Sequence[Json]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFinal(_Event):
+    type: ClassVar[str] = "answer.final"
+    answer: Json
+    """The answer without its rows when they were streamed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished(_Event):
+    type: ClassVar[str] = "run.finished"
+    status: str
+    """`done`, or `partial` when non-critical steps failed."""
+    output: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed(_Event):
+    type: ClassVar[str] = "run.failed"
+    kind: str
+    code: str
+    message: str
+    hint: str | None = None
+    node: NodeId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunCancelled(_Event):
+    type: ClassVar[str] = "run.cancelled"
+    reason: str = "cancelled"
+
+
+Event: TypeAlias = (
+    RunStarted
+    | PlanReady
+    | StepStarted
+    | StepProgress
+    | StepOutput
+    | StepRetried
+    | StepFinished
+    | StepFailed
+    | StepSkipped
+    | ApprovalRequested
+    | ApprovalDecided
+    | AnswerMetadata
+    | AnswerBatch
+    | AnswerFinal
+    | RunFinished
+    | RunFailed
+    | RunCancelled
+)
+
+EVENT_TYPES: Mapping[str, type[Event]] = {cls.type: cls for cls in Event.__args__}  # type: ignore[attr-defined]
+TERMINAL: tuple[type[Event], ...] = (RunFinished, RunFailed, RunCancelled)

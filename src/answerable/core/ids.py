@@ -1,0 +1,34 @@
+"""Identifiers. Each is a short prefix and a time-sortable random part, so that listings by id are listings by age."""
+
+import secrets
+import time
+from typing import NewType
+
+RunId = NewType("RunId", str)
+NodeId = NewType("NodeId", str)
+ThreadId = NewType("ThreadId", str)
+MessageId = NewType("MessageId", str)
+TenantId = NewType("TenantId", str)
+UserId = NewType("UserId", str)
+ArtifactId = NewType("ArtifactId", str)
+"""`sha256:` and the hash of the content, in hexadecimal."""
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def new_run_id() -> RunId:
+    return RunId("run_" + _sortable())
+
+
+def new_thread_id() -> ThreadId:
+    return ThreadId("thr_" + _sortable())
+
+
+def new_message_id() -> MessageId:
+    return MessageId("msg_" + _sortable())
+
+
+def _sortable() -> str:
+    """48 bits of milliseconds and 72 random bits, as 24 characters of base 32."""
+    number = (time.time_ns() // 1_000_000 << 72) | secrets.randbits(72)
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(115, -1, -5))

@@ -1,0 +1,40 @@
+"""What steps hand to each other and what answers are made of."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from answerable.core.ids import ArtifactId
+
+Scalar: TypeAlias = str | int | float | bool | None
+Json: TypeAlias = Any
+"""A value that JSON can hold. Recursive aliases cost more in noise than they catch."""
+
+ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "json", "binary"]
+Dialect = Literal["duckdb", "sqlite", "postgres"]
+
+
+class Frozen(BaseModel):
+    """Base of all value objects: immutable, and strict about unknown fields so that a typo is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class OutputColumn(Frozen):
+    """A column of a result."""
+
+    name: str
+    type: ColumnType
+
+
+class FrameRef(Frozen):
+    """A result table, kept as a content-addressed Arrow IPC file by the artifact store. Bulk data travels only as this."""
+
+    kind: Literal["frame"] = "frame"
+    artifact: ArtifactId
+    columns: tuple[OutputColumn, ...]
+    row_count: int
+    byte_count: int
+    sample: tuple[Mapping[str, Json], ...] = ()
+    """Three complete records at most, for events, logs and prompts."""

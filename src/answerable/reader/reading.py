@@ -1,0 +1,45 @@
+"""What the reader replies with. It answers when it is sure, asks when it is not, and says which word it did not know."""
+
+from typing import TypeAlias
+
+from answerable.answers.answer import Binding
+from answerable.core.values import Frozen
+from answerable.query.plan import QueryPlan
+
+
+class Reading(Frozen):
+    """One way to understand the question."""
+
+    plan: QueryPlan
+    sentence: str
+    """Made from the plan, so it is always true of what runs."""
+    confidence: float
+    """Estimated probability that this is what was meant, 0 to 1."""
+    bindings: tuple[Binding, ...] = ()
+    sql: str | None = None
+
+
+class Read(Frozen):
+    """Sure enough to answer."""
+
+    best: Reading
+    others: tuple[Reading, ...] = ()
+
+
+class Unsure(Frozen):
+    """Several readings are close: the user chooses."""
+
+    question: str
+    """What to ask back, in one sentence."""
+    readings: tuple[Reading, ...]
+    """The best first, five at most."""
+
+
+class Unreadable(Frozen):
+    """Nothing in the data matches. `unknown` names the words that were not understood."""
+
+    message: str
+    unknown: tuple[str, ...] = ()
+
+
+Reply: TypeAlias = Read | Unsure | Unreadable

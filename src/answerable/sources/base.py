@@ -1,0 +1,50 @@
+"""The seam to data: three verbs. A source never trusts text; what it is asked to run has been checked and regenerated."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from answerable.core.catalog import Catalog, ValueLookup
+from answerable.core.values import Dialect, OutputColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may use. Reaching one is a `LimitError` that names it."""
+
+    seconds: float = 30.0
+    memory_mb: int = 2048
+    rows: int = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished query: an Arrow IPC file was written to the path that the caller gave."""
+
+    columns: tuple[OutputColumn, ...]
+    row_count: int
+    byte_count: int
+    duration_ms: float
+
+
+class Source(Protocol):
+    name: str
+    kind: str
+    """`files`, `sqlite`, `duckdb`, `postgres`, …"""
+    dialect: Dialect
+
+    async def describe(self) -> Catalog:
+        """The catalog of the data as it is now; unchanged data is not read again."""
+        ...
+
+    async def values(self) -> ValueLookup:
+        """The index of distinct text values, built on first use."""
+        ...
+
+    async def check(self, sql: str) -> None:
+        """Plans the statement without running it; raises the source's own complaint as a `UserError`."""
+        ...
+
+    async def execute(self, sql: str, into: Path, limits: Limits) -> Result: ...
+
+    async def close(self) -> None: ...

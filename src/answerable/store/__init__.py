@@ -1,0 +1,1 @@
+"""Durable state: SQLite by default, PostgreSQL by URL, one schema, small protocols."""

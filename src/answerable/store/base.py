@@ -1,0 +1,140 @@
+"""What the store keeps, each kind of thing behind its own short protocol.
+
+Every call names a `Scope`; nothing of another tenant is ever returned, listed or changed. An unknown id is a
+`NotFoundError`; a store that cannot be used is an `OperatorError` with the remedy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from answerable.core.context import RunContext, Scope
+from answerable.core.events import Event
+from answerable.core.ids import ArtifactId, MessageId, RunId, ThreadId
+from answerable.core.values import Json
+
+RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    run: RunId
+    scope: Scope
+    thread: ThreadId | None
+    question: str | None
+    status: RunStatus
+    created_at: datetime
+    finished_at: datetime | None = None
+    request: str | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    message: MessageId
+    thread: ThreadId
+    role: Literal["user", "assistant"]
+    content: str
+    created_at: datetime
+    run: RunId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRecord:
+    thread: ThreadId
+    scope: Scope
+    title: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule:
+    """The stored whole of an answered run: answer, plan, code per step, fingerprints, artifacts. Enough to replay it."""
+
+    run: RunId
+    thread: ThreadId | None
+    created_at: datetime
+    body: Json = field(repr=False)
+
+
+class Runs(Protocol):
+    async def create(self, context: RunContext, question: str | None) -> RunRecord: ...
+
+    async def get(self, scope: Scope, run: RunId) -> RunRecord: ...
+
+    async def recent(
+        self, scope: Scope, *, limit: int = 50, before: RunId | None = None, thread: ThreadId | None = None
+    ) -> Sequence[RunRecord]:
+        """Newest first; `before` continues a listing."""
+        ...
+
+    async def unfinished(self) -> Sequence[RunRecord]:
+        """Of all scopes: what a starting process has to continue."""
+        ...
+
+    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None: ...
+
+
+class Events(Protocol):
+    """The journal. What `append` has returned from survives the death of the process."""
+
+    async def append(self, events: Sequence[Event]) -> None:
+        """All or none, of one run, in one commit. A sequence number that exists already is an `InternalError`."""
+        ...
+
+    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]: ...
+
+
+class Capsules(Protocol):
+    async def put(self, scope: Scope, capsule: Capsule) -> None: ...
+
+    async def get(self, scope: Scope, run: RunId) -> Capsule: ...
+
+    async def latest(self, scope: Scope, thread: ThreadId) -> Capsule | None: ...
+
+
+class Threads(Protocol):
+    async def ensure(self, scope: Scope, thread: ThreadId, title: str) -> ThreadRecord:
+        """The thread, made if it is new. A thread of another tenant is a `NotFoundError`."""
+        ...
+
+    async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]: ...
+
+    async def add_message(self, scope: Scope, message: Message) -> None: ...
+
+    async def messages(self, scope: Scope, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
+        """In order of time; `last` keeps only that many of the newest."""
+        ...
+
+
+class Artifacts(Protocol):
+    """Content-addressed files beside the database. Adding the same content twice keeps one file."""
+
+    def staging(self) -> Path:
+        """A new path in the artifact folder, for a writer whose file is then adopted."""
+        ...
+
+    async def adopt(self, scope: Scope, path: Path) -> ArtifactId:
+        """Moves a finished file in under its hash."""
+        ...
+
+    async def path(self, scope: Scope, artifact: ArtifactId) -> Path: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """All of them over one database, closed together."""
+
+    runs: Runs
+    events: Events
+    capsules: Capsules
+    threads: Threads
+    artifacts: Artifacts
+    database: "Database"
+
+
+class Database(Protocol):
+    async def close(self) -> None: ...
