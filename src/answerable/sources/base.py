@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.values import Dialect, OutputColumn
@@ -25,6 +25,17 @@ class Result:
     row_count: int
     byte_count: int
     duration_ms: float
+
+
+class Probe(Protocol):
+    """Small questions that describing a source asks of its data, run in the same hardened worker as everything else."""
+
+    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Every row of the statement, as Python values: text, int, float, bool, date, datetime (UTC), time, bytes, None.
+
+        Dates of SQLite are text as they stand in the file. A probe that takes too long is a `LimitError`.
+        """
+        ...
 
 
 class Source(Protocol):
