@@ -1,0 +1,41 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: setup run test check bench train lock clean
+
+setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
+
+$(VENV)/.runtime: requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --no-deps -r requirements.lock
+	$(PIP) install --no-deps --editable .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
+	$(PIP) install --no-deps -r requirements-dev.lock
+	touch $@
+
+run: setup  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
+	$(BIN)/answerable demo
+
+test: $(VENV)/.dev  ## Runs every test.
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev  ## Lint, format and types.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev  ## Measures speed as ratios and writes bench/results/.
+	$(BIN)/python -m bench $(ARGS)
+
+train: $(VENV)/.dev  ## Rebuilds the reader's weights from the fit splits and reports the change.
+	$(BIN)/python -m train.reader $(ARGS)
+
+lock:  ## Pins the newest versions that pyproject.toml allows.
+	./scripts/lock $(PYTHON)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

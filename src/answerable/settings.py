@@ -1,0 +1,95 @@
+"""Every setting, with its default and its meaning, in one place.
+
+A setting comes from the environment (`ANSWERABLE_PORT=9000`), else from `settings.yaml` in the home folder, else from
+its default. An unknown name or a wrong value stops the start with a sentence; nothing is read again later.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from answerable.core.errors import OperatorError
+from answerable.core.values import Frozen
+
+PREFIX = "ANSWERABLE_"
+
+
+class Settings(Frozen):
+    home: Path = Field(description="Folder of the store, the cache and `settings.yaml`.")
+    store: str = Field(default="", description="URL of a PostgreSQL database; empty for SQLite in the home folder.")
+    durability: Literal["full", "normal"] = Field(
+        default="full", description="`full` survives power loss, `normal` the death of the process."
+    )
+    sources: Mapping[str, str] = Field(default={}, description="Named sources: a file, a folder or a database URL each.")
+    source: str = Field(default="demo", description="The source of a question that names none.")
+    query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
+    query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")
+    query_rows: int = Field(default=5_000_000, gt=0, description="Most rows one query may return.")
+    history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
+    host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
+    port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="warning", description="`debug` also logs whole plans, programs and two sample records of each step."
+    )
+
+    @property
+    def store_url(self) -> str:
+        return self.store or f"sqlite:///{self.home / 'answerable.db'}"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.home / "artifacts"
+
+    @property
+    def cache(self) -> Path:
+        return self.home / "cache"
+
+
+def load_settings(environment: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
+    """`overrides` win over the environment: they come from the command line or from a program."""
+    home = Path(overrides.pop("home", None) or environment.get(PREFIX + "HOME") or Path.home() / ".answerable")
+    values = {"home": home, **_from_file(home / "settings.yaml"), **_from_environment(environment)}
+    values |= {name: value for name, value in overrides.items() if value is not None}
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        raise _explained(error) from None
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    import yaml
+
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise OperatorError(f"{path} cannot be read: {error}", code="settings_invalid") from error
+    if not isinstance(values, dict):
+        raise OperatorError(f"{path} must hold `name: value` lines.", code="settings_invalid")
+    return values
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    names = {PREFIX + name.upper(): name for name in Settings.model_fields if name not in ("home", "sources")}
+    unknown = sorted(key for key in environment if key.startswith(PREFIX) and key not in {*names, PREFIX + "HOME"})
+    if unknown:
+        raise OperatorError(
+            f"{unknown[0]} is not a setting.",
+            code="settings_invalid",
+            hint="Settings are: " + ", ".join(sorted([*names, PREFIX + "HOME"])),
+        )
+    return {name: environment[key] for key, name in names.items() if key in environment}
+
+
+def _explained(error: ValidationError) -> OperatorError:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    return OperatorError(
+        f"The setting {name!r} is wrong: {first['msg']}.",
+        code="settings_invalid",
+        hint="`docs/settings.md` lists every setting with its meaning.",
+    )
