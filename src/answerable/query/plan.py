@@ -86,6 +86,8 @@ class MeasureRef(Frozen):
 
     kind: Literal["measure"] = "measure"
     name: str
+    table: str | None = None
+    """The alias of the measure's table; needed only when the plan uses that table several times."""
 
 
 class ScalarQuery(Frozen):
