@@ -1,0 +1,105 @@
+"""A candidate reading while it is being built: small, hashable, in numbers of the schema. The best become plans."""
+
+from typing import Literal, NamedTuple, TypeAlias
+
+from answerable.core.values import Scalar
+
+Function = Literal["count", "sum", "avg", "min", "max"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "ends_with", "null", "not_null"]
+
+
+class Term(NamedTuple):
+    """A column, an aggregate of it, rows counted (`count` of nothing), a period of a date, or a measure."""
+
+    column: int | None = None
+    function: Function | None = None
+    distinct: bool = False
+    bucket: str | None = None
+    """`bucket:month` or `part:year`."""
+    measure: str | None = None
+    minus: int | None = None
+    """A second column that is taken from the first."""
+
+
+ROWS = Term(None, "count")
+
+
+class Point(NamedTuple):
+    """A date or time as ISO 8601 text."""
+
+    value: str
+    type: Literal["date", "datetime"]
+
+
+class Values(NamedTuple):
+    """Two ends of a range."""
+
+    low: "Scalar | Point"
+    high: "Scalar | Point"
+
+
+class Condition(NamedTuple):
+    left: Term
+    operator: Operator | Literal["in", "not_in", "between"]
+    right: "Scalar | Point | Values | Term | Draft" = None
+
+
+class Order(NamedTuple):
+    term: Term
+    descending: bool = False
+
+
+class Combination(NamedTuple):
+    operator: Literal["union", "intersect", "except"]
+    right: "Draft"
+
+
+class Draft(NamedTuple):
+    entity: int
+    select: tuple[Term, ...] = ()
+    distinct: bool = False
+    where: tuple[tuple[Condition, ...], ...] = ()
+    """All of these hold; each is a choice of which one must hold."""
+    group: tuple[Term, ...] = ()
+    having: tuple[Condition, ...] = ()
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int | None = None
+    combination: Combination | None = None
+    extra: frozenset[int] = frozenset()
+    """Tables that must take part although no column of theirs is named."""
+
+
+Clause: TypeAlias = tuple[Condition, ...]
+
+
+def own_terms(draft: Draft) -> list[Term]:
+    """Every term of this level, not of nested drafts."""
+    terms = [*draft.select, *draft.group, *(order.term for order in draft.order)]
+    for condition in (*(c for clause in draft.where for c in clause), *draft.having):
+        terms.append(condition.left)
+        if isinstance(condition.right, Term):
+            terms.append(condition.right)
+    return terms
+
+
+def own_columns(draft: Draft) -> list[int]:
+    found = []
+    for term in own_terms(draft):
+        if term.column is not None:
+            found.append(term.column)
+        if term.minus is not None:
+            found.append(term.minus)
+    return found
+
+
+def nested_drafts(draft: Draft) -> list[Draft]:
+    found = [c.right for clause in draft.where for c in clause if isinstance(c.right, Draft)]
+    found += [c.right for c in draft.having if isinstance(c.right, Draft)]
+    if draft.combination:
+        found.append(draft.combination.right)
+    return found
+
+
+def all_drafts(draft: Draft) -> list[Draft]:
+    return [draft, *(inner for nested in nested_drafts(draft) for inner in all_drafts(nested))]

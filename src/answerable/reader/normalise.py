@@ -1,0 +1,117 @@
+"""The question as tokens: words with their stems, numbers (also in words), quoted pieces, punctuation."""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from answerable.core.words import stem
+
+Kind = Literal["word", "number", "quoted", "date", "mark"]
+
+MAX_CHARACTERS = 4000
+MAX_TOKENS = 200
+
+_QUOTES = {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "´": "'", "–": "-", "—": "-"}
+_TRANSLATE = str.maketrans(_QUOTES)
+
+_TOKEN = re.compile(
+    r"""
+      (?P<quoted>"[^"]{1,300}"|(?<![\w'])'(?:[^']|'(?=\w)){1,300}'(?!\w))
+    | (?P<date>\d{4}-\d{1,2}-\d{1,2}(?:[ T]\d{1,2}:\d{2}(?::\d{2})?)?)
+    | (?P<number>\$?\d{1,3}(?:,\d{3})+(?:\.\d+)?%?|\$?\d+(?:\.\d+)?(?:%|[kKmM]\b)?(?![\w]))
+    | (?P<word>\w+(?:[-./&']\w+)*'?)
+    | (?P<mark>[^\w\s])
+    """,
+    re.VERBOSE,
+)
+
+_SMALL_NUMBERS = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+eighteen nineteen twenty
+"""
+NUMBER_WORDS = {word: number for number, word in enumerate(_SMALL_NUMBERS.split())} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 1_000_000,
+}
+ORDINALS = {"second": 2, "third": 3, "fourth": 4, "fifth": 5, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5}
+_SCALES = {"k": 1000, "m": 1_000_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    text: str
+    lower: str
+    stem: str
+    kind: Kind
+    start: int
+    end: int
+    value: float | int | None = None
+    """Of numbers, also when they are written as a word."""
+    capital: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    tokens: tuple[Token, ...]
+    truncated: bool = False
+
+    def span_text(self, start: int, end: int) -> str:
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+
+def normalise(text: str) -> Question:
+    """Unifies quotes, dashes and blanks, and splits into tokens. Very long questions are cut, and say so."""
+    cut = unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).translate(_TRANSLATE)
+    clean = " ".join(cut.split())
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(clean):
+        tokens.extend(_tokens_of(match))
+        if len(tokens) >= MAX_TOKENS:
+            break
+    return Question(clean, tuple(tokens), truncated=len(text) > MAX_CHARACTERS or len(tokens) >= MAX_TOKENS)
+
+
+def _tokens_of(match: re.Match[str]) -> list[Token]:
+    kind = match.lastgroup
+    text, start, end = match.group(), match.start(), match.end()
+    if kind == "quoted":
+        inner = text[1:-1].strip()
+        return [Token(inner, inner.lower(), inner.lower(), "quoted", start, end, capital=True)] if inner else []
+    if kind == "number":
+        return [Token(text, text.lower(), text.lower(), "number", start, end, value=_number(text))]
+    if kind == "date":
+        return [Token(text, text, text, "date", start, end)]
+    if kind == "mark":
+        return [Token(text, text, text, "mark", start, end)]
+    return _word_tokens(text, start)
+
+
+def _word_tokens(text: str, start: int) -> list[Token]:
+    """A word without its possessive ending; hyphenated words are split so that they can match names."""
+    tokens = []
+    for piece in re.finditer(r"[^\s\-/&]+", text):
+        word = re.sub(r"('s|')$", "", piece.group())
+        if not word:
+            continue
+        lower = word.lower()
+        begin = start + piece.start()
+        tokens.append(
+            Token(
+                word, lower, stem(lower), "word", begin, begin + len(word), NUMBER_WORDS.get(lower), word[0].isupper()
+            )
+        )
+    return tokens
+
+
+def _number(text: str) -> int | float:
+    scale = _SCALES.get(text[-1].lower(), 1)
+    plain = text.strip("$%kKmM").replace(",", "")
+    value = float(plain) * scale
+    return int(value) if value.is_integer() and "." not in plain else value

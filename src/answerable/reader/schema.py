@@ -1,0 +1,276 @@
+"""The catalog prepared for reading: names as stems with an index, keys, display columns, and the join graph."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table
+from answerable.reader.names import spelled_out, split_name, stems
+
+NUMERIC = frozenset({"integer", "number"})
+TEMPORAL = frozenset({"date", "datetime"})
+_FILLER = frozenset({"of", "the", "in", "and", "or", "for", "to", "a", "by", "is", "on", "at", "if", "ref"})
+_DISPLAY_NAMES = ("name", "title", "full name", "label")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to say a name."""
+
+    stems: tuple[str, ...]
+    weights: tuple[float, ...]
+    strength: float = 1.0
+    """Below 1 for shortened or guessed forms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something in the schema that a phrase can mean: `id` counts within its kind."""
+
+    kind: str
+    id: int
+
+
+@dataclass(slots=True)
+class ColumnView:
+    id: int
+    table: int
+    source: Column
+    words: tuple[str, ...]
+    variants: tuple[Variant, ...] = ()
+    key: bool = False
+    """Is the table's primary key, alone."""
+    foreign: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def numeric(self) -> bool:
+        return self.source.type in NUMERIC
+
+    @property
+    def temporal(self) -> bool:
+        return self.source.type in TEMPORAL
+
+    @property
+    def looks_like_id(self) -> bool:
+        return bool(self.words) and self.words[-1] in ("id", "code", "ssn", "key")
+
+
+@dataclass(slots=True)
+class TableView:
+    id: int
+    source: Table
+    words: tuple[str, ...]
+    variants: tuple[Variant, ...] = ()
+    columns: tuple[int, ...] = ()
+    key: int | None = None
+    display: int | None = None
+    """The column that people mean when they ask for the thing itself."""
+    bridge: bool = False
+    """Only connects other tables."""
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relationship as the join graph sees it, from either side."""
+
+    relationship: Relationship
+    start: int
+    end: int
+    cost: float
+    pairs: tuple[tuple[int, int], ...]
+    """Column of `start`, column of `end`."""
+
+
+@dataclass(slots=True)
+class Schema:
+    catalog: Catalog
+    tables: list[TableView] = field(default_factory=list)
+    columns: list[ColumnView] = field(default_factory=list)
+    measures: list[tuple[Measure, tuple[Variant, ...]]] = field(default_factory=list)
+    edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))
+    by_stem: dict[str, list[Target]] = field(default_factory=dict)
+    by_prefix: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Stems by their first three letters."""
+    column_ids: dict[tuple[str, str], int] = field(default_factory=dict)
+    table_ids: dict[str, int] = field(default_factory=dict)
+
+    def column_of(self, table: str, column: str) -> int | None:
+        return self.column_ids.get((table, column))
+
+    def variants_of(self, target: Target) -> tuple[Variant, ...]:
+        if target.kind == "table":
+            return self.tables[target.id].variants
+        if target.kind == "column":
+            return self.columns[target.id].variants
+        return self.measures[target.id][1]
+
+
+def build_schema(catalog: Catalog) -> Schema:
+    schema = Schema(catalog)
+    vocabulary = _vocabulary(catalog)
+    frequency = _stem_frequency(catalog, vocabulary)
+    for table in catalog.tables:
+        _add_table(schema, table, vocabulary, frequency)
+    for relationship in catalog.relationships:
+        _add_edges(schema, relationship)
+    for table_view in schema.tables:
+        table_view.bridge = _is_bridge(schema, table_view)
+        table_view.display = _display_column(schema, table_view)
+    for number, measure in enumerate(catalog.measures):
+        variants = _named_variants((measure.name, measure.label, *measure.synonyms), frequency)
+        schema.measures.append((measure, variants))
+        _index(schema, Target("measure", number), variants)
+    return schema
+
+
+def _vocabulary(catalog: Catalog) -> frozenset[str]:
+    words: set[str] = set()
+    for table in catalog.tables:
+        words.update(split_name(table.name))
+        for column in table.columns:
+            words.update(split_name(column.name))
+    return frozenset(word for word in words if len(word) > 2)
+
+
+def _stem_frequency(catalog: Catalog, vocabulary: frozenset[str]) -> Mapping[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for table in catalog.tables:
+        for column in table.columns:
+            for stem in set(stems(spelled_out(split_name(column.name, vocabulary)))):
+                counts[stem] += 1
+    return counts
+
+
+def _variant(words: Iterable[str], frequency: Mapping[str, int], strength: float = 1.0) -> Variant | None:
+    words = tuple(words)
+    if not words:
+        return None
+    weights = tuple(
+        0.1 if word in _FILLER else 1.0 / (1.0 + 0.05 * frequency.get(stem, 0))
+        for word, stem in zip(words, stems(words), strict=True)
+    )
+    return Variant(stems(words), weights, strength)
+
+
+def _named_variants(names: Iterable[str | None], frequency: Mapping[str, int]) -> tuple[Variant, ...]:
+    found: dict[tuple[str, ...], Variant] = {}
+    for name in names:
+        words = split_name(name) if name else ()
+        for form, strength in ((words, 1.0), (spelled_out(words), 0.95)):
+            variant = _variant(form, frequency, strength)
+            if variant and variant.stems not in found:
+                found[variant.stems] = variant
+    return tuple(found.values())
+
+
+def _merge(*groups: Iterable[Variant | None]) -> tuple[Variant, ...]:
+    found: dict[tuple[str, ...], Variant] = {}
+    for group in groups:
+        for variant in group:
+            if variant and (variant.stems not in found or found[variant.stems].strength < variant.strength):
+                found[variant.stems] = variant
+    return tuple(found.values())
+
+
+def _add_table(schema: Schema, table: Table, vocabulary: frozenset[str], frequency: Mapping[str, int]) -> None:
+    words = split_name(table.name, vocabulary)
+    view = TableView(len(schema.tables), table, words)
+    plain = tuple(word for word in words if word not in ("ref", "tbl", "table", "dim", "fact")) or words
+    view.variants = _merge(
+        (_variant(plain, frequency), _variant(spelled_out(plain), frequency, 0.95)),
+        _named_variants((table.label, *table.synonyms), frequency),
+    )
+    schema.tables.append(view)
+    schema.table_ids[table.name] = view.id
+    _index(schema, Target("table", view.id), view.variants)
+    ids = []
+    for column in table.columns:
+        ids.append(_add_column(schema, view, column, vocabulary, frequency))
+    view.columns = tuple(ids)
+    if len(table.primary_key) == 1:
+        view.key = schema.column_ids.get((table.name, table.primary_key[0]))
+        if view.key is not None:
+            schema.columns[view.key].key = True
+
+
+def _add_column(
+    schema: Schema, table: TableView, column: Column, vocabulary: frozenset[str], frequency: Mapping[str, int]
+) -> int:
+    words = split_name(column.name, vocabulary)
+    view = ColumnView(len(schema.columns), table.id, column, words)
+    full = spelled_out(words)
+    short = _without_table(full, spelled_out(table.words))
+    view.variants = _merge(
+        (_variant(words, frequency), _variant(full, frequency, 0.97), _variant(short, frequency, 0.95)),
+        _named_variants((column.label, *column.synonyms), frequency),
+    )
+    schema.columns.append(view)
+    schema.column_ids[(table.name, column.name)] = view.id
+    _index(schema, Target("column", view.id), view.variants)
+    return view.id
+
+
+def _without_table(words: tuple[str, ...], table_words: tuple[str, ...]) -> tuple[str, ...]:
+    """`singer_name` of the table `singer` is also just `name`."""
+    known = set(stems(table_words))
+    cut = 0
+    while cut < len(words) - 1 and stems((words[cut],))[0] in known:
+        cut += 1
+    return words[cut:] if cut else ()
+
+
+def _index(schema: Schema, target: Target, variants: Iterable[Variant]) -> None:
+    for stem in {stem for variant in variants for stem in variant.stems}:
+        if stem not in schema.by_stem:
+            schema.by_stem[stem] = []
+            schema.by_prefix[stem[:3]].append(stem)
+        schema.by_stem[stem].append(target)
+
+
+def _add_edges(schema: Schema, relationship: Relationship) -> None:
+    start = schema.table_ids.get(relationship.from_table)
+    end = schema.table_ids.get(relationship.to_table)
+    if start is None or end is None:
+        return
+    pairs = []
+    for here, there in zip(relationship.from_columns, relationship.to_columns, strict=True):
+        left = schema.column_of(relationship.from_table, here)
+        right = schema.column_of(relationship.to_table, there)
+        if left is None or right is None:
+            return
+        pairs.append((left, right))
+        schema.columns[left].foreign = True
+    cost = 1.0 + (1.0 - relationship.confidence)
+    schema.edges[start].append(Edge(relationship, start, end, cost, tuple(pairs)))
+    schema.edges[end].append(Edge(relationship, end, start, cost, tuple((b, a) for a, b in pairs)))
+
+
+def _is_bridge(schema: Schema, table: TableView) -> bool:
+    foreign = sum(schema.columns[c].foreign for c in table.columns)
+    return foreign >= 2 and len(table.columns) - foreign <= 1
+
+
+def _display_column(schema: Schema, table: TableView) -> int | None:
+    """The column named name or title; else the first text column that is no key; else the key."""
+    columns = [schema.columns[c] for c in table.columns]
+    ranked = sorted(columns, key=lambda column: (_display_rank(column, table), column.id))
+    return ranked[0].id if ranked else None
+
+
+def _display_rank(column: ColumnView, table: TableView) -> int:
+    plain = " ".join(_without_table(column.words, table.words) or column.words)
+    if plain in _DISPLAY_NAMES:
+        return 0
+    if column.words == table.words or column.words[-1:] in (("name",), ("title",)):
+        return 1
+    if column.source.type == "text" and not column.foreign and not column.looks_like_id:
+        return 2
+    return 3 if column.key else 4
