@@ -52,7 +52,7 @@ class ThreadRecord:
 
 @dataclass(frozen=True, slots=True)
 class Capsule:
-    """The stored whole of an answered run: answer, plan, code per step, fingerprints, artifacts. Enough to replay it."""
+    """The stored whole of an answered run: answer, plan, code, fingerprints, artifacts. Enough to replay it."""
 
     run: RunId
     thread: ThreadId | None
@@ -134,6 +134,9 @@ class Store:
     threads: Threads
     artifacts: Artifacts
     database: "Database"
+
+    async def close(self) -> None:
+        await self.database.close()
 
 
 class Database(Protocol):

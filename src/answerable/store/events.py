@@ -1,0 +1,58 @@
+"""The journal: the hot path of the store. The engine waits for `append` before it starts what comes next."""
+
+from collections.abc import Sequence
+
+from answerable.core.codec import decode_body, encode_body
+from answerable.core.context import Scope
+from answerable.core.errors import InternalError
+from answerable.core.events import Event
+from answerable.core.ids import RunId
+from answerable.store.database import Database, RowExistsError
+from answerable.store.runs import run_not_found
+
+_INSERT = "INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SELECT = "SELECT type, run_id, seq, at, body FROM events WHERE run_id = ? AND tenant_id = ? AND seq > ? ORDER BY seq"
+_OWNER = "SELECT tenant_id, user_id FROM runs WHERE run_id = ?"
+_REMEMBERED = 4096
+
+
+class SqlEvents:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._owners: dict[RunId, tuple[str, str]] = {}
+        """Whom a run belongs to never changes, so it is looked up once, not with every append."""
+
+    async def append(self, events: Sequence[Event]) -> None:
+        if not events:
+            return
+        run = events[0].run
+        tenant, user = self._owners.get(run) or await self._owner(run)
+        rows = [(e.run, e.seq, tenant, user, e.at, e.type, encode_body(e)) for e in events]
+        if any(row[0] != run for row in rows):
+            raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
+        try:
+            await self._database.write_many(_INSERT, rows)
+        except RowExistsError as error:
+            raise InternalError(
+                f"The run {run} has an event numbered {events[0].seq} to {events[-1].seq} already.",
+                code="event_exists",
+                hint="Two processes may be working on the same run.",
+            ) from error
+
+    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
+        tenant, _ = self._owners.get(run) or await self._owner(run)
+        if tenant != scope.tenant:
+            raise run_not_found(run)
+        some = "" if limit is None else f" LIMIT {int(limit)}"
+        rows = await self._database.rows(_SELECT + some, run, scope.tenant, after)
+        return [decode_body(*row) for row in rows]
+
+    async def _owner(self, run: RunId) -> tuple[str, str]:
+        rows = await self._database.rows(_OWNER, run)
+        if not rows:
+            raise run_not_found(run)
+        if len(self._owners) >= _REMEMBERED:
+            self._owners.clear()
+        tenant, user = rows[0]
+        self._owners[run] = (tenant, user)
+        return tenant, user

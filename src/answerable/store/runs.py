@@ -1,0 +1,154 @@
+"""Runs and the capsules of those that were answered."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from answerable.core.clock import Clock
+from answerable.core.context import RunContext, Scope
+from answerable.core.errors import InternalError, NotFoundError
+from answerable.core.ids import RunId, TenantId, ThreadId, UserId
+from answerable.store.base import Capsule, RunRecord, RunStatus
+from answerable.store.database import Database, Parameter, Row, RowExistsError, json_text, storable, time_of, time_text
+
+_ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
+_RUN = (
+    "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code"
+    " FROM runs"
+)
+
+
+def run_not_found(run: RunId) -> NotFoundError:
+    return NotFoundError(f"There is no run {run}.", code="run_not_found", hint="`answerable runs` lists them.")
+
+
+class SqlRuns:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(self, context: RunContext, question: str | None) -> RunRecord:
+        record = RunRecord(
+            run=context.run,
+            scope=context.scope,
+            thread=context.thread,
+            question=None if question is None else storable(question),
+            status="running",
+            created_at=self._clock.now(),
+            request=context.request,
+        )
+        try:
+            await self._database.write((_INSERT_RUN, _run_row(record)))
+        except RowExistsError as error:
+            raise InternalError(f"The run {context.run} exists already.", code="run_exists") from error
+        return record
+
+    async def get(self, scope: Scope, run: RunId) -> RunRecord:
+        rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND tenant_id = ?", run, scope.tenant)
+        if not rows:
+            raise run_not_found(run)
+        return _run_record(rows[0])
+
+    async def recent(
+        self, scope: Scope, *, limit: int = 50, before: RunId | None = None, thread: ThreadId | None = None
+    ) -> Sequence[RunRecord]:
+        conditions = ["tenant_id = ?"]
+        parameters: list[Parameter] = [scope.tenant]
+        if thread is not None:
+            conditions.append("thread_id = ?")
+            parameters.append(thread)
+        if before is not None:
+            last = await self.get(scope, before)
+            conditions.append("(created_at, run_id) < (?, ?)")
+            parameters += [time_text(last.created_at), last.run]
+        rows = await self._database.rows(
+            f"{_RUN} WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?", *parameters, limit
+        )
+        return [_run_record(row) for row in rows]
+
+    async def unfinished(self) -> Sequence[RunRecord]:
+        rows = await self._database.rows(f"{_RUN} WHERE finished_at IS NULL ORDER BY created_at, run_id")
+        return [_run_record(row) for row in rows]
+
+    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:
+        finished_at = time_text(self._clock.now()) if status in _ENDED else None
+        [changed] = await self._database.write((_FINISH_RUN, (status, error_code, finished_at, run)))
+        if not changed:
+            raise run_not_found(run)
+
+
+_INSERT_RUN = (
+    "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_FINISH_RUN = "UPDATE runs SET status = ?, error_code = ?, finished_at = ? WHERE run_id = ?"
+
+
+def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
+    owner = record.scope
+    created_at = time_text(record.created_at)
+    return (
+        record.run,
+        owner.tenant,
+        owner.user,
+        record.thread,
+        record.question,
+        record.status,
+        created_at,
+        record.request,
+    )
+
+
+def _run_record(row: Row) -> RunRecord:
+    run, tenant, user, thread, question, status, created_at, finished_at, request, error_code = row
+    return RunRecord(
+        run=RunId(run),
+        scope=Scope(TenantId(tenant), UserId(user)),
+        thread=thread,
+        question=question,
+        status=status,
+        created_at=time_of(created_at),
+        finished_at=finished_at and time_of(finished_at),
+        request=request,
+        error_code=error_code,
+    )
+
+
+class SqlCapsules:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, scope: Scope, capsule: Capsule) -> None:
+        """Once more for the same run replaces it: a continued run may have been answered before it was stopped."""
+        row = (scope.user, capsule.thread, time_text(capsule.created_at), json_text(capsule.body))
+        [changed] = await self._database.write((_PUT_CAPSULE, (*row, capsule.run, scope.tenant)))
+        if not changed:
+            raise run_not_found(capsule.run)
+
+    async def get(self, scope: Scope, run: RunId) -> Capsule:
+        rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND tenant_id = ?", run, scope.tenant)
+        if not rows:
+            raise NotFoundError(f"There is no answer of run {run}.", code="capsule_not_found")
+        return _capsule(rows[0])
+
+    async def latest(self, scope: Scope, thread: ThreadId) -> Capsule | None:
+        rows = await self._database.rows(
+            f"{_CAPSULE} WHERE tenant_id = ? AND thread_id = ? ORDER BY created_at DESC, run_id DESC LIMIT 1",
+            scope.tenant,
+            thread,
+        )
+        return _capsule(rows[0]) if rows else None
+
+
+_CAPSULE = "SELECT run_id, thread_id, created_at, body FROM capsules"
+_PUT_CAPSULE = (
+    "INSERT INTO capsules (run_id, tenant_id, user_id, thread_id, created_at, body)"
+    " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ?"
+    " ON CONFLICT (run_id) DO UPDATE SET user_id = excluded.user_id, thread_id = excluded.thread_id,"
+    " created_at = excluded.created_at, body = excluded.body"
+)
+
+
+def _capsule(row: Row) -> Capsule:
+    run, thread, created_at, body = row
+    return Capsule(run=run, thread=thread, created_at=time_of(created_at), body=orjson.loads(body))

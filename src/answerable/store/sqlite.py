@@ -1,0 +1,192 @@
+"""SQLite in WAL mode, written straight from the event loop: a commit costs less than a hop to a thread and back."""
+
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, Self
+
+from answerable.core.errors import AnswerableError, InternalError, OperatorError
+from answerable.store import schema
+from answerable.store.database import Parameter, Row, RowExistsError, Statement, time_text
+
+Synchronous = Literal["full", "normal"]
+
+MEMORY = ":memory:"
+APPLICATION_ID = 0x416E7372
+"""Written into the file's header, so that a database of another program is never mistaken for a store."""
+BUSY_SECONDS = 10.0
+
+_TAKEN = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NOT_WRITTEN = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_DIR_FSYNC,
+    sqlite3.SQLITE_IOERR_TRUNCATE,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMMAP,
+}
+
+
+class SqliteDatabase:
+    """One connection. The lock keeps transactions of several threads apart; within one loop it is never waited for."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self._connection = connection
+        self._path = path
+        self._lock = threading.Lock()
+        self._endings = ExitStack()
+        self._endings.callback(connection.close)
+
+    @classmethod
+    def open(
+        cls,
+        path: str,
+        synchronous: Synchronous = "full",
+        migrations: Sequence[schema.Migration] | None = None,
+    ) -> Self:
+        if path != MEMORY:
+            _make_file(Path(path))
+        try:
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as error:
+            raise typed(error, path) from error
+        database = cls(connection, path)
+        try:
+            database._prepare(synchronous)
+            database._migrate(migrations or schema.migrations())
+        except BaseException:
+            connection.close()
+            raise
+        return database
+
+    async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
+        with self._lock:
+            try:
+                return self._connection.execute(sql, parameters).fetchall()
+            except sqlite3.Error as error:
+                raise typed(error, self._path) from error
+
+    async def write(self, *statements: Statement) -> Sequence[int]:
+        with self._transaction() as connection:
+            return [connection.execute(sql, parameters).rowcount for sql, parameters in statements]
+
+    async def write_many(self, sql: str, rows: Sequence[Row]) -> None:
+        with self._transaction() as connection:
+            connection.executemany(sql, rows)
+
+    async def close(self) -> None:
+        with self._lock:
+            self._endings.close()
+
+    def when_closed(self, action: Callable[[], None]) -> None:
+        self._endings.callback(action)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        connection = self._connection
+        with self._lock:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                yield connection
+                connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise typed(error, self._path) from error
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _prepare(self, synchronous: Synchronous) -> None:
+        try:
+            self._check_ours()
+            (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            self._connection.execute(f"PRAGMA synchronous = {synchronous}")
+            self._connection.execute("PRAGMA foreign_keys = ON")
+            self._connection.execute("PRAGMA journal_size_limit = 67108864")
+        except sqlite3.Error as error:
+            raise typed(error, self._path) from error
+        if mode not in ("wal", "memory"):
+            raise OperatorError(
+                f"The store {self._path} lies on a file system that SQLite's write-ahead log does not work on.",
+                code="store_unavailable",
+                hint="Keep the store on a local disk, or use PostgreSQL.",
+            )
+
+    def _check_ours(self) -> None:
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if application != APPLICATION_ID and (application or tables):
+            raise OperatorError(
+                f"{self._path} is a SQLite database of another program, not a store of Answerable.",
+                code="store_foreign",
+                hint="Name another file for the store; to ask questions of this one, name it as a source.",
+            )
+
+    def _migrate(self, known: Sequence[schema.Migration]) -> None:
+        """Looks again under the write lock, so that of several processes that start at once only one does the work."""
+        if not self._pending(known):
+            return
+        with self._transaction() as connection:
+            connection.execute(schema.CREATE_MIGRATIONS)
+            for migration in self._pending(known):
+                for statement in migration.for_sqlite():
+                    connection.execute(statement)
+                connection.execute(schema.RECORD, (migration.number, migration.name, time_text(datetime.now(UTC))))
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _pending(self, known: Sequence[schema.Migration]) -> Sequence[schema.Migration]:
+        try:
+            fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
+            applied = set() if fresh else {number for (number,) in self._connection.execute(schema.APPLIED)}
+        except sqlite3.Error as error:
+            raise typed(error, self._path) from error
+        return schema.pending(applied, known, self._path)
+
+
+def _make_file(path: Path) -> None:
+    """Readable by its owner only. SQLite gives its side files the same permissions."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR)
+    except OSError as error:
+        raise OperatorError(
+            f"The store {path} cannot be opened: {error.strerror}.",
+            code="store_unavailable",
+            hint=f"The folder {path.parent} must exist and be writable; the store is a file in it.",
+        ) from error
+    os.close(descriptor)
+
+
+def typed(error: sqlite3.Error, path: str) -> Exception:
+    """What a failure of SQLite means for whoever runs Answerable."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code in _TAKEN:
+        return RowExistsError(str(error))
+    if code & 0xFF in _DAMAGED:
+        return _operator_error("store_corrupt", path, "is damaged", error, f"Restore {path} from a backup. {_KEEP}")
+    if code in _NOT_WRITTEN:
+        return _operator_error("store_full", path, "could not be written", error, _FULL)
+    if code & 0xFF in _UNAVAILABLE:
+        return _operator_error("store_unavailable", path, "cannot be used", error, _UNAVAILABLE[code & 0xFF])
+    return InternalError(f"The store {path} refused a statement: {error}.", code="store_defect")
+
+
+_KEEP = "Keep the damaged file: `sqlite3 FILE .recover` may save rows that were written after the backup."
+_FULL = "Nothing was half-written. Make space on the disk (or raise the quota); the store then works again as it is."
+_UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY: "Another process holds the store for long: end it, or wait and try again.",
+    sqlite3.SQLITE_LOCKED: "Another process holds the store for long: end it, or wait and try again.",
+    sqlite3.SQLITE_CANTOPEN: "The folder must exist and be writable.",
+    sqlite3.SQLITE_READONLY: "The file and its folder must be writable.",
+    sqlite3.SQLITE_PERM: "The file and its folder must be writable.",
+    sqlite3.SQLITE_IOERR: "Look into the system's log for failures of the disk.",
+}
+
+
+def _operator_error(code: str, path: str, what: str, error: sqlite3.Error, hint: str) -> AnswerableError:
+    return OperatorError(f"The store {path} {what}: {error}.", code=code, hint=hint)
