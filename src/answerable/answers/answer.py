@@ -46,6 +46,30 @@ class Binding(Frozen):
     meaning: str
 
 
+class ErrorRecord(Frozen):
+    """Why a run did not end with an answer."""
+
+    kind: str
+    code: str
+    message: str
+    hint: str | None = None
+    step: str | None = None
+
+
+class NumberLink(Frozen):
+    """A number in the text and where it comes from, so that a page can underline it and show the proof."""
+
+    start: int
+    end: int
+    """`text[start:end]` is the number as printed."""
+    kind: Literal["cell", "row_count", "aggregate", "fact"]
+    row: int | None = None
+    column: int | None = None
+    """Of the cell, or of the column that was aggregated."""
+    basis: str
+    """In words: `revenue of row 1`, `sum of revenue`."""
+
+
 class Provenance(Frozen):
     mind: str = "reader"
     """Who understood the question: `reader`, `direct`, or a model's name."""
@@ -59,11 +83,17 @@ class Provenance(Frozen):
     fingerprint: str | None = None
     plan: Json = None
     chart: Json = None
+    """A vega-lite specification over data named `rows`, where a chart fits."""
+    format: Json = None
+    """How the table is written: heads, units, decimals, date styles (a `FormatSpec`)."""
+    links: tuple[NumberLink, ...] = ()
+    """Which numbers of `text` stand for which cells."""
     artifact: ArtifactId | None = None
     truncated: bool = False
     """The rows here are only the first of `row_count`."""
     findings: tuple[str, ...] = ()
     """What a careful reader should know: warnings of the source, numbers that were corrected, steps that failed."""
+    error: ErrorRecord | None = None
 
 
 class Usage(Frozen):

@@ -1,7 +1,7 @@
 """What a source holds, in words that both minds, the compilers and the checks share."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -88,6 +88,8 @@ class Catalog(Frozen):
     """Changes whenever the data does; answers quote it."""
     last_sync: datetime | None = None
     """When the data was last written, as far as the source can tell."""
+    as_of: date | None = None
+    """The day that "last month" is counted from, for data that stands still; else the day of asking."""
     warnings: tuple[Warning, ...] = ()
 
     @cached_property

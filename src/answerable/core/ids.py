@@ -28,6 +28,11 @@ def new_message_id() -> MessageId:
     return MessageId("msg_" + _sortable())
 
 
+def is_thread_id(text: str) -> bool:
+    random_part = text.removeprefix("thr_")
+    return random_part != text and len(random_part) == 24 and set(random_part) <= set(_ALPHABET)
+
+
 def _sortable() -> str:
     """48 bits of milliseconds and 72 random bits, as 24 characters of base 32."""
     number = (time.time_ns() // 1_000_000 << 72) | secrets.randbits(72)

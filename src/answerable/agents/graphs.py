@@ -1,0 +1,73 @@
+"""The graphs that answer: one for a question in words, one for a query that the user wrote."""
+
+from typing import Literal
+
+from answerable.answers.answer import Binding, Choice
+from answerable.core.errors import UserError
+from answerable.core.ids import NodeId
+from answerable.core.values import Json
+from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.present import Presentation
+from answerable.engine.steps.sql import SqlConfig
+from answerable.engine.steps.understand import Question
+from answerable.query.plan import QueryPlan
+
+QueryType = Literal["sql", "plan"]
+
+UNDERSTAND, EXECUTE, QUERY, ANSWER = NodeId("understand"), NodeId("execute"), NodeId("query"), NodeId("answer")
+
+
+def question_graph(question: Question) -> Graph:
+    """Understand, then run whatever graph that gave."""
+    return Graph(
+        nodes=(
+            Node(id=UNDERSTAND, kind="understand", config=_config(question)),
+            Node(id=EXECUTE, kind="subgraph", config={"from": UNDERSTAND}, after=(UNDERSTAND,)),
+        ),
+        output=EXECUTE,
+    )
+
+
+def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
+    """One query and its presentation."""
+    return Graph(
+        nodes=(
+            Node(id=QUERY, kind="sql", config=_config(query)),
+            Node(id=ANSWER, kind="present", config=_config(presentation), after=(QUERY,)),
+        ),
+        output=ANSWER,
+    )
+
+
+def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], bindings: tuple[Binding, ...] = ()) -> Graph:
+    """Nothing to run: a question back."""
+    presentation = Presentation(question=question, clarify=text, choices=choices, bindings=bindings)
+    return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+
+
+def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
+    """A query given as text or as a plan: no understanding takes part."""
+    if query_type == "plan":
+        plan = QueryPlan.model_validate(code)
+        return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
+    return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
+
+
+def direct_query(message: str) -> tuple[QueryType, str] | None:
+    """The query in a message that starts with `SQL:`; nothing when the message is a question."""
+    prefix, colon, code = message.lstrip().partition(":")
+    if not colon or prefix.upper() not in ("SQL", "CYPHER", "PYTHON"):
+        return None
+    if prefix.upper() != "SQL":
+        raise UserError(
+            f"{prefix.upper()}: is not available with this source.",
+            code="query_type_unavailable",
+            hint="Write SQL: and a SELECT statement, or ask in plain words.",
+        )
+    if not code.strip():
+        raise UserError("There is no statement after SQL:.", code="query_empty", hint="For example: SQL: SELECT 1")
+    return "sql", code.strip()
+
+
+def _config(model: Question | SqlConfig | Presentation) -> Json:
+    return model.model_dump(mode="json", exclude_none=True)

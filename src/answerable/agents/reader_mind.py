@@ -1,0 +1,132 @@
+"""The reader as a mind: its reply becomes a graph."""
+
+import asyncio
+
+from answerable.agents.graphs import clarify_graph, query_graph
+from answerable.answers.answer import Choice
+from answerable.core.catalog import Catalog
+from answerable.core.clock import Clock
+from answerable.core.context import RunContext
+from answerable.core.errors import UserError
+from answerable.core.values import Json
+from answerable.engine.graph import Graph
+from answerable.engine.steps.present import Presentation
+from answerable.engine.steps.sql import SqlConfig, Sources
+from answerable.engine.steps.understand import Question, Understanding
+from answerable.query.plan import QueryPlan
+from answerable.reader.reader import Reader
+from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
+from answerable.sources.base import Source
+
+MAX_QUESTION = 10_000
+SURE, FAIRLY_SURE = 0.85, 0.6
+
+
+class ReaderMind:
+    def __init__(self, sources: Sources, clock: Clock) -> None:
+        self._sources = sources
+        self._clock = clock
+        self._readers: dict[str, tuple[str, Reader]] = {}
+
+    async def understand(self, question: Question, context: RunContext, previous: Json | None) -> Understanding:
+        text = _acceptable(question.text)
+        source = await self._sources.get(question.source)
+        chosen = _chosen(question, previous)
+        if chosen is not None:
+            return _understood(question, _reading_of(chosen), "You chose this reading.")
+        reader = await self.reader(source)
+        reply = await asyncio.to_thread(reader.read, text, previous=_last_plan(previous), force=question.force)
+        return _understanding(question, reply, await source.describe())
+
+    async def reader(self, source: Source) -> Reader:
+        """The reader of a source, made again only when the data has changed."""
+        catalog = await source.describe()
+        known = self._readers.get(source.name)
+        if known is None or known[0] != catalog.fingerprint:
+            reader = Reader(catalog, await source.values(), clock=self._clock)
+            known = self._readers[source.name] = (catalog.fingerprint, reader)
+        return known[1]
+
+
+def _acceptable(text: str) -> str:
+    if not text.strip():
+        raise UserError("The question is empty.", code="question_empty", hint="Ask, for example: how many orders per month?")
+    if len(text) > MAX_QUESTION:
+        raise UserError(
+            f"The question has {len(text):,} characters; at most {MAX_QUESTION:,} are read.",
+            code="question_too_long",
+            hint="Ask for one thing at a time.",
+        )
+    return text
+
+
+def _understanding(question: Question, reply: Reply, catalog: Catalog) -> Understanding:
+    if isinstance(reply, Read):
+        return _understood(question, reply.best, _reason(reply.best.confidence))
+    if isinstance(reply, Unsure):
+        choices = tuple(
+            Choice(id=number, label=reading.sentence, plan=reading.plan.model_dump(mode="json"), code=reading.sql)
+            for number, reading in enumerate(reply.readings, 1)
+        )
+        return _asked(clarify_graph(question.text, reply.question, choices))
+    return _asked(clarify_graph(question.text, _unreadable(reply, catalog), ()))
+
+
+def _understood(question: Question, reading: Reading, reason: str) -> Understanding:
+    presentation = Presentation(
+        question=question.text,
+        understood=reading.sentence,
+        bindings=reading.bindings,
+        confidence=_level(reading.confidence),
+        confidence_reason=reason,
+        plan=reading.plan,
+    )
+    graph = query_graph(SqlConfig(source=question.source, plan=reading.plan), presentation)
+    return Understanding(graph=graph.model_dump(mode="json"), sentence=reading.sentence)
+
+
+def _asked(graph: Graph) -> Understanding:
+    return Understanding(graph=graph.model_dump(mode="json"))
+
+
+def _unreadable(reply: Unreadable, catalog: Catalog) -> str:
+    known = ", ".join(table.label or table.name for table in catalog.tables[:8])
+    more = ", …" if len(catalog.tables) > 8 else ""
+    return f"{reply.message} This data is about: {known}{more}."
+
+
+def _level(confidence: float) -> str:
+    return "high" if confidence >= SURE else "medium" if confidence >= FAIRLY_SURE else "low"
+
+
+def _reason(confidence: float) -> str:
+    if confidence >= SURE:
+        return "Every word was understood and no other reading comes close."
+    if confidence >= FAIRLY_SURE:
+        return "Every word was understood; another reading is possible."
+    return "This is only the best of several readings."
+
+
+def _chosen(question: Question, previous: Json | None) -> Choice | None:
+    """The reading that the user picked from the last question back, by number."""
+    if question.choice is None:
+        return None
+    choices = [Choice.model_validate(choice) for choice in (previous or {}).get("answer", {}).get("choices", ())]
+    match = next((choice for choice in choices if choice.id == question.choice), None)
+    if match is None:
+        offered = f"1 to {len(choices)}" if choices else "none"
+        raise UserError(
+            f"There is no choice {question.choice} to take.",
+            code="choice_unknown",
+            hint=f"The last answer of this thread offered: {offered}.",
+        )
+    return match
+
+
+def _reading_of(choice: Choice) -> Reading:
+    return Reading(plan=QueryPlan.model_validate(choice.plan), sentence=choice.label, confidence=1.0)
+
+
+def _last_plan(previous: Json | None) -> QueryPlan | None:
+    plan = (previous or {}).get("answer", {}).get("provenance", {}).get("plan")
+    return QueryPlan.model_validate(plan) if plan else None

@@ -1,0 +1,56 @@
+"""The composition root: the one place that knows every part and puts them together. Open this file first."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from answerable import demo
+from answerable.agents.reader_mind import ReaderMind
+from answerable.core.clock import Clock, SystemClock
+from answerable.engine.run import Engine, Listener
+from answerable.engine.steps.base import StepKind
+from answerable.engine.steps.present import PresentStep
+from answerable.engine.steps.sql import SqlStep
+from answerable.engine.steps.subgraph import SubgraphStep
+from answerable.engine.steps.understand import UnderstandStep
+from answerable.service import Service
+from answerable.settings import Settings
+from answerable.sources.base import Limits
+from answerable.sources.registry import SourceRegistry
+from answerable.store.open import open_store
+
+
+@asynccontextmanager
+async def open_service(
+    settings: Settings,
+    *,
+    any_location: bool,
+    clock: Clock | None = None,
+    listeners: Sequence[Listener] = (),
+) -> AsyncIterator[Service]:
+    """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source."""
+    clock = clock or SystemClock()
+    settings.home.mkdir(parents=True, exist_ok=True)
+    store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
+    named = {"demo": str(demo.location()), **settings.sources}
+    sources = SourceRegistry(named, settings.cache, any_location=any_location)
+    limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
+    mind = ReaderMind(sources, clock)
+    kinds: dict[str, StepKind] = {
+        "understand": UnderstandStep(mind, store.capsules),
+        "subgraph": SubgraphStep(),
+        "sql": SqlStep(sources, store.artifacts, limits),
+        "present": PresentStep(store.artifacts, store.capsules, clock),
+    }
+    engine = Engine(kinds, store.events, clock)
+    service = Service(
+        store=store,
+        engine=engine,
+        sources=sources,
+        clock=clock,
+        default_source=settings.source,
+        listeners=listeners,
+    )
+    try:
+        yield service
+    finally:
+        await service.close()

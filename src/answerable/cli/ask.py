@@ -1,0 +1,108 @@
+"""`answerable ask`"""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from answerable.cli.output import exit_code, progress, tell_answer, tell_json
+
+if TYPE_CHECKING:
+    from answerable.answers.answer import Answer
+    from answerable.core.ids import ThreadId
+    from answerable.service import Service
+    from answerable.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    question: str
+    source: str | None
+    thread: str | None
+    choice: int | None
+    force: bool
+    output: Path | None
+    rows: int
+    as_json: bool
+
+
+@click.command(
+    "ask",
+    epilog='Examples: answerable ask "revenue per month in 2025" --source demo; '
+    'answerable ask "SQL: SELECT count(*) FROM orders" --source ./sales/',
+)
+@click.argument("question")
+@click.option("--source", "-s", help="A file, a folder, a database URL, a configured name, or `demo`.")
+@click.option("--thread", help="Continue this thread: follow-up questions refer to its last answer.")
+@click.option("--choice", type=click.IntRange(min=1), help="Take this reading of the last question back in the thread.")
+@click.option("--force", is_flag=True, help="Answer with the best reading even when unsure.")
+@click.option("--mode", type=click.Choice(["auto"]), default="auto", expose_value=False, help="Who understands it.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
+@click.option("--rows", type=click.IntRange(min=0), help="Most rows to print; 20 for people, 10,000 for programs.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(as_json: bool, rows: int | None, **options: object) -> None:
+    """Ask QUESTION in plain words, or as `SQL: SELECT …`."""
+    from answerable.settings import load_settings
+
+    most = rows if rows is not None else 10_000 if as_json else 20
+    request = Request(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
+    sys.exit(asyncio.run(_ask(load_settings(), request)))
+
+
+async def _ask(settings: "Settings", request: Request) -> int:
+    from answerable.app import open_service
+
+    async with open_service(settings, any_location=True) as service:
+        thread = _thread(request)
+        answer = await _answered(service, request, thread, request.choice)
+        if answer.choices and not request.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+            tell_answer(request.question, answer)
+            chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))
+            answer = await _answered(service, request, thread, chosen)
+        if request.output is not None and answer.provenance.artifact is not None:
+            await _write(service, answer, request.output)
+        answer = await service.with_rows(answer, request.rows)
+    if request.as_json:
+        tell_json(answer.model_dump(mode="json"))
+    else:
+        tell_answer(request.question, answer, thread)
+    return exit_code(answer)
+
+
+async def _answered(service: "Service", request: Request, thread: "ThreadId", choice: int | None) -> "Answer":
+    with progress("Reading, then asking the data …"):
+        return await service.ask(
+            request.question, source=request.source, thread=thread, choice=choice, force=request.force
+        )
+
+
+async def _write(service: "Service", answer: "Answer", output: Path) -> None:
+    from answerable.answers.export import export, format_of
+
+    path = await service.rows_path(answer)
+    pieces = export(path, format_of(output))
+    partial = output.with_name(output.name + ".part")
+    try:
+        with partial.open("wb") as file:
+            file.writelines(pieces)
+        partial.replace(output)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _thread(request: Request) -> "ThreadId":
+    from answerable.core.errors import UserError
+    from answerable.core.ids import ThreadId, is_thread_id, new_thread_id
+
+    if request.thread is None:
+        return new_thread_id()
+    if not is_thread_id(request.thread):
+        raise UserError(
+            f"{request.thread!r} is not the id of a thread.",
+            code="thread_invalid",
+            hint="Each answer shows the id of its thread: thr_ and 24 characters.",
+        )
+    return ThreadId(request.thread)

@@ -1,0 +1,45 @@
+"""`answerable demo`"""
+
+import asyncio
+import sys
+
+import click
+
+from answerable.cli.output import progress, tell_answer, tell_json
+
+
+@click.command("demo")
+@click.option("--no-serve", is_flag=True, help="Only answer the sample questions.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port of the page; 8321 by default.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answers as one JSON array, and do not serve.")
+def command(no_serve: bool, port: int | None, as_json: bool) -> None:
+    """Answer sample questions on bundled data, then serve the page."""
+    from answerable.settings import load_settings
+
+    settings = load_settings(port=port, source="demo")
+    asyncio.run(_answer_samples(settings, as_json))
+    if no_serve or as_json:
+        return
+    from answerable.gateway.server import serve
+
+    click.echo(f"\nThe page is on http://{settings.host}:{settings.port}/ (Ctrl-C stops it).")
+    sys.stdout.flush()
+    serve(settings)
+
+
+async def _answer_samples(settings: object, as_json: bool) -> None:
+    from answerable import demo
+    from answerable.app import open_service
+    from answerable.settings import Settings
+
+    assert isinstance(settings, Settings)
+    answers = []
+    async with open_service(settings, any_location=False) as service:
+        for question in demo.SAMPLE_QUESTIONS:
+            with progress(question):
+                answer = await service.with_rows(await service.ask(question, source="demo"), 10)
+            answers.append(answer)
+            if not as_json:
+                tell_answer(question, answer)
+    if as_json:
+        tell_json([answer.model_dump(mode="json") for answer in answers])

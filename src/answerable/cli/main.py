@@ -1,0 +1,56 @@
+"""The commands and where they live."""
+
+import sys
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "ask": ("answerable.cli.ask", "Ask a question in plain words of files or a database."),
+    "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
+    "eval": ("answerable.cli.evaluate", "Measure how many questions of a set are answered right."),
+    "replay": ("answerable.cli.replay", "Run a recorded answer again and compare the rows."),
+    "runs": ("answerable.cli.runs", "List, show and continue recorded runs."),
+    "serve": ("answerable.cli.serve", "Serve the HTTP API and the page."),
+    "sources": ("answerable.cli.sources", "Show what a source holds and how it was understood."),
+}
+
+
+class LazyGroup(click.Group):
+    """Lists commands from the table above and imports one only to run it or to show its own help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="answerable")
+def cli() -> None:
+    """Ask your data in plain words and get answers that can be held to account.
+
+    Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs clarification, 4 refused by policy.
+    """
+
+
+def main() -> None:
+    from answerable.core.errors import AnswerableError
+
+    try:
+        cli()
+    except AnswerableError as error:
+        from answerable.cli.output import tell_error
+
+        sys.exit(tell_error(error, as_json="--json" in sys.argv))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output is gone; there is nobody to tell
+        sys.exit(1)

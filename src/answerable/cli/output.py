@@ -1,0 +1,65 @@
+"""How commands speak: people get text, programs get one JSON document, and the exit code says how it went."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from answerable.core.errors import AnswerableError
+
+if TYPE_CHECKING:
+    from answerable.answers.answer import Answer
+
+EXIT_CODES = {"done": 0, "partial": 0, "failed": 1, "cancelled": 1, "clarify": 3, "refused": 4}
+
+
+def tell_json(document: Any) -> None:
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
+    if as_json:
+        tell_json({"status": "failed", "error": {"code": error.stable_code, "message": str(error), "hint": error.hint}})
+    else:
+        click.echo(f"Error: {error} [{error.stable_code}]", err=True)
+        if error.hint:
+            click.echo(f"Hint: {error.hint}", err=True)
+    return error.exit_code
+
+
+def exit_code(answer: "Answer") -> int:
+    """A wrong question exits as wrong usage does, though its run was recorded as failed."""
+    error = answer.provenance.error
+    if error is None:
+        return EXIT_CODES[answer.status]
+    from answerable.core.errors import restored
+
+    return restored(error.kind, error.code, error.message, error.hint).exit_code
+
+
+def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> None:
+    from rich.console import Console
+
+    from answerable.answers.render import render
+
+    console = Console()
+    console.print(render(question, answer))
+    if thread is not None and answer.status in ("done", "partial", "clarify"):
+        console.print(f"Go on with: --thread {thread}", style="dim")
+
+
+@contextmanager
+def progress(message: str) -> Iterator[None]:
+    """A spinner on a terminal; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message):
+        yield

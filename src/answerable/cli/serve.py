@@ -1,0 +1,27 @@
+"""`answerable serve`"""
+
+import click
+
+
+@click.command("serve")
+@click.option("--host", help="Address to listen on; 127.0.0.1 by default.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 8321 by default.")
+@click.option("--source", "-s", multiple=True, metavar="NAME=LOCATION", help="Serve this file, folder or database too.")
+@click.option("--allow-host", multiple=True, help="Also answer under this host name.")
+def command(host: str | None, port: int | None, source: tuple[str, ...], allow_host: tuple[str, ...]) -> None:
+    """Serve the HTTP API and the page until interrupted."""
+    from answerable.gateway.server import serve
+    from answerable.settings import load_settings
+
+    settings = load_settings(host=host, port=port)
+    named = dict(_named(text) for text in source)
+    if named:
+        settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
+    serve(settings, allow_hosts=allow_host)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, location = text.partition("=")
+    if not equals or not name or not location:
+        raise click.UsageError(f"--source takes NAME=LOCATION, for example sales=./sales/; {text!r} is not that.")
+    return name, location

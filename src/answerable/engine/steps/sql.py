@@ -1,0 +1,96 @@
+"""Kind `sql`: runs one query at one source and keeps its rows as an artifact.
+
+The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
+the source runs is the regenerated text, and that is also what the answer shows.
+"""
+
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import model_validator
+
+from answerable.answers.frame import sample_records
+from answerable.core.catalog import Catalog
+from answerable.core.values import FrameRef, Frozen, Json
+from answerable.engine.steps.base import Step
+from answerable.query.check_sql import checked
+from answerable.query.plan import QueryPlan
+from answerable.query.to_sql import to_sql
+from answerable.sources.base import Limits, Source
+from answerable.store.base import Artifacts
+
+
+class Sources(Protocol):
+    async def get(self, name: str) -> Source: ...
+
+
+class SqlConfig(Frozen):
+    source: str
+    sql: str | None = None
+    plan: QueryPlan | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "SqlConfig":
+        if (self.sql is None) == (self.plan is None):
+            raise ValueError("give either sql or plan")
+        return self
+
+
+class SqlOutput(Frozen):
+    """A frame, and what is needed to account for it."""
+
+    frame: FrameRef
+    source: str
+    code: str
+    duration_ms: float
+    fingerprint: str
+    last_sync: datetime | None
+    findings: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return self.frame.row_count == 0
+
+
+class SqlStep:
+    def __init__(self, sources: Sources, artifacts: Artifacts, limits: Limits) -> None:
+        self._sources = sources
+        self._artifacts = artifacts
+        self._limits = limits
+
+    async def run(self, step: Step) -> Json:
+        config = SqlConfig.model_validate(step.node.config)
+        source = await self._sources.get(config.source)
+        catalog = await source.describe()
+        code = checked(_text(config, catalog), catalog).text
+        step.output("code", code)
+        staging = self._artifacts.staging()
+        try:
+            result = await source.execute(code, staging, self._limits)
+            sample = sample_records(staging)
+            artifact = await self._artifacts.adopt(step.context.scope, staging)
+        finally:
+            staging.unlink(missing_ok=True)
+        frame = FrameRef(
+            artifact=artifact,
+            columns=result.columns,
+            row_count=result.row_count,
+            byte_count=result.byte_count,
+            sample=sample,
+        )
+        return SqlOutput(
+            frame=frame,
+            source=config.source,
+            code=code,
+            duration_ms=result.duration_ms,
+            fingerprint=catalog.fingerprint,
+            last_sync=catalog.last_sync,
+            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
+        ).model_dump(mode="json")
+
+
+def _text(config: SqlConfig, catalog: Catalog) -> str:
+    if config.plan is not None:
+        return to_sql(config.plan, catalog)
+    assert config.sql is not None
+    return config.sql

@@ -1,0 +1,98 @@
+"""The HTTP application: routes, middleware, page."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.staticfiles import StaticFiles
+
+from answerable.app import open_service
+from answerable.gateway.middleware import BoundedBody, KnownHosts, Metrics, Observe
+from answerable.gateway.problems import Problem, handle_problems
+from answerable.gateway.routes import chat, datasets, runs, threads
+from answerable.gateway.wire import Health
+from answerable.logs import EventLog
+from answerable.settings import Settings
+
+WEB = Path(__file__).parents[1] / "web"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+
+def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_service(settings, any_location=False, listeners=(EventLog(),)) as service:
+            app.state.service = service
+            await service.resume_unfinished()
+            yield
+
+    app = FastAPI(
+        title="Answerable",
+        version=version("answerable"),
+        description="Ask your data in plain words and get answers that can be held to account.",
+        lifespan=lifespan,
+        docs_url="/docs",
+        redoc_url=None,
+    )
+    handle_problems(app)
+    api = APIRouter(prefix="/api/v1")
+    for part in (chat, runs, threads, datasets):
+        api.include_router(part.router)
+    app.include_router(api)
+    app.include_router(_root(metrics))
+    app.mount("/static", StaticFiles(directory=WEB), name="static")
+    app.add_middleware(BoundedBody)
+    app.add_middleware(KnownHosts, hosts=frozenset((*LOOPBACK, settings.host, *allow_hosts)))
+    app.add_middleware(Observe, metrics=metrics)
+    _describe_problems(app)
+    return app
+
+
+def _root(metrics: Metrics) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/healthz", tags=["operations"])
+    async def healthz() -> Health:
+        """The process is up and its store is open."""
+        return Health(status="ok", version=version("answerable"))
+
+    @router.get("/metrics", tags=["operations"], response_class=Response)
+    async def prometheus() -> Response:
+        """Counters for Prometheus."""
+        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+    @router.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(WEB / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
+
+    return router
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Every route's problems refer to one schema, which no route returns as a model of its own."""
+    made = app.openapi
+
+    def openapi() -> dict[str, object]:
+        document = made()
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas.setdefault("Problem", Problem.model_json_schema())
+        for path in document["paths"].values():
+            for operation in path.values():
+                invalid = operation["responses"].get("422")
+                if invalid is not None and "application/json" in invalid.get("content", {}):
+                    invalid["content"] = {
+                        "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+                    }
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,154 @@
+"""Around every request: an id, a bound on its size, a known host, metrics and a log line. Plain ASGI, so streams stay streams."""
+
+import logging
+import re
+import secrets
+import time
+from urllib.parse import urlsplit
+
+from prometheus_client import Counter, Histogram
+from prometheus_client.registry import CollectorRegistry
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from answerable.gateway.problems import problem_response
+from answerable.logs import about
+
+MAX_BODY = 1_000_000
+SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+)
+_log = logging.getLogger("answerable.http")
+_ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Metrics:
+    """What `/metrics` tells; one registry for each gateway, so that two in one process do not mix."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "answerable_http_requests", "HTTP requests", ("method", "route", "status"), registry=self.registry
+        )
+        self.seconds = Histogram(
+            "answerable_http_request_seconds", "Time to the end of the response", ("method", "route"), registry=self.registry
+        )
+
+
+class Observe:
+    """Gives each request an id (its own `X-Request-Id` where it is a plain word), counts it, and logs it."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = scope["request_id"] = _request_id(scope)
+        started = time.perf_counter()
+        status = 500
+
+        async def tagged(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
+            await send(message)
+
+        with about(request=request_id):
+            try:
+                await self._app(scope, receive, tagged)
+            finally:
+                self._note(scope, status, time.perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        self._metrics.requests.labels(scope["method"], route, str(status)).inc()
+        self._metrics.seconds.labels(scope["method"], route).observe(seconds)
+        fields = {"method": scope["method"], "path": scope["path"], "status": status, "ms": round(seconds * 1000, 1)}
+        _log.info("request", extra={"fields": fields})
+
+
+class KnownHosts:
+    """Refuses requests that name another host, or come from a page of another one: a name that an attacker points at
+    this machine (DNS rebinding) and foreign pages then get nothing."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._known(Request(scope)):
+            response = problem_response(
+                403,
+                "host_refused",
+                "This server does not answer under that host name or for that page.",
+                "Open it by the address it was started with, or add the name with --allow-host.",
+                Request(scope),
+            )
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _known(self, request: Request) -> bool:
+        named = [f"//{request.headers.get('host', '')}"]
+        if "origin" in request.headers:
+            named.append(request.headers["origin"])
+        return all(_hostname(url) in self._hosts for url in named)
+
+
+class BoundedBody:
+    """Refuses a request body over `MAX_BODY` bytes before it is in memory."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        chunks, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            chunks.append(message.get("body", b""))
+            size += len(chunks[-1])
+            more = message.get("more_body", False)
+            if size > MAX_BODY:
+                hint = f"At most {MAX_BODY:,} bytes are read."
+                await problem_response(413, "request_too_large", "The request is too large.", hint, Request(scope))(
+                    scope, receive, send
+                )
+                return
+        await self._app(scope, _replayed(b"".join(chunks), receive), send)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Gives the body once, then whatever the client does next (mostly: leave)."""
+    given = False
+
+    async def replay() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replay
+
+
+def _request_id(scope: Scope) -> str:
+    given = Request(scope).headers.get("x-request-id", "")
+    return given if _ACCEPTED_ID.fullmatch(given) else "req_" + secrets.token_hex(8)
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None

@@ -1,0 +1,88 @@
+"""Errors on the wire: RFC 9457 problem documents with a stable code, a sentence, and a hint where there is one."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from answerable.core.errors import (
+    AnswerableError,
+    InternalError,
+    LimitError,
+    NotFoundError,
+    OperatorError,
+    RefusedError,
+    SourceError,
+    TransientError,
+    UserError,
+)
+
+STATUS: tuple[tuple[type[AnswerableError], int], ...] = (
+    (NotFoundError, 404),
+    (UserError, 422),
+    (RefusedError, 403),
+    (SourceError, 502),
+    (LimitError, 413),
+    (TransientError, 503),
+    (OperatorError, 503),
+    (InternalError, 500),
+)
+
+
+class Problem(BaseModel):
+    """What went wrong, for programs (`code`) and for people (`detail`, `hint`)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str | None = None
+    request_id: str | None = None
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses=` of a route that may answer with these problems."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def problem_response(status: int, code: str, detail: str, hint: str | None, request: Request) -> JSONResponse:
+    problem = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        hint=hint,
+        request_id=request.scope.get("request_id"),
+    )
+    return JSONResponse(problem.model_dump(exclude_none=True), status, media_type="application/problem+json")
+
+
+def status_of(error: AnswerableError) -> int:
+    return next(status for kind, status in STATUS if isinstance(error, kind) or kind is InternalError)
+
+
+def handle_problems(app: FastAPI) -> None:
+    @app.exception_handler(AnswerableError)
+    async def ours(request: Request, error: AnswerableError) -> JSONResponse:
+        return problem_response(status_of(error), error.stable_code, str(error), error.hint, request)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return problem_response(422, "request_invalid", f"{where}: {first['msg']}", None, request)
+
+    @app.exception_handler(HTTPException)
+    async def of_the_framework(request: Request, error: HTTPException) -> JSONResponse:
+        codes = {404: "not_found", 405: "method_not_allowed"}
+        response = problem_response(
+            error.status_code, codes.get(error.status_code, "http_error"), str(error.detail), None, request
+        )
+        response.headers.update(error.headers or {})
+        return response

@@ -1,0 +1,53 @@
+"""Asking."""
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+
+from answerable.core.context import Scope
+from answerable.core.ids import RunId, ThreadId, new_thread_id
+from answerable.gateway.access import RequestId, ScopeOf, ServiceOf
+from answerable.gateway.problems import documented
+from answerable.gateway.sse import sse_response
+from answerable.gateway.wire import ChatReply, ChatRequest
+from answerable.service import Service
+
+router = APIRouter(tags=["chat"])
+
+
+@router.post("/chat", responses=documented(404, 413, 422, 503))
+async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> ChatReply:
+    """Ask, and wait for the whole answer. A run that fails is reported in the answer's `status` and `provenance.error`."""
+    run, thread = await _begin(body, service, scope, request_id)
+    answer = await service.finished(run, scope)
+    return ChatReply.model_validate({**answer.model_dump(), "thread_id": thread})
+
+
+@router.post(
+    "/chat/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events of the run"},
+        **documented(404, 413, 422, 503),
+    },
+)
+async def chat_stream(
+    body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId
+) -> StreamingResponse:
+    """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
+    continues the stream."""
+    run, thread = await _begin(body, service, scope, request_id)
+    return sse_response(service.events(run, scope), {"X-Run-Id": run, "X-Thread-Id": thread})
+
+
+async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: str) -> tuple[RunId, ThreadId]:
+    thread = ThreadId(body.thread_id) if body.thread_id else new_thread_id()
+    run = await service.begin(
+        body.message,
+        source=body.source,
+        thread=thread,
+        choice=body.choice,
+        force=body.force,
+        scope=scope,
+        request=request_id,
+    )
+    return run, thread

@@ -1,0 +1,46 @@
+"""Events as Server-Sent Events. The sequence number is the `id:`, so a client that reconnects misses nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi.responses import StreamingResponse
+
+from answerable.core.codec import encode
+from answerable.core.errors import UserError
+from answerable.core.events import Event
+
+HEARTBEAT_SECONDS = 15.0
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def sse_response(events: AsyncIterator[Event], headers: dict[str, str] | None = None) -> StreamingResponse:
+    return StreamingResponse(
+        _frames(events), media_type="text/event-stream", headers={**HEADERS, **(headers or {})}
+    )
+
+
+def resume_point(last_event_id: str | None) -> int:
+    """The number after which to go on."""
+    if last_event_id is None or last_event_id == "":
+        return 0
+    if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 15:
+        raise UserError("Last-Event-ID must be the number of an event.", code="event_id_invalid")
+    return int(last_event_id)
+
+
+async def _frames(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+    """One frame an event, and a comment now and then so that proxies keep a quiet connection open."""
+    pending = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            done, _ = await asyncio.wait((pending,), timeout=HEARTBEAT_SECONDS)
+            if not done:
+                yield b": still here\n\n"
+                continue
+            event = pending.result()
+            if event is None:
+                return
+            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), encode(event))
+            pending = asyncio.ensure_future(anext(events, None))
+    finally:
+        pending.cancel()

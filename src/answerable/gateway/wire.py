@@ -1,0 +1,95 @@
+"""What travels over HTTP besides answers and catalogs: requests and listings."""
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from answerable.answers.answer import Answer
+from answerable.core.values import Json
+
+RUN_ID = r"^run_[0-9a-z]{24}$"
+THREAD_ID = r"^thr_[0-9a-z]{24}$"
+
+
+class Wire(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ChatRequest(Wire):
+    message: str = Field(min_length=1, max_length=200_000, description="A question, or a query such as `SQL: SELECT 1`.")
+    source: str | None = Field(None, max_length=200, description="A dataset of `GET /datasets`; else the default one.")
+    thread_id: str | None = Field(None, pattern=THREAD_ID, description="Continue this thread.")
+    choice: int | None = Field(None, ge=1, le=100, description="Take this reading of the last question back.")
+    force: bool = Field(False, description="Answer with the best reading even when unsure.")
+
+
+class ChatReply(Answer):
+    thread_id: str | None = None
+
+
+class QueryRequest(Wire):
+    query_type: Literal["sql", "plan"]
+    code: str | dict[str, Json] = Field(description="An SQL statement, or a query plan as an object.")
+    source: str | None = Field(None, max_length=200)
+    thread_id: str | None = Field(None, pattern=THREAD_ID)
+
+
+class RunSummary(Wire):
+    run_id: str
+    thread_id: str | None
+    question: str | None
+    status: str
+    created_at: datetime
+    finished_at: datetime | None
+    error_code: str | None
+
+
+class RunList(Wire):
+    runs: list[RunSummary]
+    next_before: str | None = Field(description="Give this as `before` for the next page; null at the end.")
+
+
+class RunDetail(Wire):
+    run: RunSummary
+    answer: Answer | None = Field(description="Null while the run goes on.")
+
+
+class RunState(Wire):
+    run_id: str
+    status: str
+    finished: bool
+
+
+class RowPage(Wire):
+    columns: list[dict[str, str]]
+    rows: list[list[Json]]
+    offset: int
+    row_count: int
+
+
+class MessageView(Wire):
+    message_id: str
+    role: Literal["user", "assistant"]
+    content: str
+    created_at: datetime
+    run_id: str | None
+
+
+class MessageList(Wire):
+    thread_id: str
+    messages: list[MessageView]
+
+
+class Dataset(Wire):
+    id: str
+    default: bool
+
+
+class DatasetList(Wire):
+    datasets: list[Dataset]
+
+
+class Health(Wire):
+    status: Literal["ok"]
+    version: str

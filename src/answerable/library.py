@@ -1,0 +1,192 @@
+"""Answerable in scripts and notebooks. The same service as the command line and the server, in the caller's process.
+
+The service lives on an event loop of its own, in a thread of its own, so that it can be asked from plain functions, from
+coroutines, and from notebooks whose own loop is running already.
+"""
+
+import asyncio
+import threading
+import weakref
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from answerable.answers.answer import Answer, Choice
+from answerable.app import open_service
+from answerable.core.catalog import Catalog
+from answerable.core.context import LOCAL
+from answerable.core.errors import UserError, restored
+from answerable.core.ids import ThreadId, new_thread_id
+from answerable.core.values import OutputColumn
+from answerable.service import Service
+from answerable.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+T = TypeVar("T")
+
+
+class Answerable:
+    """One source and one conversation with it.
+
+    `source` is a file, a folder, a database URL, a configured name, or `demo`. Follow-up questions refer to the last
+    answer; `forget()` starts a new conversation.
+    """
+
+    def __init__(self, source: str | Path = "demo", *, home: str | Path | None = None) -> None:
+        self._source = str(source)
+        self._thread = new_thread_id()
+        self._host = _Host(load_settings(home=home))
+        self._close = weakref.finalize(self, self._host.close)
+
+    def ask(self, question: str, *, choice: int | None = None, force: bool = False) -> "Result":
+        """Asks and waits. Raises the typed error of a run that failed."""
+        return self._host.wait(self._asked(question, choice, force))
+
+    async def ask_async(self, question: str, *, choice: int | None = None, force: bool = False) -> "Result":
+        return await self._host.awaited(self._asked(question, choice, force))
+
+    def sql(self, statement: str) -> "Result":
+        """Runs a SELECT statement through the same checks, limits and records."""
+        return self.ask(f"SQL: {statement}")
+
+    def catalog(self) -> Catalog:
+        """The tables, columns and relationships as they were understood."""
+        return self._host.wait(self._described())
+
+    def forget(self) -> None:
+        self._thread = new_thread_id()
+
+    def close(self) -> None:
+        self._close()
+
+    def __enter__(self) -> "Answerable":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def _asked(self, question: str, choice: int | None, force: bool) -> "Result":
+        service = await self._host.service()
+        thread = ThreadId(self._thread)
+        answer = await service.ask(question, source=self._source, thread=thread, choice=choice, force=force)
+        error = answer.provenance.error
+        if error is not None and answer.kind != "refusal":
+            raise restored(error.kind, error.code, error.message, error.hint)
+        artifact = answer.provenance.artifact
+        path = await service.store.artifacts.path(LOCAL, artifact) if artifact else None
+        return Result(answer, path)
+
+    async def _described(self) -> Catalog:
+        service = await self._host.service()
+        return await (await service.sources.get(self._source)).describe()
+
+
+class Result:
+    """An answer with its rows at hand."""
+
+    def __init__(self, answer: Answer, path: Path | None) -> None:
+        self.answer = answer
+        self._path = path
+
+    @property
+    def text(self) -> str:
+        return self.answer.text
+
+    @property
+    def kind(self) -> str:
+        return self.answer.kind
+
+    @property
+    def columns(self) -> tuple[OutputColumn, ...]:
+        return self.answer.columns
+
+    @property
+    def row_count(self) -> int:
+        return self.answer.row_count
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The readings to choose from when `kind` is `clarify`."""
+        return self.answer.choices
+
+    @property
+    def sql(self) -> str | None:
+        """The last program that ran."""
+        return next((step.code for step in reversed(self.answer.steps) if step.code), None)
+
+    @property
+    def value(self) -> Any:
+        """The single value of an answer of kind `value`."""
+        if self.answer.kind != "value":
+            raise UserError(f"This answer is a {self.answer.kind}, not a single value.", code="not_a_value")
+        return self.answer.rows[0][0]
+
+    def to_polars(self) -> "polars.DataFrame":
+        """All rows, however many there are."""
+        import polars
+
+        if self._path is None:
+            raise UserError(f"This answer is a {self.answer.kind} and has no rows.", code="no_rows")
+        return polars.read_ipc(self._path, memory_map=True)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        try:
+            return self.to_polars().to_pandas()
+        except ModuleNotFoundError as error:
+            raise UserError(
+                f"to_pandas() needs {error.name}, which is not installed.",
+                code="extra_missing",
+                hint="Install it with: pip install 'answerable[pandas]'",
+            ) from error
+
+    def __repr__(self) -> str:
+        from answerable.answers.render import to_text
+
+        return to_text(self.answer)
+
+    def _repr_html_(self) -> str:
+        from answerable.answers.render import to_html
+
+        return to_html(self.answer)
+
+
+class _Host:
+    """The event loop and the service on it, started when first needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stack = AsyncExitStack()
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._opening: asyncio.Task[Service] | None = None
+
+    async def service(self) -> Service:
+        if self._opening is None:
+            opened = self._stack.enter_async_context(open_service(self._settings, any_location=True))
+            self._opening = asyncio.ensure_future(opened)
+        return await asyncio.shield(self._opening)
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._running()).result()
+
+    async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._running()))
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=self._loop.run_forever, name="answerable", daemon=True).start()
+            return self._loop
+
+    def close(self) -> None:
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            asyncio.run_coroutine_threadsafe(self._stack.aclose(), loop).result(timeout=10)
+            loop.call_soon_threadsafe(loop.stop)
+

@@ -1,0 +1,110 @@
+"""Structured logs: one JSON object a line, each with the request, thread and run it belongs to.
+
+Logs of a run are made from its events, by a listener; nothing in the engine logs on its own behalf except defects.
+At level debug they hold the whole plan, every program, and two complete sample records of each step.
+"""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from answerable.core.events import (
+    Event,
+    PlanReady,
+    RunCancelled,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    StepFailed,
+    StepFinished,
+    StepOutput,
+    StepRetried,
+)
+
+_about: ContextVar[dict[str, Any] | None] = ContextVar("answerable_log_about", default=None)
+_log = logging.getLogger("answerable.runs")
+SAMPLES = 2
+
+
+@contextmanager
+def about(**fields: Any) -> Iterator[None]:
+    """Adds fields (`request`, `thread`, `run`) to every line that is logged inside, in tasks started inside too."""
+    token = _about.set({**(_about.get() or {}), **{name: value for name, value in fields.items() if value is not None}})
+    try:
+        yield
+    finally:
+        _about.reset(token)
+
+
+class JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **(_about.get() or {}),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+def configure(level: str) -> None:
+    """Sends the logs of Answerable to standard error. Called once by whoever owns the process."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger("answerable")
+    logger.handlers[:] = [handler]
+    logger.setLevel(level.upper())
+    logger.propagate = False
+
+
+class EventLog:
+    """A listener that logs what happens in runs."""
+
+    def __call__(self, event: Event) -> None:
+        if not _log.isEnabledFor(logging.WARNING):
+            return
+        level, message, fields = _told(event)
+        if _log.isEnabledFor(level):
+            _log.log(level, message, extra={"fields": {"run": event.run, "event": event.type, **fields}})
+
+
+def _told(event: Event) -> tuple[int, str, dict[str, Any]]:
+    match event:
+        case RunStarted():
+            return logging.INFO, "run started", {"question": event.question}
+        case PlanReady():
+            return logging.DEBUG, "plan ready", {"plan": event.plan, "sentence": event.sentence}
+        case StepOutput(channel="code"):
+            return logging.DEBUG, "program", {"node": event.node, "code": event.data}
+        case StepFinished():
+            return logging.DEBUG, "step finished", {"node": event.node, "duration_ms": event.duration_ms, **_sample(event)}
+        case StepRetried():
+            return logging.WARNING, "step retried", {"node": event.node, "code": event.code, "delay": event.delay}
+        case StepFailed():
+            return logging.WARNING, "step failed", {"node": event.node, "code": event.code, "reason": event.message}
+        case RunFinished():
+            return logging.INFO, "run finished", {"status": event.status}
+        case RunFailed():
+            return logging.WARNING, "run failed", {"code": event.code, "reason": event.message}
+        case RunCancelled():
+            return logging.INFO, "run cancelled", {"reason": event.reason}
+        case _:
+            return logging.DEBUG, event.type, {}
+
+
+def _sample(event: StepFinished) -> dict[str, Any]:
+    output = event.output if isinstance(event.output, dict) else {}
+    frame = output.get("frame")
+    if not isinstance(frame, dict):
+        return {}
+    return {"row_count": frame.get("row_count"), "sample": list(frame.get("sample", ()))[:SAMPLES]}

@@ -1,0 +1,254 @@
+"""What Answerable does for its users; the command line, the HTTP edge and the library all call this and nothing else."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
+from answerable.answers import frame
+from answerable.answers.answer import Answer, ErrorRecord, Provenance
+from answerable.core.clock import Clock
+from answerable.core.context import LOCAL, RunContext, Scope
+from answerable.core.errors import NotFoundError
+from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
+from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id, new_thread_id
+from answerable.core.values import Json
+from answerable.engine.graph import Graph
+from answerable.engine.run import Engine, Listener
+from answerable.engine.steps.understand import Question
+from answerable.sources.registry import SourceRegistry
+from answerable.store.base import Message, RunStatus, Store
+
+PAGE = 1_000
+"""How many stored events are read at once for a client that catches up."""
+
+
+class Service:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        engine: Engine,
+        sources: SourceRegistry,
+        clock: Clock,
+        default_source: str,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self.store = store
+        self.sources = sources
+        self._engine = engine
+        self._clock = clock
+        self.default_source = default_source
+        self._listeners = tuple(listeners)
+        self._live: dict[RunId, LiveRun] = {}
+
+    # Asking
+
+    async def ask(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        thread: ThreadId | None = None,
+        choice: int | None = None,
+        force: bool = False,
+        scope: Scope = LOCAL,
+    ) -> Answer:
+        """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
+        run = await self.begin(message, source=source, thread=thread, choice=choice, force=force, scope=scope)
+        return await self.finished(run, scope)
+
+    async def begin(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        thread: ThreadId | None = None,
+        choice: int | None = None,
+        force: bool = False,
+        scope: Scope = LOCAL,
+        request: str | None = None,
+    ) -> RunId:
+        """Starts a run that goes on whether or not anybody waits for it."""
+        named = source or self.default_source
+        direct = direct_query(message) if choice is None else None
+        if direct is not None:
+            graph = direct_graph(*direct, named)
+        else:
+            graph = question_graph(Question(text=message, source=named, choice=choice, force=force))
+        return await self._start(graph, message, scope, thread or new_thread_id(), request)
+
+    async def begin_query(
+        self,
+        query_type: QueryType,
+        code: Json,
+        *,
+        source: str | None = None,
+        thread: ThreadId | None = None,
+        scope: Scope = LOCAL,
+        request: str | None = None,
+    ) -> RunId:
+        graph = direct_graph(query_type, code, source or self.default_source)
+        return await self._start(graph, None, scope, thread, request)
+
+    async def _start(
+        self, graph: Graph, question: str | None, scope: Scope, thread: ThreadId | None, request: str | None
+    ) -> RunId:
+        context = RunContext(run=new_run_id(), scope=scope, thread=thread, request=request)
+        if thread is not None and question is not None:
+            await self.store.threads.ensure(scope, thread, title=question[:80])
+            await self._say(context, "user", question)
+        await self.store.runs.create(context, question)
+        live = self._live[context.run] = LiveRun()
+        live.task = asyncio.create_task(self._carry_out(context, graph, question, live))
+        return context.run
+
+    async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: "LiveRun") -> None:
+        """Runs to the end, or (without a graph) continues where an earlier process stopped."""
+        listeners = (*self._listeners, live)
+        try:
+            if graph is None:
+                outcome = await self._engine.resume(context, listeners=listeners)
+            else:
+                outcome = await self._engine.run(graph, context, question=question, listeners=listeners)
+            await self._conclude(context, outcome.status, question)
+        finally:
+            self._live.pop(context.run, None)
+            live.end()
+
+    async def _conclude(self, context: RunContext, status: RunStatus, question: str | None) -> None:
+        if status == "waiting":
+            await self.store.runs.finish(context.run, status)
+            return
+        answer = await self.answer(context.run, context.scope)
+        if context.thread is not None and question is not None:
+            await self._say(context, "assistant", answer.text)
+        error = answer.provenance.error
+        await self.store.runs.finish(context.run, status, error.code if error else None)
+
+    async def _say(self, context: RunContext, role: str, content: str) -> None:
+        assert context.thread is not None
+        message = Message(
+            message=new_message_id(),
+            thread=context.thread,
+            role="user" if role == "user" else "assistant",
+            content=content,
+            created_at=self._clock.now(),
+            run=context.run,
+        )
+        await self.store.threads.add_message(context.scope, message)
+
+    # Looking
+
+    async def finished(self, run: RunId, scope: Scope = LOCAL) -> Answer:
+        """Waits for the end of a run and gives its answer."""
+        live = self._live.get(run)
+        if live is not None and live.task is not None:
+            await asyncio.shield(live.task)
+        return await self.answer(run, scope)
+
+    async def answer(self, run: RunId, scope: Scope = LOCAL) -> Answer:
+        """The answer of a finished run; for one that failed or was cancelled, an account of that."""
+        last = (await self.store.events.read(scope, run))[-1:]
+        if last and isinstance(last[0], RunFailed):
+            return _failure(last[0])
+        if last and isinstance(last[0], RunCancelled):
+            return Answer(run_id=run, status="cancelled", kind="text", text=f"Stopped: {last[0].reason}.")
+        capsule = await self.store.capsules.get(scope, run)
+        return Answer.model_validate(capsule.body["answer"])
+
+    async def rows_path(self, answer: Answer, scope: Scope = LOCAL) -> Path:
+        """The Arrow file with all rows of an answer."""
+        if answer.provenance.artifact is None:
+            raise NotFoundError(f"The answer of {answer.run_id} has no rows.", code="rows_missing")
+        return await self.store.artifacts.path(scope, answer.provenance.artifact)
+
+    async def with_rows(self, answer: Answer, most: int, scope: Scope = LOCAL) -> Answer:
+        """The same answer with up to `most` rows in it."""
+        if answer.provenance.artifact is None:
+            return answer
+        rows = await asyncio.to_thread(frame.rows, await self.rows_path(answer, scope), 0, most)
+        provenance = answer.provenance.model_copy(update={"truncated": len(rows) < answer.row_count})
+        return answer.model_copy(update={"rows": tuple(rows), "provenance": provenance})
+
+    async def events(self, run: RunId, scope: Scope = LOCAL, after: int = 0) -> AsyncIterator[Event]:
+        """Every event of a run with a higher number than `after`: the stored ones, then the others as they happen."""
+        await self.store.runs.get(scope, run)
+        while True:
+            live = self._live.get(run)
+            seen = live.mark() if live else None
+            page = await self.store.events.read(scope, run, after=after, limit=PAGE)
+            for event in page:
+                after = event.seq
+                if isinstance(event, TERMINAL) and live is not None and live.task is not None:
+                    await asyncio.shield(live.task)  # its status and messages are stored before its end is told
+                yield event
+                if isinstance(event, TERMINAL):
+                    return
+            if len(page) == PAGE:
+                continue
+            if live is None or seen is None:
+                return
+            await live.beyond(seen)
+
+    async def cancel(self, run: RunId, scope: Scope = LOCAL, reason: str = "cancelled by the user") -> None:
+        await self.store.runs.get(scope, run)
+        live = self._live.get(run)
+        if live is not None:
+            await self._engine.cancel(run, reason)
+
+    async def resume_unfinished(self) -> int:
+        """Continues what an earlier process left behind; gives the number of such runs."""
+        unfinished = [record for record in await self.store.runs.unfinished() if record.run not in self._live]
+        for record in unfinished:
+            context = RunContext(run=record.run, scope=record.scope, thread=record.thread, request=record.request)
+            live = self._live[record.run] = LiveRun()
+            live.task = asyncio.create_task(self._carry_out(context, None, record.question, live))
+        return len(unfinished)
+
+    async def close(self) -> None:
+        """Stops running work without marking it as ended: the next process continues it."""
+        for live in list(self._live.values()):
+            if live.task is not None:
+                live.task.cancel()
+        await asyncio.gather(*(live.task for live in self._live.values() if live.task), return_exceptions=True)
+        await self.sources.close()
+        await self.store.database.close()
+
+
+class LiveRun:
+    """A run of this process, as far as those who watch it need to know: something new was stored."""
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self._count = 0
+        self._ended = False
+        self._news = asyncio.Event()
+
+    def __call__(self, event: Event) -> None:
+        self._count += 1
+        self._news.set()
+
+    def end(self) -> None:
+        self._ended = True
+        self._news.set()
+
+    def mark(self) -> int:
+        return self._count
+
+    async def beyond(self, mark: int) -> None:
+        while self._count == mark and not self._ended:
+            self._news.clear()
+            await self._news.wait()
+
+
+def _failure(event: RunFailed) -> Answer:
+    refused = event.kind == "RefusedError"
+    error = ErrorRecord(kind=event.kind, code=event.code, message=event.message, hint=event.hint, step=event.node)
+    return Answer(
+        run_id=event.run,
+        status="refused" if refused else "failed",
+        kind="refusal" if refused else "text",
+        text=event.message,
+        provenance=Provenance(error=error),
+    )

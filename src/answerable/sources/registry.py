@@ -1,0 +1,55 @@
+"""The sources of an installation by name, opened when first used and closed together."""
+
+import asyncio
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+
+from answerable.core.errors import NotFoundError
+from answerable.sources.base import Source
+from answerable.sources.open import open_source
+
+
+class SourceRegistry:
+    """`any_location` lets a path or URL stand for a source: for a person at their own machine, never for the network."""
+
+    def __init__(self, named: Mapping[str, str], cache: Path, *, any_location: bool) -> None:
+        self._named = dict(named)
+        self._cache = cache
+        self._any_location = any_location
+        self._open: dict[str, asyncio.Task[Source]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._named)
+
+    async def get(self, name: str) -> Source:
+        opening = self._open.get(name)
+        if opening is None:
+            location = self._location(name)
+            opening = self._open[name] = asyncio.create_task(open_source(location, name=name, cache=self._cache))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            self._open.pop(name, None)  # what could not be opened now is tried again next time
+            raise
+
+    def _location(self, name: str) -> str:
+        if name in self._named:
+            return self._named[name]
+        if self._any_location:
+            return name
+        near = get_close_matches(name, self._named, n=1)
+        raise NotFoundError(
+            f"There is no source named {name!r}.",
+            code="source_unknown",
+            hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(self._named)}.",
+        )
+
+    async def close(self) -> None:
+        opened, self._open = list(self._open.values()), {}
+        for result in await asyncio.gather(*opened, return_exceptions=True):
+            if not isinstance(result, BaseException):
+                await result.close()
