@@ -30,122 +30,25 @@ REQUIRED_CONFIDENCE = 0.5
 _PROBES_A_STATEMENT = 25
 _CANDIDATES_A_COLUMN = 4
 
-_KEY_SUFFIXES = frozenset({"id", "ids", "key", "code", "no", "nr", "num", "number", "fk", "ref", "uuid", "ssn"})
-_TABLE_NOISE = frozenset({"tbl", "table", "dim", "fact", "stg", "raw", "ref", "lookup", "lkp", "master", "vw", "view"})
-_GENERIC = frozenset(
-    {
-        "name",
-        "title",
-        "description",
-        "type",
-        "status",
-        "category",
-        "date",
-        "year",
-        "month",
-        "day",
-        "time",
-        "value",
-        "amount",
-        "count",
-        "total",
-        "comment",
-        "note",
-        "text",
-        "label",
-        "level",
-        "rank",
-        "order",
-        "position",
-        "result",
-        "score",
-        "number",
-        "detail",
-        "details",
-        "other",
-        "first",
-        "last",
-        "start",
-        "end",
-        "from",
-        "to",
-    }
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_KEY_SUFFIXES = _set("id ids key code no nr num number fk ref uuid ssn")
+_TABLE_NOISE = _set("tbl table dim fact stg raw ref lookup lkp master vw view")
+_GENERIC = _set(
+    "name title description type status category date year month day time value amount count total comment note "
+    "text label level rank order position result score number detail details other first last start end from to"
 )
-_PEOPLE = frozenset(
-    {
-        "employee",
-        "person",
-        "people",
-        "staff",
-        "user",
-        "member",
-        "worker",
-        "student",
-        "player",
-        "customer",
-        "contact",
-        "individual",
-    }
+_PEOPLE = _set("employee person people staff user member worker student player customer contact individual")
+_PERSON_ROLES = _set(
+    "manager supervisor boss head leader chief owner author creator assignee agent rep representative salesperson "
+    "seller buyer approver reviewer advisor adviser mentor coach captain driver director secretary treasurer "
+    "president instructor teacher spouse friend sender receiver recipient winner loser reporter requester "
+    "technician"
 )
-_PERSON_ROLES = frozenset(
-    {
-        "manager",
-        "supervisor",
-        "boss",
-        "head",
-        "leader",
-        "chief",
-        "owner",
-        "author",
-        "creator",
-        "assignee",
-        "agent",
-        "rep",
-        "representative",
-        "salesperson",
-        "seller",
-        "buyer",
-        "approver",
-        "reviewer",
-        "advisor",
-        "adviser",
-        "mentor",
-        "coach",
-        "captain",
-        "driver",
-        "director",
-        "secretary",
-        "treasurer",
-        "president",
-        "instructor",
-        "teacher",
-        "spouse",
-        "friend",
-        "sender",
-        "receiver",
-        "recipient",
-        "winner",
-        "loser",
-        "reporter",
-        "requester",
-        "technician",
-    }
-)
-_SELF_ROLES = frozenset(
-    {
-        "parent",
-        "manager",
-        "supervisor",
-        "boss",
-        "superior",
-        "predecessor",
-        "previous",
-        "next",
-        "original",
-        "reply",
-        "reports",
-    }
-)
+_SELF_ROLES = _set("parent manager supervisor boss superior predecessor previous next original reply reports")
 _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
@@ -308,11 +211,9 @@ def _comparable(column: Column, key: _Key, dialect: Dialect) -> bool:
 def _strength(table: Table, name: tuple[str, ...], base: tuple[str, ...], key: _Key) -> float:
     """How much the names say that the column points to the key."""
     own = table.name == key.table.name
-    if (
-        not base
-        or (not own and _is_own_key(table, base))
-        or not (key.primary or key.names_its_table or name == key.name)
-    ):
+    if not base or (not own and base == _subject(table)):
+        return 0.0
+    if not (key.primary or key.names_its_table or name == key.name):
         return 0.0
     if own:
         return _self_strength(name, base, key)
@@ -460,7 +361,7 @@ class _Data:
     def _inclusion(self, number: int, candidate: _Candidate) -> exp.Select:
         source, key = candidate.column, candidate.key
         value = comparable(source, self.dialect)
-        filled: exp.Expression = exp.Not(this=exp.Is(this=column_ref(source.name), expression=exp.Null()))
+        filled: exp.Condition = exp.Not(this=exp.Is(this=column_ref(source.name), expression=exp.Null()))
         if source.type == "text":
             filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
         asked = (
