@@ -8,6 +8,14 @@ from typing import Literal, Protocol
 from answerable.core.values import ColumnType, Dialect, Frozen, Scalar
 
 
+class ValueName(Frozen):
+    """What people call one value of a column: status `A` is "active"."""
+
+    value: str
+    """As it stands in the data."""
+    synonyms: tuple[str, ...]
+
+
 class Column(Frozen):
     name: str
     type: ColumnType
@@ -26,6 +34,7 @@ class Column(Frozen):
     synonyms: tuple[str, ...] = ()
     description: str | None = None
     unit: str | None = None
+    value_names: tuple[ValueName, ...] = ()
 
 
 class Table(Frozen):
@@ -33,6 +42,8 @@ class Table(Frozen):
     columns: tuple[Column, ...]
     primary_key: tuple[str, ...] = ()
     row_count: int | None = None
+    fingerprint: str = ""
+    """Changes whenever this table's data does, where the source can tell tables apart; else the catalog's holds."""
     label: str | None = None
     synonyms: tuple[str, ...] = ()
     description: str | None = None
