@@ -1,0 +1,239 @@
+"""A vega-lite specification where a chart fits a result, and nothing where none does.
+
+The data is left out and named `rows`: one object a row, whose fields are called `c0`, `c1`, … in the order of the
+columns (`chart_data` makes them). Vega-lite builds programs from field names, so names that come from data never are
+field names; they appear only as titles. Valid for vega-lite 5 and 6.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from answerable.answers.format import readable
+from answerable.answers.roles import Field, distinct, fields
+from answerable.core.values import Json, OutputColumn
+from answerable.query.plan import QueryPlan
+
+Rows = Sequence[Sequence[Json]]
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+SERIES = 6
+"""More lines or colours than this cannot be told apart."""
+BARS = 50
+LYING_BARS = 8
+"""From this many bars on, or with long names, bars lie and names are read straight."""
+LONG_NAME = 12
+POINTS = 5_000
+_SAME_SCALE = 20
+"""Measures share an axis when the largest of one is at most this many times the largest of the other."""
+_TITLE_LENGTH = 90
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    rows: Rows
+    row_count: int
+    units: Mapping[str, str]
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.row_count
+
+    def values(self, field: Field) -> list[Json]:
+        return [row[field.index] for row in self.rows]
+
+    def distinct(self, *wanted: Field) -> int:
+        return len({tuple(repr(row[f.index]) for f in wanted) for row in self.rows})
+
+
+def chart(
+    columns: Sequence[OutputColumn],
+    rows: Rows,
+    row_count: int,
+    *,
+    plan: QueryPlan | None = None,
+    units: Mapping[str, str] | None = None,
+) -> Spec | None:
+    """`rows` are all rows of the result, or the first of them."""
+    data = _Data(rows, row_count, units or {})
+    found = fields(columns, plan)
+    times = [f for f in found if f.role == "time"]
+    names = [f for f in found if f.role == "category"]
+    measures = [f for f in found if f.role == "measure" and _has_numbers(data, f)]
+    if row_count < 2 or not measures or any(f.role == "other" for f in found):
+        return None
+    if len(times) == 1 and len(names) <= 1:
+        return _over_time(data, times[0], names, measures)
+    if not times and names:
+        return _by_name(data, names, measures)
+    if not times and len(measures) == 2:
+        return _against(data, measures)
+    return None
+
+
+def chart_data(rows: Rows) -> list[dict[str, Json]]:
+    """Rows as the specification expects them under the name `rows`."""
+    return [{_key(i): value for i, value in enumerate(row)} for row in rows]
+
+
+def _over_time(data: _Data, time: Field, names: list[Field], measures: list[Field]) -> Spec | None:
+    if data.row_count > POINTS or not data.complete or data.distinct(time, *names) < data.row_count:
+        return None
+    if data.distinct(time) < 2:
+        return _by_name(data, names, measures) if names else None
+    x = {"field": _key(time.index), "title": _title(time.name), **_time_type(data, time)}
+    mark = {"type": "line", "tooltip": True, "point": data.distinct(time) <= 40}
+    if names:
+        if data.distinct(names[0]) > SERIES:
+            return None
+        return _spec(
+            data, "Line", mark, x, _quantity(data, measures[0]), [measures[0], time, names[0]], color=_series(names[0])
+        )
+    together = _together(data, measures)
+    if len(together) > 1:
+        return _folded(data, "Line", mark, {"x": x}, together, time)
+    return _spec(data, "Line", mark, x, _quantity(data, measures[0]), [measures[0], time])
+
+
+def _by_name(data: _Data, names: list[Field], measures: list[Field]) -> Spec | None:
+    label, others = _widest(data, names)
+    if not data.complete or data.distinct(label, *others[:1]) < data.row_count or len(others) > 1:
+        return _against(data, measures) if len(measures) == 2 and not others else None
+    if data.row_count > BARS:
+        return _against(data, measures) if len(measures) == 2 and not others else None
+    lying = data.distinct(label) >= LYING_BARS or any(len(str(v)) > LONG_NAME for v in data.values(label))
+    axis, across = ("y", "x") if lying else ("x", "y")
+    position = {"field": _key(label.index), "type": "nominal", "sort": None, "title": _title(label.name)}
+    mark = {"type": "bar", "tooltip": True}
+    if others:
+        if data.distinct(others[0]) > SERIES:
+            return None
+        encoding = {
+            axis: position,
+            across: _quantity(data, measures[0]),
+            f"{axis}Offset": {"field": _key(others[0].index)},
+        }
+        return _whole(data, "Bar", mark, encoding | {"color": _series(others[0])}, [measures[0], label, others[0]])
+    together = _together(data, measures)[:2]
+    if len(together) > 1:
+        return _folded(data, "Bar", mark, {axis: position}, together, label)
+    return _whole(data, "Bar", mark, {axis: position, across: _quantity(data, measures[0])}, [measures[0], label])
+
+
+def _against(data: _Data, measures: list[Field]) -> Spec | None:
+    """Two measures of the same things, as points."""
+    if data.row_count > POINTS or data.row_count < 3:
+        return None
+    across, up = measures
+    x, y = _quantity(data, across), _quantity(data, up)
+    for axis in (x, y):
+        axis["scale"] = {"zero": False}
+    return _spec(data, "Point", {"type": "point", "tooltip": True}, x, y, [up, across])
+
+
+def _folded(data: _Data, kind: str, mark: Spec, place: Spec, measures: list[Field], by: Field) -> Spec:
+    """Several measures on one axis, each a series under its own title."""
+    axis = next(iter(place))
+    across = "y" if axis == "x" else "x"
+    keys = [_key(m.index) for m in measures]
+    titles = [_title(m.name) for m in measures]
+    encoding = place | {
+        across: {"field": "value", "type": "quantitative", "title": _unit(data, measures[0])},
+        "color": {"field": "series", "type": "nominal", "title": None, "sort": titles},
+    }
+    if kind == "Bar":
+        encoding[f"{axis}Offset"] = {"field": "series", "sort": titles}
+    whole = _whole(data, kind, mark, encoding, [*measures, by])
+    lookup = {"data": {"values": [{"key": k, "series": t} for k, t in zip(keys, titles, strict=True)]}, "key": "key"}
+    whole["transform"] = [
+        {"fold": keys, "as": ["measure", "value"]},
+        {"lookup": "measure", "from": lookup | {"fields": ["series"]}},
+    ]
+    return whole
+
+
+def _spec(data: _Data, kind: str, mark: Spec, x: Spec, y: Spec, told: list[Field], color: Spec | None = None) -> Spec:
+    return _whole(data, kind, mark, {"x": x, "y": y} | ({"color": color} if color else {}), told)
+
+
+def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, told: list[Field]) -> Spec:
+    shown, by = [f for f in told if f.role == "measure"], [f for f in told if f.role != "measure"]
+    names = " and ".join(_title(f.name) for f in shown)
+    title = f"{names} by {' and '.join(_lower(_title(f.name)) for f in by)}" if by else f"{names}"
+    return {
+        "$schema": SCHEMA,
+        "description": f"{kind} chart: {title}. {data.row_count:,} rows.",
+        "title": title,
+        "data": {"name": "rows"},
+        "mark": mark,
+        "encoding": encoding,
+    }
+
+
+def _series(field: Field) -> Spec:
+    return {"field": _key(field.index), "type": "nominal", "sort": None, "title": _title(field.name)}
+
+
+def _quantity(data: _Data, field: Field) -> Spec:
+    unit = _unit(data, field)
+    title = _title(field.name) + (f" ({unit})" if unit else "")
+    return {"field": _key(field.index), "type": "quantitative", "title": title}
+
+
+def _unit(data: _Data, field: Field) -> str | None:
+    unit = data.units.get(field.name)
+    return _printable(unit) if unit else None
+
+
+def _time_type(data: _Data, field: Field) -> Spec:
+    """A date without a time is midnight in UTC to a browser, so its axis has to be UTC as well."""
+    if field.type == "date":
+        return {"type": "temporal", "scale": {"type": "utc"}}
+    if field.type == "datetime":
+        return {"type": "temporal"}
+    return {"type": "ordinal"} if data.distinct(field) <= BARS else {"type": "quantitative", "axis": {"format": "d"}}
+
+
+def _together(data: _Data, measures: list[Field]) -> list[Field]:
+    """The measures that can share the first one's axis: same unit and similar size."""
+    first = measures[0]
+    return [
+        m
+        for m in measures
+        if data.units.get(m.name) == data.units.get(first.name)
+        and _largest(data, m) <= _SAME_SCALE * _largest(data, first)
+        and _largest(data, first) <= _SAME_SCALE * _largest(data, m)
+    ][:SERIES]
+
+
+def _largest(data: _Data, field: Field) -> float:
+    return max(abs(v) for v in data.values(field) if isinstance(v, int | float))
+
+
+def _has_numbers(data: _Data, field: Field) -> bool:
+    values = [v for v in data.values(field) if v is not None]
+    return bool(values) and all(isinstance(v, int | float) for v in values)
+
+
+def _widest(data: _Data, names: list[Field]) -> tuple[Field, list[Field]]:
+    """The name with the most values labels the axis; the others become series."""
+    label = max(names, key=lambda f: distinct(data.rows, f.index))
+    return label, [f for f in names if f is not label]
+
+
+def _key(index: int) -> str:
+    return f"c{index}"
+
+
+def _title(name: str) -> str:
+    text = _printable(readable(name))
+    return text if len(text) <= _TITLE_LENGTH else text[: _TITLE_LENGTH - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text).strip() or "column"
+
+
+def _lower(title: str) -> str:
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]

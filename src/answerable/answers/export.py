@@ -1,0 +1,237 @@
+"""A stored result as a file of another format, in pieces, with memory that does not grow with its rows."""
+
+import io
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from answerable.answers import frame
+from answerable.answers.format import FormatSpec, applied, json_text
+from answerable.core.errors import LimitError, UserError
+
+Format = Literal["csv", "ndjson", "json", "parquet", "arrow", "xlsx"]
+
+
+@dataclass(frozen=True, slots=True)
+class FormatInfo:
+    media_type: str
+    extension: str
+
+
+FORMATS: Mapping[Format, FormatInfo] = {
+    "csv": FormatInfo("text/csv; charset=utf-8", "csv"),
+    "ndjson": FormatInfo("application/x-ndjson", "ndjson"),
+    "json": FormatInfo("application/json", "json"),
+    "parquet": FormatInfo("application/vnd.apache.parquet", "parquet"),
+    "arrow": FormatInfo("application/vnd.apache.arrow.file", "arrow"),
+    "xlsx": FormatInfo("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx"),
+}
+
+XLSX_ROWS = 1_048_576
+"""Of a sheet, the head included."""
+XLSX_COLUMNS = 16_384
+XLSX_TEXT = 32_767
+"""Characters in a cell."""
+
+_SHEET_FIRST_YEAR = 1900
+_DOUBLE_WHOLE = 2**53
+
+_CHUNK_BYTES = 1 << 20
+_BATCH_BYTES = 4 << 20
+_FORMULA = r"(?s)^(?:[=@\t\r\n＝＋－＠]|[+\-](?:$|.*[^0-9.]))"
+"""How a text begins that a spreadsheet would run. A signed number is not one."""
+
+
+def export(
+    path: Path, format: Format, *, spec: FormatSpec | None = None, guard_formulas: bool = True
+) -> Iterator[bytes]:
+    """The rows of the Arrow file at `path` in another format, piece by piece.
+
+    What cannot be written is refused here, before the first piece. With a `spec` the rows are written as people read
+    them. In CSV, text that a spreadsheet would take for a formula gets an apostrophe before it unless `guard_formulas`
+    is off; XLSX needs no such guard, because there a text is marked as one.
+    """
+    if format not in FORMATS:
+        raise UserError(
+            f"There is no export format {format!r}.", code="format_unknown", hint="Use " + ", ".join(FORMATS) + "."
+        )
+    if format == "xlsx":
+        _check_sheet(path)
+    if spec is not None:
+        applied(spec, frame.scan(path))
+        return _formatted(path, format, spec, guard_formulas)
+    return _pieces(path, format, guard_formulas)
+
+
+def batch_rows(path: Path) -> int:
+    """Rows for a batch of a few megabytes, so that wide rows do not make large batches."""
+    rows = max(1, frame.row_count(path))
+    return max(256, min(frame.BATCH_ROWS, _BATCH_BYTES * rows // max(1, path.stat().st_size)))
+
+
+def _pieces(path: Path, format: Format, guard_formulas: bool) -> Iterator[bytes]:
+    frame.scan(path)
+    if format == "csv":
+        return _csv(path, guard_formulas)
+    if format in _WRITERS:
+        return _through_file(path, _WRITERS[format])
+    return {"ndjson": _ndjson, "json": _json, "arrow": _read}[format](path)
+
+
+def _formatted(path: Path, format: Format, spec: FormatSpec, guard_formulas: bool) -> Iterator[bytes]:
+    """Through a file of the formatted text, so that sorting happens once and all formats are written the same way."""
+    with tempfile.TemporaryDirectory(prefix="answerable-export-") as folder:
+        text = Path(folder) / "text.arrow"
+        applied(spec, frame.scan(path)).sink_ipc(text, compression="uncompressed")
+        yield from _pieces(text, format, guard_formulas)
+
+
+def _ready(path: Path) -> Iterator[pl.DataFrame]:
+    """Batches of columns that JSON can carry."""
+    form = frame.json_form(path)
+    for batch in frame.batches(path, batch_rows(path)):
+        yield batch.select(form.expressions)
+
+
+def _ndjson(path: Path) -> Iterator[bytes]:
+    for batch in _ready(path):
+        buffer = io.BytesIO()
+        batch.write_ndjson(buffer)
+        yield buffer.getvalue()
+
+
+def _json(path: Path) -> Iterator[bytes]:
+    """One array of objects. A line break inside a text is escaped, so a bare one always parts two rows."""
+    before = b"[\n"
+    for lines in _ndjson(path):
+        yield before + lines[:-1].replace(b"\n", b",\n")
+        before = b",\n"
+    yield b"[]\n" if before == b"[\n" else b"\n]\n"
+
+
+def _csv(path: Path, guard_formulas: bool) -> Iterator[bytes]:
+    schema = frame.scan(path).select(frame.json_form(path).expressions).collect_schema()
+    cells = [_csv_cell(pl.nth(i), dtype, guard_formulas).alias(str(i)) for i, dtype in enumerate(schema.dtypes())]
+    names = _guarded(pl.lit(pl.Series(list(schema), dtype=pl.String))) if guard_formulas else None
+    heads = list(schema) if names is None else pl.select(names).to_series().to_list()
+    yield pl.DataFrame(schema=dict.fromkeys(heads, pl.String)).write_csv().encode()
+    for batch in _ready(path):
+        buffer = io.BytesIO()
+        batch.select(cells).write_csv(buffer, include_header=False)
+        yield buffer.getvalue()
+
+
+def _csv_cell(value: pl.Expr, dtype: pl.DataType, guard_formulas: bool) -> pl.Expr:
+    if isinstance(dtype, pl.List | pl.Struct):
+        return json_text(value)
+    return _guarded(value) if guard_formulas and isinstance(dtype, pl.String) else value
+
+
+def _guarded(text: pl.Expr) -> pl.Expr:
+    return pl.when(text.str.contains(_FORMULA)).then(pl.lit("'") + text).otherwise(text)
+
+
+def _read(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(_CHUNK_BYTES):
+            yield piece
+
+
+def _through_file(path: Path, write: Callable[[Path, Path], None]) -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory(prefix="answerable-export-") as folder:
+        out = Path(folder) / "out"
+        write(path, out)
+        yield from _read(out)
+
+
+def _write_parquet(path: Path, out: Path) -> None:
+    frame.scan(path).sink_parquet(out)
+
+
+def _check_sheet(path: Path) -> None:
+    rows, columns = frame.row_count(path), len(frame.columns(path))
+    if rows >= XLSX_ROWS:
+        raise LimitError(
+            f"The answer has {rows:,} rows; an Excel sheet holds {XLSX_ROWS - 1:,} and a head.",
+            code="xlsx_too_many_rows",
+            hint="Export as CSV or Parquet, or narrow the question.",
+        )
+    if columns > XLSX_COLUMNS:
+        raise LimitError(
+            f"The answer has {columns:,} columns; an Excel sheet holds {XLSX_COLUMNS:,}.",
+            code="xlsx_too_many_columns",
+            hint="Export as CSV or Parquet.",
+        )
+
+
+def _write_sheet(path: Path, out: Path) -> None:
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    options = {
+        "constant_memory": True,
+        "strings_to_formulas": False,
+        "strings_to_urls": False,
+        "strings_to_numbers": False,
+        "tmpdir": str(out.parent),
+    }
+    names = [column.name for column in frame.columns(path)]
+    with xlsxwriter.Workbook(out, options) as book:
+        sheet = book.add_worksheet("Answer")
+        sheet.freeze_panes(1, 0)
+        bold = book.add_format({"bold": True})
+        styles = {kind: book.add_format({"num_format": pattern}) for kind, pattern in _SHEET_DATES.items()}
+        for at, name in enumerate(names):
+            sheet.set_column(at, at, max(10, min(40, len(name) + 2)))
+            sheet.write_string(0, at, name, bold)
+        for number, row in enumerate(_sheet_rows(path), 1):
+            for at, value in enumerate(row):
+                if value is not None and sheet.write(number, at, value, styles.get(type(value))) < 0:
+                    raise _too_long(names[at])
+
+
+_SHEET_DATES: Mapping[type, str] = {datetime: "yyyy-mm-dd hh:mm:ss", date: "yyyy-mm-dd", time: "hh:mm:ss"}
+
+
+def _too_long(column: str) -> LimitError:
+    return LimitError(
+        f"A text in “{column}” is longer than the {XLSX_TEXT:,} characters that an Excel cell holds.",
+        code="xlsx_text_too_long",
+        hint="Export as CSV or Parquet.",
+    )
+
+
+def _sheet_rows(path: Path) -> Iterator[tuple[Any, ...]]:
+    schema = frame.scan(path).collect_schema()
+    carried = frame.json_form(path).expressions
+    cells = [
+        _sheet_cell(pl.nth(i), expression, dtype).alias(str(i))
+        for i, (expression, dtype) in enumerate(zip(carried, schema.dtypes(), strict=True))
+    ]
+    for batch in frame.batches(path, batch_rows(path)):
+        for row in batch.select(cells).iter_rows():
+            yield tuple(map(_sheet_value, row))
+
+
+def _sheet_cell(value: pl.Expr, carried: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Dates stay dates where Excel has such; the rest is as in JSON."""
+    if isinstance(dtype, pl.Date | pl.Time) or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
+        return value
+    return json_text(carried) if isinstance(dtype, pl.List | pl.Array | pl.Struct) else carried
+
+
+def _sheet_value(value: Any) -> Any:
+    """Excel counts days from 1900 on and keeps numbers as doubles: what would change is written as text."""
+    if isinstance(value, date) and value.year < _SHEET_FIRST_YEAR:
+        return value.isoformat()
+    if isinstance(value, int) and abs(value) > _DOUBLE_WHOLE:
+        return str(value)
+    return value
+
+
+_WRITERS: Mapping[str, Callable[[Path, Path], None]] = {"parquet": _write_parquet, "xlsx": _write_sheet}
+"""Formats whose beginning can be written only when the end is known."""

@@ -1,0 +1,266 @@
+"""How a result is written: which columns, under which heads, with which decimals, in which order.
+
+A format is data. It is made from the rows of a small result or from samples of a large one, by us or by a model, and is
+applied to any number of rows by polars expressions. Nothing of it is ever executed.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal, TypeAlias
+
+import polars as pl
+from pydantic import Field as Setting
+
+from answerable.answers.roles import Field, fields, is_fraction_name, words
+from answerable.core.errors import UserError
+from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.query.plan import QueryPlan
+
+DIRECT_ROWS = 200
+"""Results up to this size are formatted from all of their rows; larger ones from a sample."""
+
+MINUS = "−"
+_MOST_DECIMALS = 2
+_MOST_DECIMALS_OF_SMALL = 4
+_ACRONYMS = frozenset(
+    {"id", "url", "sku", "vat", "usd", "eur", "gbp", "api", "ip", "mfa", "kpi", "ytd", "uuid", "isbn"}
+)
+
+
+class NumberFormat(Frozen):
+    kind: Literal["number"] = "number"
+    decimals: int = Setting(default=0, ge=0, le=12)
+    grouped: bool = True
+    """1,234 rather than 1234. Keys and years are not grouped."""
+    percent: bool = False
+    """The values are fractions and are shown times 100 with a percent sign."""
+
+
+class DateFormat(Frozen):
+    kind: Literal["date"] = "date"
+    style: Literal["second", "minute", "day", "month", "quarter", "year"] = "day"
+
+
+class TextFormat(Frozen):
+    kind: Literal["text"] = "text"
+
+
+ValueFormat: TypeAlias = Annotated[NumberFormat | DateFormat | TextFormat, Setting(discriminator="kind")]
+
+
+class ColumnFormat(Frozen):
+    column: str
+    header: str
+    unit: str | None = None
+    """Shown once, in the head."""
+    format: ValueFormat = TextFormat()
+
+    @property
+    def right(self) -> bool:
+        return isinstance(self.format, NumberFormat)
+
+
+class Sort(Frozen):
+    column: str
+    descending: bool = False
+
+
+class FormatSpec(Frozen):
+    columns: tuple[ColumnFormat, ...]
+    sort: tuple[Sort, ...] = ()
+    """Nothing keeps the order of the rows."""
+
+
+def format_spec(
+    columns: Sequence[OutputColumn],
+    sample: Sequence[Sequence[Json]],
+    plan: QueryPlan | None = None,
+    units: Mapping[str, str] | None = None,
+) -> FormatSpec:
+    """A format that fits these rows."""
+    known = units or {}
+    return FormatSpec(
+        columns=tuple(
+            ColumnFormat(
+                column=field.name,
+                header=readable(field.name),
+                unit=known.get(field.name),
+                format=_value_format(field, [row[field.index] for row in sample]),
+            )
+            for field in fields(columns, plan)
+        )
+    )
+
+
+def readable(name: str) -> str:
+    """`total_amountEUR` becomes “Total amount EUR”. A name with blanks was written for people and stays."""
+    if " " in name.strip():
+        return name.strip()
+    found = [word.upper() if word in _ACRONYMS else word for word in words(name)]
+    text = " ".join(found)
+    return text[:1].upper() + text[1:] if text else name
+
+
+def format_cell(value: Json, how: ValueFormat) -> str | None:
+    """One value, as JSON carries it, as people read it; nothing for null."""
+    if value is None:
+        return None
+    if isinstance(how, NumberFormat) and isinstance(value, int | float) and not isinstance(value, bool):
+        return format_number(value, how)
+    if isinstance(how, DateFormat) and isinstance(value, str):
+        return _dated(value, how)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else _compact(value)
+
+
+def format_number(value: float, how: NumberFormat) -> str:
+    scaled = value * 100 if how.percent else value
+    text = format(abs(scaled), f"{',' if how.grouped else ''}.{how.decimals}f")
+    negative = scaled < 0 and any(digit in text for digit in "123456789")
+    return (MINUS if negative else "") + text + (" %" if how.percent else "")
+
+
+def plain_number(value: float) -> NumberFormat:
+    """The format for a number that stands alone."""
+    return NumberFormat(decimals=_decimals([value]))
+
+
+def applied(spec: FormatSpec, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The whole frame as text under the spec's heads, computed by expressions."""
+    schema = frame.collect_schema()
+    position = {name: i for i, name in enumerate(schema)}
+    named = [c.column for c in spec.columns] + [s.column for s in spec.sort]
+    unknown = [name for name in named if name not in position]
+    if unknown:
+        raise UserError(
+            f"The format names a column that the result does not have: {unknown[0]}.",
+            code="format_unknown_column",
+            hint="The result has: " + ", ".join(position) + ".",
+        )
+    if spec.sort:
+        keys = [pl.nth(position[s.column]) for s in spec.sort]
+        frame = frame.sort(keys, descending=[s.descending for s in spec.sort], nulls_last=True, maintain_order=True)
+    dtypes = schema.dtypes()
+    return frame.select(
+        _text(pl.nth(position[c.column]), dtypes[position[c.column]], c.format).alias(head)
+        for c, head in zip(spec.columns, _heads(spec), strict=True)
+    )
+
+
+def _heads(spec: FormatSpec) -> list[str]:
+    """Heads with their unit, each once: a second “Name” becomes “Name (2)”."""
+    seen: dict[str, int] = {}
+    heads = []
+    for column in spec.columns:
+        head = f"{column.header} ({column.unit})" if column.unit else column.header
+        seen[head] = seen.get(head, 0) + 1
+        heads.append(head if seen[head] == 1 else f"{head} ({seen[head]})")
+    return heads
+
+
+def _text(value: pl.Expr, dtype: pl.DataType, how: ValueFormat) -> pl.Expr:
+    if isinstance(how, NumberFormat) and dtype.is_numeric():
+        return _number_text(value, how)
+    if isinstance(how, DateFormat) and isinstance(dtype, pl.Date | pl.Datetime):
+        return value.dt.to_string(_PATTERNS[how.style]) if how.style != "quarter" else _quarter_text(value)
+    if isinstance(dtype, pl.Boolean):
+        return pl.when(value).then(pl.lit("yes")).when(value.not_()).then(pl.lit("no"))
+    if isinstance(dtype, pl.List | pl.Array | pl.Struct):
+        return json_text(value)
+    return value.cast(pl.String)
+
+
+_PATTERNS = {
+    "second": "%Y-%m-%d %H:%M:%S",
+    "minute": "%Y-%m-%d %H:%M",
+    "day": "%Y-%m-%d",
+    "month": "%Y-%m",
+    "year": "%Y",
+}
+
+
+def json_text(value: pl.Expr) -> pl.Expr:
+    """Lists and structures as JSON text; null stays null."""
+    wrapped = pl.struct(value.alias("v")).struct.json_encode()
+    return pl.when(value.is_not_null()).then(wrapped.str.slice(len('{"v":')).str.head(-1))
+
+
+def _quarter_text(value: pl.Expr) -> pl.Expr:
+    return pl.format("{}-Q{}", value.dt.year(), value.dt.quarter())
+
+
+def _number_text(value: pl.Expr, how: NumberFormat) -> pl.Expr:
+    scaled = value.cast(pl.Float64) * 100 if how.percent else value
+    fixed = scaled.abs().round(how.decimals).cast(pl.Decimal(38, how.decimals), strict=False).cast(pl.String)
+    written = _grouped(fixed) if how.grouped else fixed
+    sign = pl.when((scaled < 0) & fixed.str.contains("[1-9]")).then(pl.lit(MINUS)).otherwise(pl.lit(""))
+    shown = sign + written + pl.lit(" %" if how.percent else "")
+    return shown.fill_null(scaled.cast(pl.String))
+
+
+def _grouped(fixed: pl.Expr) -> pl.Expr:
+    whole = fixed.str.extract(r"^(\d+)", 1)
+    rest = fixed.str.extract(r"^\d+(.*)$", 1)
+    groups = whole.str.zfill(39).str.extract_all(r"\d{3}").list.join(",").str.strip_chars_start("0,")
+    return pl.when(groups == "").then(pl.lit("0")).otherwise(groups) + rest
+
+
+def _value_format(field: Field, values: Sequence[Json]) -> NumberFormat | DateFormat | TextFormat:
+    if field.type in ("integer", "number") and field.role in ("key", "time", "category"):
+        return NumberFormat(grouped=False, decimals=_decimals(values))
+    if field.type in ("integer", "number"):
+        if is_fraction_name(field.name) and _fractions(values):
+            return NumberFormat(percent=True, decimals=1)
+        return NumberFormat(decimals=_decimals(values))
+    if field.type in ("date", "datetime"):
+        return DateFormat(style=_style(field, values))
+    return TextFormat()
+
+
+def _fractions(values: Sequence[Json]) -> bool:
+    known = [v for v in values if v is not None]
+    return bool(known) and all(isinstance(v, float) and abs(v) <= 1 for v in known)
+
+
+def _decimals(values: Sequence[Json]) -> int:
+    """Equal within a column: as many as a value needs, but no more than a reader can use."""
+    numbers = [v for v in values if isinstance(v, float)]
+    if not numbers:
+        return 0
+    largest = max(abs(v) for v in numbers)
+    most = _MOST_DECIMALS if largest >= 1 or largest == 0 else _MOST_DECIMALS_OF_SMALL
+    return min(most, max(_needed(v) for v in numbers))
+
+
+def _needed(value: float) -> int:
+    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _style(field: Field, values: Sequence[Json]) -> Literal["second", "minute", "day", "month", "quarter", "year"]:
+    if field.unit in ("month", "quarter", "year"):
+        return field.unit
+    if field.type == "date" or field.unit in ("day", "week"):
+        return "day"
+    texts = [v for v in values if isinstance(v, str)]
+    if all(v[11:19] == "00:00:00" for v in texts):
+        return "day"
+    return "minute" if all(v[17:19] == "00" for v in texts) else "second"
+
+
+def _dated(value: str, how: DateFormat) -> str:
+    try:
+        moment: date = datetime.fromisoformat(value) if "T" in value else date.fromisoformat(value)
+    except ValueError:
+        return value
+    if how.style == "quarter":
+        return f"{moment.year:04d}-Q{(moment.month + 2) // 3}"
+    return moment.strftime(_PATTERNS[how.style].replace("%Y", f"{moment.year:04d}"))
+
+
+def _compact(value: Json) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""Reading a stored result: by ranges, as values that JSON can hold, with memory that does not grow with its rows.
+
+How a type is carried in JSON, the same in answers, over HTTP and in exports:
+
+    whole numbers           numbers; text when one of the column needs more than 64 bits
+    decimals                numbers; text when one of the column has more digits than a double keeps
+    floats                  numbers; NaN and infinities become null, and a finding says so
+    dates, times            ISO 8601 text, with the offset where there is a time zone
+    durations               ISO 8601 text (P1DT3S)
+    binary                  base64 text
+    lists, structures       arrays and objects of the above
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import polars as pl
+from polars.datatypes import DataTypeClass
+from polars.exceptions import PolarsError
+
+from answerable.core.errors import InternalError, OperatorError
+from answerable.core.values import ColumnType, Json, OutputColumn
+
+BATCH_ROWS = 65_536
+
+_DOUBLE_DIGITS = 15
+"""Decimal digits that a double always keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonForm:
+    """How the columns of one file are carried in JSON; decided for the whole file, so that all its ranges agree."""
+
+    expressions: tuple[pl.Expr, ...]
+    findings: tuple[str, ...]
+
+
+def scan(path: Path) -> pl.LazyFrame:
+    """The file as a lazy frame. Its header is read at once, so that a damaged file is known here."""
+    frame = pl.scan_ipc(path, glob=False)
+    try:
+        frame.collect_schema()
+    except FileNotFoundError:
+        raise OperatorError(
+            "The stored rows of this answer are gone.", code="artifact_missing", hint="Ask the question again."
+        ) from None
+    except PolarsError as error:
+        raise OperatorError(
+            f"The stored rows of this answer cannot be read: {error}.",
+            code="artifact_damaged",
+            hint="Ask the question again.",
+        ) from error
+    return frame
+
+
+def columns(path: Path) -> tuple[OutputColumn, ...]:
+    schema = scan(path).collect_schema()
+    return tuple(OutputColumn(name=name, type=column_type(dtype)) for name, dtype in schema.items())
+
+
+def row_count(path: Path) -> int:
+    return int(scan(path).select(pl.len()).collect().item())
+
+
+def rows(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Json, ...]]:
+    """Rows `offset` to `offset + limit`, as many as there are, as values that JSON can hold."""
+    if offset < 0 or limit < 0:
+        raise InternalError("A range of rows cannot be negative.")
+    return scan(path).slice(offset, limit).select(json_form(path).expressions).collect().rows()
+
+
+def batches(path: Path, size: int = BATCH_ROWS, offset: int = 0) -> Iterator[pl.DataFrame]:
+    """The rows from `offset` on in frames of `size` rows; one frame is in memory at a time."""
+    frame = scan(path)
+    total = row_count(path)
+    for start in range(offset, total, size):
+        yield frame.slice(start, size).collect()
+
+
+def json_form(path: Path) -> JsonForm:
+    """See the table at the top. Looks once at every wide or floating column of the file."""
+    stat = path.stat()
+    return _json_form(path, stat.st_mtime_ns, stat.st_size)
+
+
+def column_type(dtype: pl.DataType) -> ColumnType:
+    if isinstance(dtype, pl.Decimal):
+        return "number" if dtype.scale else "integer"
+    if dtype.is_integer():
+        return "integer"
+    for kind, types in _TYPES.items():
+        if isinstance(dtype, types):
+            return kind
+    return "text"
+
+
+_TYPES: dict[ColumnType, tuple[type[pl.DataType], ...]] = {
+    "number": (pl.Float32, pl.Float64),
+    "boolean": (pl.Boolean,),
+    "date": (pl.Date,),
+    "datetime": (pl.Datetime,),
+    "time": (pl.Time,),
+    "json": (pl.List, pl.Array, pl.Struct),
+    "binary": (pl.Binary,),
+}
+
+
+@lru_cache(maxsize=256)
+def _json_form(path: Path, _modified: int, _size: int) -> JsonForm:
+    frame = scan(path)
+    schema = frame.collect_schema()
+    facts = _facts(frame, schema)
+    expressions = tuple(
+        _carried(pl.nth(index), dtype, exact=bool(facts.get(f"{index} exact", True))).alias(name)
+        for index, (name, dtype) in enumerate(schema.items())
+    )
+    return JsonForm(expressions, tuple(_findings(schema, facts)))
+
+
+def _facts(frame: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
+    """By column: whether its widest value is exact as a JSON number; how many values JSON has no word for."""
+    wanted = []
+    for index, dtype in enumerate(schema.dtypes()):
+        column = pl.nth(index)
+        if dtype.is_float():
+            wanted.append((~column.is_finite()).sum().alias(f"{index} unspeakable"))
+        elif (bound := _bound(dtype)) is not None:
+            wanted.append((column.min().ge(-bound) & column.max().le(bound)).fill_null(True).alias(f"{index} exact"))
+    return frame.select(wanted).collect().row(0, named=True) if wanted else {}
+
+
+def _bound(dtype: pl.DataType) -> int | None:
+    """The largest value that is surely exact as a JSON number; nothing where the type sets no question."""
+    if isinstance(dtype, pl.Int128 | pl.UInt128):
+        return 2**63 - 1
+    if isinstance(dtype, pl.Decimal) and dtype.scale == 0:
+        return 2**63 - 1
+    if isinstance(dtype, pl.Decimal):
+        return int(10 ** (_DOUBLE_DIGITS - dtype.scale))
+    return None
+
+
+def _findings(schema: pl.Schema, facts: dict[str, int]) -> Iterator[str]:
+    for index, name in enumerate(schema):
+        if count := facts.get(f"{index} unspeakable"):
+            which = "1 value is" if count == 1 else f"{count:,} values are"
+            yield f"{which} not a number (NaN) or infinite in “{name}”; shown as null."
+        if not facts.get(f"{index} exact", True):
+            yield f"“{name}” has numbers with more digits than JSON numbers keep; they are given as text."
+
+
+def _carried(value: pl.Expr, dtype: pl.DataType, *, exact: bool) -> pl.Expr:
+    if dtype.is_float():
+        return pl.when(value.is_finite()).then(value)
+    if _bound(dtype) is not None:
+        return value.cast(_number(dtype) if exact else pl.String)
+    if isinstance(dtype, pl.Array):
+        return _carried(value.arr.to_list(), pl.List(dtype.inner), exact=exact)
+    if isinstance(dtype, pl.List):
+        return value.list.eval(_inner(pl.element(), dtype.inner))
+    if isinstance(dtype, pl.Struct):
+        return value.struct.with_fields(*(_inner(pl.field(f.name), f.dtype).alias(f.name) for f in dtype.fields))
+    return _as_text(value, dtype)
+
+
+def _inner(value: pl.Expr, dtype: pl.DataType | DataTypeClass) -> pl.Expr:
+    """Inside lists and structures nobody looks at every value, so only types that are always exact stay numbers."""
+    inner = dtype if isinstance(dtype, pl.DataType) else dtype()
+    return _carried(value, inner, exact=isinstance(inner, pl.Decimal) and (inner.precision or 38) <= _DOUBLE_DIGITS)
+
+
+def _number(dtype: pl.DataType) -> type[pl.DataType]:
+    return pl.Float64 if isinstance(dtype, pl.Decimal) and dtype.scale else pl.Int64
+
+
+def _as_text(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    if isinstance(dtype, pl.Datetime):
+        return value.dt.to_string("%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if dtype.time_zone else ""))
+    if isinstance(dtype, pl.Time):
+        return value.dt.to_string("%H:%M:%S%.f")
+    if isinstance(dtype, pl.Date | pl.Duration):
+        return value.dt.to_string("iso")
+    if isinstance(dtype, pl.Binary):
+        return value.bin.encode("base64")
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return value.cast(pl.String)
+    return value

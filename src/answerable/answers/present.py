@@ -1,0 +1,122 @@
+"""From a finished run to the answer that users get."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from answerable.answers import frame
+from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
+from answerable.answers.chart import chart
+from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec
+from answerable.answers.prose import Result, prose
+from answerable.core.errors import AnswerableError, RefusedError
+from answerable.core.ids import RunId
+from answerable.core.values import FrameRef, Json
+from answerable.query.plan import QueryPlan
+
+ROW_LIMIT = 1_000
+"""Rows that ride in an answer; the rest are read from its artifact."""
+
+_CHART_WORDS = frozenset({"chart", "plot", "graph", "diagram", "draw", "visualise", "visualize", "histogram"})
+
+
+def present(
+    run_id: RunId,
+    question: str,
+    path: Path,
+    result: FrameRef,
+    *,
+    plan: QueryPlan | None = None,
+    provenance: Provenance | None = None,
+    steps: Sequence[StepRecord] = (),
+    usage: Usage | None = None,
+    status: Literal["done", "partial"] = "done",
+    row_limit: int = ROW_LIMIT,
+    units: Mapping[str, str] | None = None,
+) -> Answer:
+    """The answer whose rows are in the Arrow file at `path`."""
+    rows = frame.rows(path, 0, row_limit)
+    told = provenance or Provenance()
+    spec = format_spec(result.columns, _sample(path, rows, result.row_count), plan, units)
+    picture = chart(result.columns, rows, result.row_count, plan=plan, units=units)
+    return Answer(
+        run_id=run_id,
+        status=status,
+        kind=_kind(question, result, picture),
+        text=prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood)),
+        columns=result.columns,
+        rows=tuple(rows),
+        row_count=result.row_count,
+        steps=tuple(steps),
+        provenance=_completed(told, result, path, len(rows), picture, spec),
+        usage=usage or Usage(),
+    )
+
+
+def asked_back(
+    run_id: RunId,
+    text: str,
+    choices: Sequence[Choice],
+    provenance: Provenance | None = None,
+    usage: Usage | None = None,
+) -> Answer:
+    """A question back, with the readings to choose from."""
+    return Answer(
+        run_id=run_id,
+        status="clarify",
+        kind="clarify",
+        text=text,
+        choices=tuple(choices),
+        provenance=provenance or Provenance(),
+        usage=usage or Usage(),
+    )
+
+
+def failed(
+    run_id: RunId,
+    error: AnswerableError,
+    steps: Sequence[StepRecord] = (),
+    provenance: Provenance | None = None,
+    usage: Usage | None = None,
+) -> Answer:
+    """What the user is told when the run could not answer: a refusal by rule, or a failure with what to do."""
+    refused = isinstance(error, RefusedError)
+    return Answer(
+        run_id=run_id,
+        status="refused" if refused else "failed",
+        kind="refusal" if refused else "text",
+        text=f"{error.message} {error.hint}" if error.hint else error.message,
+        steps=tuple(steps),
+        provenance=provenance or Provenance(),
+        usage=usage or Usage(),
+    )
+
+
+def _sample(path: Path, rows: list[tuple[Json, ...]], row_count: int) -> list[tuple[Json, ...]]:
+    """All rows of a small result; of a large one the first, the middle and the last."""
+    if row_count <= DIRECT_ROWS:
+        return rows
+    share = DIRECT_ROWS // 4
+    middle = frame.rows(path, row_count // 2, share)
+    return rows[: DIRECT_ROWS - 2 * share] + middle + frame.rows(path, row_count - share, share)
+
+
+def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
+    if result.row_count == 1 and len(result.columns) == 1:
+        return "value"
+    asked = not _CHART_WORDS.isdisjoint(question.lower().replace("?", " ").replace(",", " ").split())
+    return "chart" if asked and picture is not None else "table"
+
+
+def _completed(
+    told: Provenance, result: FrameRef, path: Path, shown: int, picture: Json, spec: FormatSpec
+) -> Provenance:
+    return told.model_copy(
+        update={
+            "artifact": result.artifact,
+            "chart": picture,
+            "format": spec.model_dump(mode="json"),
+            "truncated": shown < result.row_count,
+            "findings": (*told.findings, *frame.json_form(path).findings),
+        }
+    )

@@ -1,0 +1,168 @@
+"""A few honest sentences made from the rows. Every number in them is a cell or a count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from answerable.answers.format import FormatSpec, format_cell
+from answerable.answers.roles import Field, fields
+from answerable.core.values import Json, OutputColumn
+from answerable.query.plan import QueryPlan
+
+Rows = Sequence[Sequence[Json]]
+
+_LISTED = 5
+_FIELDS_IN_SENTENCE = 6
+_LONG_TEXT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What there is to talk about."""
+
+    columns: Sequence[OutputColumn]
+    rows: Rows
+    """All of them, or the first."""
+    row_count: int
+    spec: FormatSpec
+    plan: QueryPlan | None = None
+    understood: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        return len(self.rows) == self.row_count
+
+    def shown(self, row: int, column: int) -> str:
+        """A cell as it stands in the table, with its unit; long text is cut."""
+        how = self.spec.columns[column]
+        text = format_cell(self.rows[row][column], how.format)
+        if text is None:
+            return "no value"
+        cut = text if len(text) <= _LONG_TEXT else text[: _LONG_TEXT - 1].rstrip() + "…"
+        return f"{cut} {how.unit}" if how.unit else cut
+
+
+def prose(result: Result) -> str:
+    if result.row_count == 0:
+        return _nothing(result)
+    if result.row_count == 1:
+        return _one_row(result)
+    return " ".join(part for part in (_ranking(result) or _overview(result), _cut(result)) if part)
+
+
+def _nothing(result: Result) -> str:
+    if result.understood:
+        return f"Nothing matched. What was looked for: {_ended(result.understood)}"
+    if result.plan is not None:
+        return f"Nothing matched in {result.plan.entity}."
+    return "The query ran and gave no rows."
+
+
+def _one_row(result: Result) -> str:
+    if len(result.columns) == 1:
+        return _one_value(result)
+    if ranked := _ranked_by(result):
+        return f"{_label(result, 0, ranked)} has {_superlative(result, ranked)}: {result.shown(0, ranked.index)}."
+    if len(result.columns) > _FIELDS_IN_SENTENCE:
+        return f"1 row with {len(result.columns)} columns."
+    heads = [column.header for column in result.spec.columns]
+    return "; ".join(f"{head}: {result.shown(0, i)}" for i, head in enumerate(heads)) + "."
+
+
+def _one_value(result: Result) -> str:
+    head = result.spec.columns[0].header
+    if result.rows[0][0] is None:
+        return f"{head}: no value. Either nothing matched, or what matched is empty."
+    return f"{head}: {_ended(result.shown(0, 0))}"
+
+
+def _ranking(result: Result) -> str | None:
+    """The first and the second, when the question was for the most or the least of something."""
+    ranked = _ranked_by(result)
+    if ranked is None:
+        return None
+    top, second = _label(result, 0, ranked), _label(result, 1, ranked)
+    value, next_value = result.shown(0, ranked.index), result.shown(1, ranked.index)
+    count = f"{result.row_count:,} rows."
+    if result.rows[0][ranked.index] == result.rows[1][ranked.index]:
+        return f"{top} and {second} share {_superlative(result, ranked)}: {value}. {count}"
+    return f"{top} has {_superlative(result, ranked)}: {value}, followed by {second}: {next_value}. {count}"
+
+
+def _overview(result: Result) -> str:
+    found = fields(result.columns, result.plan)
+    measures = [f for f in found if f.role == "measure"]
+    labels = [f for f in found if f.role in ("time", "category")]
+    if len(labels) == 1 and len(measures) == 1 and len(found) == 2 and result.complete:
+        return f"{_extent(result, labels[0])} {_extremes(result, labels[0], measures[0])}".strip()
+    if len(found) == 1 and found[0].role in ("category", "time"):
+        return _listed(result)
+    return f"{result.row_count:,} rows."
+
+
+def _extent(result: Result, label: Field) -> str:
+    values = [(row[label.index], i) for i, row in enumerate(result.rows) if row[label.index] is not None]
+    if label.role != "time" or len(values) < len(result.rows):
+        return f"{result.row_count:,} rows."
+    first, last = (result.shown(row, label.index) for _, row in (min(values), max(values)))
+    return f"{result.row_count:,} rows, from {first} to {last}."
+
+
+def _extremes(result: Result, label: Field, measure: Field) -> str:
+    """The highest and the lowest; silent where several share them."""
+    cells = [(row[measure.index], i) for i, row in enumerate(result.rows)]
+    values = [(value, i) for value, i in cells if isinstance(value, int | float)]
+    numbers = [value for value, _ in values]
+    if len(values) < 2 or len({result.shown(i, label.index) for _, i in values}) < len(values):
+        return ""
+    parts = []
+    for word, (value, row) in (("highest", max(values)), ("lowest", min(values))):
+        if numbers.count(value) == 1:
+            link = "in" if label.role == "time" else "for"
+            parts.append(f"{word} {link} {result.shown(row, label.index)} ({result.shown(row, measure.index)})")
+    head = result.spec.columns[measure.index].header
+    return f"{head} is {' and '.join(parts)}." if parts else ""
+
+
+def _listed(result: Result) -> str:
+    names = [result.shown(i, 0) for i in range(min(_LISTED, len(result.rows)))]
+    if result.row_count > len(names):
+        return f"{result.row_count:,} rows; the first are {_joined(names)}."
+    return f"{result.row_count:,} rows: {_joined(names)}."
+
+
+def _cut(result: Result) -> str:
+    return "" if result.complete else f"The first {len(result.rows):,} are shown here."
+
+
+def _ranked_by(result: Result) -> Field | None:
+    """The measure that the rows are ordered by, when there is a name to put beside it."""
+    plan = result.plan
+    if plan is None or not plan.order_by or plan.set_operation is not None or len(plan.select) != len(result.columns):
+        return None
+    wanted = plan.order_by[0].expr
+    found = fields(result.columns, plan)
+    at = next((i for i, item in enumerate(plan.select) if item.expr == wanted), None)
+    if at is None or found[at].role != "measure" or not any(f.role in ("category", "time", "key") for f in found):
+        return None
+    return found[at] if all(row[at] is not None for row in result.rows[:2]) else None
+
+
+def _label(result: Result, row: int, ranked: Field) -> str:
+    named = [f for f in fields(result.columns, result.plan) if f.index != ranked.index]
+    best = [f for f in named if f.role == "category"] or [f for f in named if f.role in ("time", "key")]
+    return ", ".join(result.shown(row, f.index) for f in best[:2])
+
+
+def _superlative(result: Result, ranked: Field) -> str:
+    assert result.plan is not None
+    head = result.spec.columns[ranked.index].header
+    inside = head if head[1:2].isupper() else head[:1].lower() + head[1:]
+    return f"the {'highest' if result.plan.order_by[0].descending else 'lowest'} {inside}"
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", "!", "…")) else sentence + "."

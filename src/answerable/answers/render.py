@@ -1,0 +1,181 @@
+"""An answer on a terminal, and in a notebook."""
+
+import html
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from answerable.answers.answer import Answer, Provenance, StepRecord, Usage
+from answerable.answers.format import FormatSpec, format_cell, format_spec
+from answerable.core.values import Json
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+TERMINAL_ROWS = 20
+NOTEBOOK_ROWS = 100
+_LANGUAGES = {"sql": "sql", "cypher": "cypher", "python": "python", "api": "python"}
+
+
+def print_answer(
+    answer: Answer, console: "Console", *, question: str | None = None, rows: int = TERMINAL_ROWS, code: bool = True
+) -> None:
+    """Question, what was understood, code, text, table, provenance; what is absent takes no room."""
+    for part in _parts(answer, question, rows, code):
+        console.print(part)
+
+
+def to_html(answer: Answer, *, rows: int = NOTEBOOK_ROWS) -> str:
+    """For `_repr_html_`: no script, no style sheet, and every text from data escaped."""
+    body = [f"<p>{html.escape(answer.text)}</p>"]
+    body += (
+        [f"<ol>{''.join(f'<li>{html.escape(c.label)}</li>' for c in answer.choices)}</ol>"] if answer.choices else []
+    )
+    body += [_html_table(answer, rows)] if answer.rows and answer.kind != "value" else []
+    body += [f"<p><small>{html.escape(line)}</small></p>" for line in (*answer.provenance.findings, receipt(answer))]
+    body += [
+        f"<details><summary>{html.escape(step.id)}</summary><pre>{html.escape(step.code)}</pre></details>"
+        for step in answer.steps
+        if step.code
+    ]
+    return "<div>" + "".join(body) + "</div>"
+
+
+def receipt(answer: Answer, now: datetime | None = None) -> str:
+    """One line that says what the answer stands on: data, age, fingerprint, steps, time, cost."""
+    return " · ".join(_receipt(answer.provenance, answer.steps, answer.usage, answer.run_id, now or datetime.now(UTC)))
+
+
+def duration(milliseconds: float) -> str:
+    """41 ms, 6.84 s, 2 min 41 s."""
+    if milliseconds < 1_000:
+        return f"{milliseconds:.0f} ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1_000:.2f} s"
+    minutes, seconds = divmod(round(milliseconds / 1_000), 60)
+    return f"{minutes} min {seconds} s"
+
+
+def age(then: datetime, now: datetime) -> str:
+    """How old data is, in the largest unit that says enough."""
+    past = max(now - then, timedelta(0))
+    for name, length in (("day", 86_400), ("h", 3_600), ("min", 60)):
+        count = int(past.total_seconds() // length)
+        if count:
+            return f"{count} {name}{'s' if name == 'day' and count > 1 else ''} old"
+    return "less than a minute old"
+
+
+def spec_of(answer: Answer) -> FormatSpec:
+    """The format that came with the answer, else one made from its rows."""
+    if answer.provenance.format:
+        return FormatSpec.model_validate(answer.provenance.format)
+    return format_spec(answer.columns, answer.rows)
+
+
+def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iterator[RenderableType]":
+    from rich.text import Text
+
+    if question:
+        yield Text(question, style="bold")
+    if answer.provenance.understood:
+        yield Text(f"Understood: {answer.provenance.understood}", style="dim")
+    if code:
+        for step in answer.steps:
+            if step.code:
+                yield _code(step)
+    yield Text(answer.text, style=_TEXT_STYLES.get(answer.status, ""))
+    for number, choice in enumerate(answer.choices, 1):
+        yield Text(f"  {number}  {choice.label}")
+    if answer.rows and answer.kind != "value":
+        yield _table(answer, rows)
+    for finding in answer.provenance.findings:
+        yield Text(f"Note: {finding}", style="yellow")
+    yield Text(receipt(answer), style="dim")
+
+
+_TEXT_STYLES = {"failed": "red", "refused": "red", "partial": "yellow", "cancelled": "yellow"}
+
+
+def _code(step: StepRecord) -> "RenderableType":
+    from rich.padding import Padding
+    from rich.syntax import Syntax
+
+    language = _LANGUAGES.get(step.data_source_type or step.kind, "sql")
+    return Padding(Syntax(step.code or "", language, background_color="default", word_wrap=True), (0, 0, 0, 2))
+
+
+def _table(answer: Answer, rows: int) -> "RenderableType":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    spec = spec_of(answer)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=_more(answer, rows), caption_justify="left")
+    for column in spec.columns:
+        head = Text.assemble(column.header, *([(f" {column.unit}", "dim")] if column.unit else []))
+        table.add_column(head, justify="right" if column.right else "left", overflow="fold")
+    for row in answer.rows[:rows]:
+        table.add_row(*(Text("null", style="dim") if c is None else Text(_one_line(c)) for c in _cells(row, spec)))
+    return table
+
+
+def _cells(row: Sequence[Json], spec: FormatSpec) -> list[str | None]:
+    return [format_cell(value, column.format) for value, column in zip(row, spec.columns, strict=True)]
+
+
+def _more(answer: Answer, rows: int) -> str | None:
+    left = answer.row_count - min(rows, len(answer.rows))
+    return f"… and {left:,} more rows" if left > 0 else None
+
+
+def _one_line(text: str) -> str:
+    """Control characters from data must not move the cursor or colour the terminal."""
+    return "".join(c if c.isprintable() else "␤" if c == "\n" else "·" for c in text)
+
+
+def _receipt(told: Provenance, steps: Sequence[StepRecord], usage: Usage, run_id: str, now: datetime) -> Iterator[str]:
+    if told.sources:
+        yield ", ".join(told.sources)
+    if told.last_sync:
+        yield f"data {age(told.last_sync, now)}"
+    if told.fingerprint:
+        yield f"fingerprint {told.fingerprint.removeprefix('sha256:')[:8]}"
+    if steps:
+        total = sum(step.duration_ms for step in steps)
+        yield f"{len(steps)} step{'s' if len(steps) > 1 else ''}, {duration(usage.duration_ms or total)}"
+    yield _cost(usage)
+    yield f"run {run_id}"
+
+
+def _cost(usage: Usage) -> str:
+    if not usage.model_calls:
+        return "no model"
+    price = "price not known" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    return f"{usage.input_tokens + usage.output_tokens:,} tokens, {price}"
+
+
+def _html_table(answer: Answer, rows: int) -> str:
+    spec = spec_of(answer)
+    heads = "".join(f"<th{_align(c.right)}>{html.escape(_head(c.header, c.unit))}</th>" for c in spec.columns)
+    body = "".join(_html_row(row, spec) for row in answer.rows[:rows])
+    more = _more(answer, rows)
+    foot = f"<p><small>{html.escape(more)}</small></p>" if more else ""
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{foot}"
+
+
+def _html_row(row: Sequence[Json], spec: FormatSpec) -> str:
+    cells = zip(_cells(row, spec), spec.columns, strict=True)
+    return "<tr>" + "".join(f"<td{_align(column.right)}>{_html_text(text)}</td>" for text, column in cells) + "</tr>"
+
+
+def _html_text(text: str | None) -> str:
+    return "<small>null</small>" if text is None else html.escape(text)
+
+
+def _head(header: str, unit: str | None) -> str:
+    return f"{header} ({unit})" if unit else header
+
+
+def _align(right: bool) -> str:
+    return ' style="text-align:right"' if right else ' style="text-align:left"'
