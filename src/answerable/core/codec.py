@@ -23,10 +23,22 @@ _BODY: Mapping[type[Event], tuple[str, ...]] = {
 }
 
 
+def json_bytes(value: Json, what: str) -> bytes:
+    """`what` names the thing that holds the value, for the error when it cannot be kept exactly."""
+    try:
+        return orjson.dumps(value, option=_STRICT)
+    except TypeError as error:
+        raise InternalError(
+            f"{what} holds a value that JSON cannot keep: {error}.",
+            code="not_json",
+            hint="Allowed are text, numbers up to 64 bits, booleans, null, lists, and maps with text keys.",
+        ) from error
+
+
 def encode(event: Event) -> bytes:
     """The whole event as one JSON object, its type first."""
     head = {"type": event.type, "run": event.run, "seq": event.seq, "at": event.at}
-    return _dumps(head | _body(event), event)
+    return json_bytes(head | _body(event), event.type)
 
 
 def decode(data: bytes | str) -> Event:
@@ -39,7 +51,7 @@ def decode(data: bytes | str) -> Event:
 
 def encode_body(event: Event) -> str:
     """What is particular to this type of event, for a table that has columns for type, run, number and time."""
-    return _dumps(_body(event), event).decode()
+    return json_bytes(_body(event), event.type).decode()
 
 
 def decode_body(type_: str, run: RunId, seq: int, at: float, body: bytes | str) -> Event:
@@ -52,17 +64,6 @@ def decode_body(type_: str, run: RunId, seq: int, at: float, body: bytes | str) 
 
 def _body(event: Event) -> dict[str, Json]:
     return {name: getattr(event, name) for name in _BODY[type(event)]}
-
-
-def _dumps(value: Json, event: Event) -> bytes:
-    try:
-        return orjson.dumps(value, option=_STRICT)
-    except TypeError as error:
-        raise InternalError(
-            f"An event of type {event.type} holds a value that JSON cannot: {error}.",
-            code="event_not_json",
-            hint="Step outputs are text, numbers up to 64 bits, booleans, null, lists, and maps with text keys.",
-        ) from error
 
 
 def _loads(data: bytes | str) -> Json:

@@ -5,18 +5,30 @@ text in UTC with microseconds, so that text order is time order.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-import orjson
-
-from answerable.core.errors import InternalError, UserError
-from answerable.core.values import Json
+from answerable.core.errors import UserError
 from answerable.store import base
 
 Parameter: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[Any, ...]
+Synchronous = Literal["full", "normal"]
+"""`full`: what is committed survives a loss of power. `normal`: the last commits may not, but no crash loses any."""
 Statement: TypeAlias = tuple[str, tuple[Parameter, ...]]
+
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Insert:
+    """Where many rows go."""
+
+    into: str
+    """`INSERT INTO table (column, …)`: each database continues it in the way that is fast for it."""
+    types: tuple[str, ...]
+    """Of the columns, in the same order."""
 
 
 class RowExistsError(Exception):
@@ -24,7 +36,8 @@ class RowExistsError(Exception):
 
 
 class Database(base.Database, Protocol):
-    """Failures of the database arrive as `OperatorError`; a taken key as `RowExistsError`."""
+    """Failures of the database arrive as `OperatorError`, a taken key as `RowExistsError`, and text or numbers that the
+    two databases cannot both hold as `UserError`."""
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
@@ -32,9 +45,19 @@ class Database(base.Database, Protocol):
         """All or none, in one commit; how many rows each statement changed."""
         ...
 
-    async def write_many(self, sql: str, rows: Sequence[Row]) -> None:
-        """The same statement for each row; all or none, in one commit."""
+    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
+        """All or none, in one commit. The fast way in, for values that are known to be storable."""
         ...
+
+
+def checked(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Refuses what one of the databases cannot hold: such text and numbers come from outside, as ids or questions."""
+    for value in parameters:
+        if isinstance(value, str):
+            _check_text(value)
+        elif isinstance(value, int) and abs(value) > _LARGEST:
+            raise UserError(f"The number {value} is too large.", code="number_unstorable")
+    return parameters
 
 
 def time_text(moment: datetime) -> str:
@@ -45,27 +68,20 @@ def time_of(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def json_text(value: Json) -> str:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME).decode()
-    except TypeError as error:
-        raise InternalError(f"A value to be stored is not JSON: {error}.", code="not_json") from error
-
-
-def storable(text: str) -> str:
-    """Both databases hold any text but NUL characters and halves of surrogate pairs."""
-    if "\0" in text or not _is_unicode(text):
-        raise UserError(
-            "The text holds characters that cannot be stored.",
-            code="text_unstorable",
-            hint="Remove NUL characters and broken (half) Unicode characters.",
-        )
-    return text
-
-
-def _is_unicode(text: str) -> bool:
+def _check_text(text: str) -> None:
+    if text.isascii() and "\0" not in text:
+        return
     try:
         text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    except UnicodeEncodeError as error:
+        raise _unstorable() from error
+    if "\0" in text:
+        raise _unstorable()
+
+
+def _unstorable() -> UserError:
+    return UserError(
+        "The text holds characters that cannot be stored.",
+        code="text_unstorable",
+        hint="Remove NUL characters and halves of Unicode surrogate pairs.",
+    )

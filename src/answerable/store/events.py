@@ -7,10 +7,13 @@ from answerable.core.context import Scope
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import RunId
-from answerable.store.database import Database, RowExistsError
+from answerable.store.database import Database, Insert, RowExistsError
 from answerable.store.runs import run_not_found
 
-_INSERT = "INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT = Insert(
+    into="INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body)",
+    types=("TEXT", "BIGINT", "TEXT", "TEXT", "DOUBLE PRECISION", "TEXT", "TEXT"),
+)
 _SELECT = "SELECT type, run_id, seq, at, body FROM events WHERE run_id = ? AND tenant_id = ? AND seq > ? ORDER BY seq"
 _OWNER = "SELECT tenant_id, user_id FROM runs WHERE run_id = ?"
 _REMEMBERED = 4096
@@ -27,11 +30,11 @@ class SqlEvents:
             return
         run = events[0].run
         tenant, user = self._owners.get(run) or await self._owner(run)
-        rows = [(e.run, e.seq, tenant, user, e.at, e.type, encode_body(e)) for e in events]
-        if any(row[0] != run for row in rows):
+        rows = [(run, e.seq, tenant, user, e.at, e.type, encode_body(e)) for e in events if e.run == run]
+        if len(rows) != len(events):
             raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
         try:
-            await self._database.write_many(_INSERT, rows)
+            await self._database.insert_many(_INSERT, rows)
         except RowExistsError as error:
             raise InternalError(
                 f"The run {run} has an event numbered {events[0].seq} to {events[-1].seq} already.",

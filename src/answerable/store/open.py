@@ -8,11 +8,11 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.core.errors import OperatorError
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
-from answerable.store.database import Database
+from answerable.store.database import Database, Synchronous
 from answerable.store.events import SqlEvents
 from answerable.store.runs import SqlCapsules, SqlRuns
-from answerable.store.schema import Migration
-from answerable.store.sqlite import MEMORY, SqliteDatabase, Synchronous
+from answerable.store.schema import Migration, migrations
+from answerable.store.sqlite import MEMORY, SqliteDatabase
 from answerable.store.threads import SqlThreads
 
 
@@ -22,68 +22,63 @@ async def open_store(
     artifacts: Path | None = None,
     synchronous: Synchronous = "full",
     clock: Clock | None = None,
-    migrations: Sequence[Migration] | None = None,
+    known: Sequence[Migration] | None = None,
 ) -> Store:
-    """`url` is a path, `sqlite:///path`, `:memory:` or `postgresql://…`.
+    """`url` is a path, `sqlite:///path`, `:memory:` or `postgresql://…`; close the store with `await store.close()`.
 
-    Artifacts lie beside a SQLite file unless a folder is given; PostgreSQL needs one. `synchronous="normal"` trades the
-    last commits before a power failure for speed (a crash of the process loses nothing either way). Close what this
-    returns with `await store.close()`.
+    Artifacts lie beside a SQLite file unless a folder is given; PostgreSQL needs one. `known` are the migrations to
+    bring the store up to, by default all of this version.
     """
     text = str(url)
+    database: Database
     if text.startswith(("postgresql://", "postgres://")):
-        return await _open_postgres(text, artifacts, clock, migrations)
-    return await _open_sqlite(_sqlite_path(text), artifacts, synchronous, clock, migrations)
+        folder = _given(artifacts)
+        from answerable.store.postgres import PostgresDatabase  # the driver is loaded only by those who use it
+
+        database = await PostgresDatabase.open(text, synchronous, known or migrations())
+    else:
+        path = _sqlite_path(text)
+        database = SqliteDatabase.open(path, synchronous, known or migrations())
+        folder = artifacts or _beside(path, database)
+    return await _assembled(database, folder, clock or SystemClock())
 
 
 def _sqlite_path(text: str) -> str:
-    if text == MEMORY or text == f"sqlite:///{MEMORY}":
-        return MEMORY
     path = text.removeprefix("sqlite:///")
+    if path == MEMORY:
+        return MEMORY
     if "://" in path:
         raise OperatorError(
-            f"The store cannot be opened by {path.split('://')[0]}://.",
+            f"A store cannot be opened by {path.split('://')[0]}://.",
             code="store_unavailable",
             hint="Give a path, sqlite:///path or postgresql://user@host/database.",
         )
     return str(Path(path).expanduser().absolute())
 
 
-async def _open_sqlite(
-    path: str,
-    artifacts: Path | None,
-    synchronous: Synchronous,
-    clock: Clock | None,
-    migrations: Sequence[Migration] | None,
-) -> Store:
-    database = SqliteDatabase.open(path, synchronous, migrations)
-    if artifacts is None and path == MEMORY:
-        passing = tempfile.TemporaryDirectory(prefix="answerable-")
-        database.when_closed(passing.cleanup)
-        artifacts = Path(passing.name)
-    return await _assembled(database, artifacts or Path(path).with_suffix(".artifacts"), clock)
+def _beside(path: str, database: SqliteDatabase) -> Path:
+    if path != MEMORY:
+        return Path(path).with_suffix(".artifacts")
+    passing = tempfile.TemporaryDirectory(prefix="answerable-")
+    database.when_closed(passing.cleanup)
+    return Path(passing.name)
 
 
-async def _open_postgres(
-    url: str, artifacts: Path | None, clock: Clock | None, migrations: Sequence[Migration] | None
-) -> Store:
+def _given(artifacts: Path | None) -> Path:
     if artifacts is None:
         raise OperatorError(
             "A store in PostgreSQL needs a folder for its artifacts.",
             code="store_unavailable",
             hint="Name a folder that all processes of this installation share.",
         )
-    from answerable.store.postgres import PostgresDatabase  # the driver is loaded only by those who use it
-
-    return await _assembled(await PostgresDatabase.open(url, migrations), artifacts, clock)
+    return artifacts
 
 
-async def _assembled(database: Database, folder: Path, clock: Clock | None) -> Store:
-    clock = clock or SystemClock()
+async def _assembled(database: Database, folder: Path, clock: Clock) -> Store:
     artifacts = FolderArtifacts(database, folder, clock)
     try:
         artifacts.prepare()
-    except BaseException:
+    except OperatorError:
         await database.close()
         raise
     return Store(

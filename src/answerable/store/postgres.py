@@ -4,21 +4,31 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, Self, TypeAlias
+from typing import Any, LiteralString, Self, TypeAlias
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from answerable.core.errors import InternalError, OperatorError
 from answerable.store import schema
-from answerable.store.database import Parameter, Row, RowExistsError, Statement, time_text
+from answerable.store.database import (
+    Insert,
+    Parameter,
+    Row,
+    RowExistsError,
+    Statement,
+    Synchronous,
+    checked,
+    time_text,
+)
 
 Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
 _MIGRATION_LOCK = 0x416E7372
+_CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
 class PostgresDatabase:
@@ -27,41 +37,34 @@ class PostgresDatabase:
         self._name = name
 
     @classmethod
-    async def open(cls, url: str, migrations: Sequence[schema.Migration] | None = None) -> Self:
+    async def open(cls, url: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
         name = _name(url)
+        pool = _pool(url, synchronous)
         try:
             # First a single connection: its failure names the reason, where a pool would only time out.
-            async with await psycopg.AsyncConnection.connect(
-                url, autocommit=True, connect_timeout=CONNECT_SECONDS
-            ) as connection:
-                await _migrate(connection, migrations or schema.migrations(), name)
-            pool = AsyncConnectionPool(
-                url,
-                connection_class=psycopg.AsyncConnection[tuple[Any, ...]],
-                kwargs={"autocommit": True, "connect_timeout": CONNECT_SECONDS},
-                configure=_use_schema,
-                check=AsyncConnectionPool.check_connection,
-                min_size=1,
-                max_size=POOL_SIZE,
-                timeout=CONNECT_SECONDS,
-                open=False,
-            )
+            async with await psycopg.AsyncConnection.connect(url, **_CONNECT) as connection:
+                _check_encoding(connection, name)
+                await _migrate(connection, known, name)
             await pool.open(wait=True, timeout=CONNECT_SECONDS)
-        except (psycopg.Error, PoolTimeout) as error:
+        except psycopg.Error as error:
+            await pool.close()
             raise typed(error, name) from error
         return cls(pool, name)
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         async with self._connection() as connection:
-            return await (await connection.execute(_marked(sql), parameters)).fetchall()
+            return await (await connection.execute(_marked(sql), checked(parameters))).fetchall()
 
     async def write(self, *statements: Statement) -> Sequence[int]:
         async with self._connection() as connection, connection.transaction():
-            return [(await connection.execute(_marked(sql), parameters)).rowcount for sql, parameters in statements]
+            return [(await connection.execute(_marked(sql), checked(row))).rowcount for sql, row in statements]
 
-    async def write_many(self, sql: str, rows: Sequence[Row]) -> None:
-        async with self._connection() as connection, connection.transaction(), connection.cursor() as cursor:
-            await cursor.executemany(_marked(sql), rows)
+    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
+        """One statement with an array for each column: one round trip, and the same text for any number of rows."""
+        arrays = ", ".join(f"%s::{type_}[]" for type_ in target.types)
+        sql = f"{target.into} SELECT * FROM unnest({arrays})"  # noqa: S608 (made of constants of this package)
+        async with self._connection() as connection:
+            await connection.execute(sql, [list(column) for column in zip(*rows, strict=True)])
 
     async def close(self) -> None:
         await self._pool.close()
@@ -71,29 +74,69 @@ class PostgresDatabase:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (psycopg.Error, PoolTimeout) as error:
+        except psycopg.Error as error:
             raise typed(error, self._name) from error
 
 
-async def _use_schema(connection: Connection) -> None:
-    await connection.execute("SET search_path TO answerable")
+def _pool(url: str, synchronous: Synchronous) -> AsyncConnectionPool[Connection]:
+    async def configure(connection: Connection) -> None:
+        await connection.execute("SET search_path TO answerable")
+        if synchronous == "normal":
+            await connection.execute("SET synchronous_commit TO off")
+
+    return AsyncConnectionPool(
+        url,
+        connection_class=psycopg.AsyncConnection[tuple[Any, ...]],
+        kwargs=_CONNECT,
+        configure=configure,
+        check=AsyncConnectionPool.check_connection,
+        min_size=1,
+        max_size=POOL_SIZE,
+        timeout=CONNECT_SECONDS,
+        open=False,
+    )
+
+
+def _check_encoding(connection: Connection, name: str) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise OperatorError(
+            f"The store {name} has the encoding {encoding}, which cannot hold all text.",
+            code="store_unavailable",
+            hint="Create the database with ENCODING 'UTF8'.",
+        )
 
 
 async def _migrate(connection: Connection, known: Sequence[schema.Migration], name: str) -> None:
-    """Under a lock that ends with the transaction: of several processes that start at once only one does the work."""
+    """Looks again under the lock, so that of several processes that start at once only one does the work.
+
+    A store that is up to date is only read: who runs it need not be allowed to change the schema.
+    """
+    if not schema.pending(await _applied(connection), known, name):
+        return
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
-        exists = await (await connection.execute("SELECT to_regnamespace('answerable')")).fetchone()
-        if exists == (None,):
+        applied = await _applied(connection)
+        if not await _exists(connection, "SELECT to_regnamespace('answerable')"):
             await connection.execute("CREATE SCHEMA answerable")
         await connection.execute("SET LOCAL search_path TO answerable")
-        await connection.execute(_marked(schema.CREATE_MIGRATIONS))
-        applied = {number for (number,) in await (await connection.execute(schema.APPLIED)).fetchall()}
+        await connection.execute(schema.CREATE_MIGRATIONS)
         for migration in schema.pending(applied, known, name):
             for statement in migration.statements:
                 await connection.execute(_marked(statement))
             row = (migration.number, migration.name, time_text(datetime.now(UTC)))
             await connection.execute(_marked(schema.RECORD), row)
+
+
+async def _applied(connection: Connection) -> set[int]:
+    if not await _exists(connection, "SELECT to_regclass('answerable.migrations')"):
+        return set()
+    rows = await connection.execute("SELECT number FROM answerable.migrations")
+    return {number for (number,) in await rows.fetchall()}
+
+
+async def _exists(connection: Connection, sql: LiteralString) -> bool:
+    return await (await connection.execute(sql)).fetchone() != (None,)
 
 
 @cache
@@ -124,7 +167,7 @@ def typed(error: Exception, name: str) -> Exception:
         return _operator_error("store_full", name, "has no space left", error, _FULL)
     if state in ("XX001", "XX002"):
         return _operator_error("store_corrupt", name, "is damaged", error, "Restore the database from a backup.")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError | PoolTimeout) or state in _NOT_ALLOWED:
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) or state in _NOT_ALLOWED:
         return _operator_error("store_unavailable", name, "cannot be used", error, _UNAVAILABLE)
     return InternalError(f"The store {name} refused a statement: {_first_line(error)}", code="store_defect")
 

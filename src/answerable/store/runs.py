@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import orjson
 
+from answerable.core import codec
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext, Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 from answerable.store.base import Capsule, RunRecord, RunStatus
-from answerable.store.database import Database, Parameter, Row, RowExistsError, json_text, storable, time_of, time_text
+from answerable.store.database import Database, Parameter, Row, RowExistsError, time_of, time_text
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
@@ -32,7 +33,7 @@ class SqlRuns:
             run=context.run,
             scope=context.scope,
             thread=context.thread,
-            question=None if question is None else storable(question),
+            question=question,
             status="running",
             created_at=self._clock.now(),
             request=context.request,
@@ -120,7 +121,8 @@ class SqlCapsules:
 
     async def put(self, scope: Scope, capsule: Capsule) -> None:
         """Once more for the same run replaces it: a continued run may have been answered before it was stopped."""
-        row = (scope.user, capsule.thread, time_text(capsule.created_at), json_text(capsule.body))
+        body = codec.json_bytes(capsule.body, f"The capsule of {capsule.run}").decode()
+        row = (scope.user, capsule.thread, time_text(capsule.created_at), body)
         [changed] = await self._database.write((_PUT_CAPSULE, (*row, capsule.run, scope.tenant)))
         if not changed:
             raise run_not_found(capsule.run)

@@ -7,19 +7,30 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.store import schema
-from answerable.store.database import Parameter, Row, RowExistsError, Statement, time_text
-
-Synchronous = Literal["full", "normal"]
+from answerable.store.database import (
+    Insert,
+    Parameter,
+    Row,
+    RowExistsError,
+    Statement,
+    Synchronous,
+    checked,
+    time_text,
+)
+from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
 
 MEMORY = ":memory:"
 APPLICATION_ID = 0x416E7372
 """Written into the file's header, so that a database of another program is never mistaken for a store."""
 BUSY_SECONDS = 10.0
+_FEW = 8
 
 _TAKEN = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -48,8 +59,8 @@ class SqliteDatabase:
     def open(
         cls,
         path: str,
-        synchronous: Synchronous = "full",
-        migrations: Sequence[schema.Migration] | None = None,
+        synchronous: Synchronous,
+        known: Sequence[schema.Migration],
     ) -> Self:
         if path != MEMORY:
             _make_file(Path(path))
@@ -60,7 +71,7 @@ class SqliteDatabase:
         database = cls(connection, path)
         try:
             database._prepare(synchronous)
-            database._migrate(migrations or schema.migrations())
+            database._migrate(known)
         except BaseException:
             connection.close()
             raise
@@ -69,17 +80,25 @@ class SqliteDatabase:
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         with self._lock:
             try:
-                return self._connection.execute(sql, parameters).fetchall()
+                return self._connection.execute(sql, checked(parameters)).fetchall()
             except sqlite3.Error as error:
                 raise typed(error, self._path) from error
 
     async def write(self, *statements: Statement) -> Sequence[int]:
         with self._transaction() as connection:
-            return [connection.execute(sql, parameters).rowcount for sql, parameters in statements]
+            return [connection.execute(sql, checked(parameters)).rowcount for sql, parameters in statements]
 
-    async def write_many(self, sql: str, rows: Sequence[Row]) -> None:
-        with self._transaction() as connection:
-            connection.executemany(sql, rows)
+    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
+        """A few rows go as one statement, which is a transaction of its own and saves the two around it."""
+        if len(rows) > _FEW:
+            with self._transaction() as connection:
+                connection.executemany(_insert(target, 1), rows)
+            return
+        with self._lock:
+            try:
+                self._connection.execute(_insert(target, len(rows)), tuple(chain.from_iterable(rows)))
+            except sqlite3.Error as error:
+                raise typed(error, self._path) from error
 
     async def close(self) -> None:
         with self._lock:
@@ -100,7 +119,7 @@ class SqliteDatabase:
                 raise typed(error, self._path) from error
             finally:
                 if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                    connection.rollback()
 
     def _prepare(self, synchronous: Synchronous) -> None:
         try:
@@ -119,8 +138,9 @@ class SqliteDatabase:
             )
 
     def _check_ours(self) -> None:
-        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
+        # In this order: another process may make its tables and mark the file between the two.
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         if application != APPLICATION_ID and (application or tables):
             raise OperatorError(
                 f"{self._path} is a SQLite database of another program, not a store of Answerable.",
@@ -149,16 +169,18 @@ class SqliteDatabase:
         return schema.pending(applied, known, self._path)
 
 
+@cache
+def _insert(target: Insert, rows: int) -> str:
+    row = f"({', '.join('?' * len(target.types))})"
+    return f"{target.into} VALUES {', '.join([row] * rows)}"
+
+
 def _make_file(path: Path) -> None:
     """Readable by its owner only. SQLite gives its side files the same permissions."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR)
     except OSError as error:
-        raise OperatorError(
-            f"The store {path} cannot be opened: {error.strerror}.",
-            code="store_unavailable",
-            hint=f"The folder {path.parent} must exist and be writable; the store is a file in it.",
-        ) from error
+        raise disk_error(error, f"The store {path}") from error
     os.close(descriptor)
 
 
@@ -170,20 +192,19 @@ def typed(error: sqlite3.Error, path: str) -> Exception:
     if code & 0xFF in _DAMAGED:
         return _operator_error("store_corrupt", path, "is damaged", error, f"Restore {path} from a backup. {_KEEP}")
     if code in _NOT_WRITTEN:
-        return _operator_error("store_full", path, "could not be written", error, _FULL)
+        return _operator_error("store_full", path, "could not be written", error, FULL_HINT)
     if code & 0xFF in _UNAVAILABLE:
         return _operator_error("store_unavailable", path, "cannot be used", error, _UNAVAILABLE[code & 0xFF])
     return InternalError(f"The store {path} refused a statement: {error}.", code="store_defect")
 
 
 _KEEP = "Keep the damaged file: `sqlite3 FILE .recover` may save rows that were written after the backup."
-_FULL = "Nothing was half-written. Make space on the disk (or raise the quota); the store then works again as it is."
 _UNAVAILABLE = {
     sqlite3.SQLITE_BUSY: "Another process holds the store for long: end it, or wait and try again.",
     sqlite3.SQLITE_LOCKED: "Another process holds the store for long: end it, or wait and try again.",
-    sqlite3.SQLITE_CANTOPEN: "The folder must exist and be writable.",
-    sqlite3.SQLITE_READONLY: "The file and its folder must be writable.",
-    sqlite3.SQLITE_PERM: "The file and its folder must be writable.",
+    sqlite3.SQLITE_CANTOPEN: FOLDER_HINT,
+    sqlite3.SQLITE_READONLY: FOLDER_HINT,
+    sqlite3.SQLITE_PERM: FOLDER_HINT,
     sqlite3.SQLITE_IOERR: "Look into the system's log for failures of the disk.",
 }
 

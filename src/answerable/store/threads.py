@@ -7,7 +7,7 @@ from answerable.core.context import Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
-from answerable.store.database import Database, Row, RowExistsError, storable, time_of, time_text
+from answerable.store.database import Database, Row, RowExistsError, time_of, time_text
 
 _THREAD = "SELECT thread_id, tenant_id, user_id, title, created_at, updated_at FROM threads"
 _INSERT_THREAD = (
@@ -31,7 +31,7 @@ class SqlThreads:
 
     async def ensure(self, scope: Scope, thread: ThreadId, title: str) -> ThreadRecord:
         now = time_text(self._clock.now())
-        await self._database.write((_INSERT_THREAD, (thread, scope.tenant, scope.user, storable(title), now, now)))
+        await self._database.write((_INSERT_THREAD, (thread, scope.tenant, scope.user, title, now, now)))
         rows = await self._database.rows(f"{_THREAD} WHERE thread_id = ? AND tenant_id = ?", thread, scope.tenant)
         if not rows:
             raise _thread_not_found(thread)
@@ -45,8 +45,8 @@ class SqlThreads:
 
     async def add_message(self, scope: Scope, message: Message) -> None:
         now = time_text(self._clock.now())
-        content, created_at = storable(message.content), time_text(message.created_at)
-        row = (message.message, message.role, content, created_at, message.run, scope.user)
+        created_at = time_text(message.created_at)
+        row = (message.message, message.role, message.content, created_at, message.run, scope.user)
         try:
             # The update comes first: it locks the thread, so two messages never get the same position.
             touched, _ = await self._database.write(
