@@ -68,6 +68,19 @@ def export(
     return _pieces(path, format, guard_formulas)
 
 
+def format_of(path: Path) -> Format:
+    """The format that a file name asks for."""
+    wanted = path.suffix.lower().removeprefix(".")
+    for format, info in FORMATS.items():
+        if wanted == info.extension:
+            return format
+    raise UserError(
+        f"{path.name} does not say in which format to write.",
+        code="format_unknown",
+        hint="End it with " + ", ".join(f".{info.extension}" for info in FORMATS.values()) + ".",
+    )
+
+
 def batch_rows(path: Path) -> int:
     """Rows for a batch of a few megabytes, so that wide rows do not make large batches."""
     rows = max(1, frame.row_count(path))

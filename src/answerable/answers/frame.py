@@ -11,7 +11,7 @@ How a type is carried in JSON, the same in answers, over HTTP and in exports:
     lists, structures       arrays and objects of the above
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -69,6 +69,12 @@ def rows(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Json, ..
     if offset < 0 or limit < 0:
         raise InternalError("A range of rows cannot be negative.")
     return scan(path).slice(offset, limit).select(json_form(path).expressions).collect().rows()
+
+
+def sample_records(path: Path, count: int = 3) -> tuple[Mapping[str, Json], ...]:
+    """The first records whole, for events, logs and prompts."""
+    names = scan(path).collect_schema().names()
+    return tuple(dict(zip(names, row, strict=True)) for row in rows(path, 0, count))
 
 
 def batches(path: Path, size: int = BATCH_ROWS, offset: int = 0) -> Iterator[pl.DataFrame]:

@@ -9,7 +9,6 @@ from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepReco
 from answerable.answers.chart import chart
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec
 from answerable.answers.prose import Result, prose
-from answerable.core.errors import AnswerableError, RefusedError
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
 from answerable.query.plan import QueryPlan
@@ -67,26 +66,6 @@ def asked_back(
         kind="clarify",
         text=text,
         choices=tuple(choices),
-        provenance=provenance or Provenance(),
-        usage=usage or Usage(),
-    )
-
-
-def failed(
-    run_id: RunId,
-    error: AnswerableError,
-    steps: Sequence[StepRecord] = (),
-    provenance: Provenance | None = None,
-    usage: Usage | None = None,
-) -> Answer:
-    """What the user is told when the run could not answer: a refusal by rule, or a failure with what to do."""
-    refused = isinstance(error, RefusedError)
-    return Answer(
-        run_id=run_id,
-        status="refused" if refused else "failed",
-        kind="refusal" if refused else "text",
-        text=f"{error.message} {error.hint}" if error.hint else error.message,
-        steps=tuple(steps),
         provenance=provenance or Provenance(),
         usage=usage or Usage(),
     )

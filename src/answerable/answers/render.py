@@ -10,19 +10,29 @@ from answerable.answers.format import FormatSpec, format_cell, format_spec
 from answerable.core.values import Json
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
 TERMINAL_ROWS = 20
 NOTEBOOK_ROWS = 100
 _LANGUAGES = {"sql": "sql", "cypher": "cypher", "python": "python", "api": "python"}
 
 
-def print_answer(
-    answer: Answer, console: "Console", *, question: str | None = None, rows: int = TERMINAL_ROWS, code: bool = True
-) -> None:
+def render(question: str | None, answer: Answer, *, rows: int = TERMINAL_ROWS, code: bool = True) -> "RenderableType":
     """Question, what was understood, code, text, table, provenance; what is absent takes no room."""
-    for part in _parts(answer, question, rows, code):
-        console.print(part)
+    from rich.console import Group
+
+    return Group(*_parts(answer, question, rows, code))
+
+
+def to_text(answer: Answer, *, rows: int = TERMINAL_ROWS, width: int = 100) -> str:
+    """Plain text, for `repr` and logs."""
+    import io
+
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, no_color=True, force_terminal=False, legacy_windows=False)
+    console.print(render(None, answer, rows=rows, code=False))
+    return str(console.file.getvalue()).rstrip()  # type: ignore[attr-defined]
 
 
 def to_html(answer: Answer, *, rows: int = NOTEBOOK_ROWS) -> str:
