@@ -18,7 +18,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("reader",),
     ("agents", "evals", "demo"),
     ("settings", "logs"),
-    ("plugins",),
+    ("service",),
     ("app",),
     ("library",),
     ("gateway",),

@@ -35,10 +35,11 @@ async def open_service(
     sources = SourceRegistry(named, settings.cache, any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     mind = ReaderMind(sources, clock)
+    sql = SqlStep(sources, store.artifacts, limits)
     kinds: dict[str, StepKind] = {
-        "understand": UnderstandStep(mind, store.capsules),
+        "understand": UnderstandStep(mind, store.threads, store.capsules, settings.history_window),
         "subgraph": SubgraphStep(),
-        "sql": SqlStep(sources, store.artifacts, limits),
+        "sql": sql,
         "present": PresentStep(store.artifacts, store.capsules, clock),
     }
     engine = Engine(kinds, store.events, clock)
@@ -46,6 +47,7 @@ async def open_service(
         store=store,
         engine=engine,
         sources=sources,
+        sql=sql,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,

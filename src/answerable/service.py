@@ -6,7 +6,8 @@ from pathlib import Path
 
 from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
 from answerable.answers import frame
-from answerable.answers.answer import Answer, ErrorRecord, Provenance
+from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord
+from answerable.answers.capsule import Replay, Rerun, read_capsule, replay
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
 from answerable.core.errors import NotFoundError
@@ -15,7 +16,9 @@ from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id, new
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
+from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.engine.steps.understand import Question
+from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunStatus, Store
 
@@ -30,6 +33,7 @@ class Service:
         store: Store,
         engine: Engine,
         sources: SourceRegistry,
+        sql: SqlStep,
         clock: Clock,
         default_source: str,
         listeners: Sequence[Listener] = (),
@@ -37,6 +41,7 @@ class Service:
         self.store = store
         self.sources = sources
         self._engine = engine
+        self._sql = sql
         self._clock = clock
         self.default_source = default_source
         self._listeners = tuple(listeners)
@@ -106,15 +111,16 @@ class Service:
     async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: "LiveRun") -> None:
         """Runs to the end, or (without a graph) continues where an earlier process stopped."""
         listeners = (*self._listeners, live)
-        try:
-            if graph is None:
-                outcome = await self._engine.resume(context, listeners=listeners)
-            else:
-                outcome = await self._engine.run(graph, context, question=question, listeners=listeners)
-            await self._conclude(context, outcome.status, question)
-        finally:
-            self._live.pop(context.run, None)
-            live.end()
+        with about(run=context.run, thread=context.thread, request=context.request):
+            try:
+                if graph is None:
+                    outcome = await self._engine.resume(context, listeners=listeners)
+                else:
+                    outcome = await self._engine.run(graph, context, question=question, listeners=listeners)
+                await self._conclude(context, outcome.status, question)
+            finally:
+                self._live.pop(context.run, None)
+                live.end()
 
     async def _conclude(self, context: RunContext, status: RunStatus, question: str | None) -> None:
         if status == "waiting":
@@ -154,8 +160,7 @@ class Service:
             return _failure(last[0])
         if last and isinstance(last[0], RunCancelled):
             return Answer(run_id=run, status="cancelled", kind="text", text=f"Stopped: {last[0].reason}.")
-        capsule = await self.store.capsules.get(scope, run)
-        return Answer.model_validate(capsule.body["answer"])
+        return read_capsule((await self.store.capsules.get(scope, run)).body).answer
 
     async def rows_path(self, answer: Answer, scope: Scope = LOCAL) -> Path:
         """The Arrow file with all rows of an answer."""
@@ -191,6 +196,23 @@ class Service:
                 return
             await live.beyond(seen)
 
+    async def replay(self, run: RunId, scope: Scope = LOCAL) -> Replay:
+        """Runs the deterministic steps of an answer again and says whether the rows are the same."""
+        capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
+
+        async def again(step: StepRecord) -> Rerun:
+            assert step.source is not None
+            assert step.artifact is not None
+            fresh = await self._sql.query(SqlConfig(source=step.source, sql=step.code), scope)
+            return Rerun(
+                recorded=await self.store.artifacts.path(scope, step.artifact),
+                fresh=await self.store.artifacts.path(scope, fresh.frame.artifact),
+                artifact=fresh.frame.artifact,
+                fingerprint=fresh.fingerprint,
+            )
+
+        return await replay(capsule, again)
+
     async def cancel(self, run: RunId, scope: Scope = LOCAL, reason: str = "cancelled by the user") -> None:
         await self.store.runs.get(scope, run)
         live = self._live.get(run)
@@ -206,6 +228,11 @@ class Service:
             live.task = asyncio.create_task(self._carry_out(context, None, record.question, live))
         return len(unfinished)
 
+    async def idle(self) -> None:
+        """Waits until nothing runs."""
+        while tasks := [live.task for live in self._live.values() if live.task is not None]:
+            await asyncio.gather(*tasks)
+
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
         for live in list(self._live.values()):
@@ -213,7 +240,7 @@ class Service:
                 live.task.cancel()
         await asyncio.gather(*(live.task for live in self._live.values() if live.task), return_exceptions=True)
         await self.sources.close()
-        await self.store.database.close()
+        await self.store.close()
 
 
 class LiveRun:

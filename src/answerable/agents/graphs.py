@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import ValidationError
+
 from answerable.answers.answer import Binding, Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
@@ -48,7 +50,7 @@ def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], binding
 def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
     """A query given as text or as a plan: no understanding takes part."""
     if query_type == "plan":
-        plan = QueryPlan.model_validate(code)
+        plan = _plan(code)
         return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
@@ -67,6 +69,15 @@ def direct_query(message: str) -> tuple[QueryType, str] | None:
     if not code.strip():
         raise UserError("There is no statement after SQL:.", code="query_empty", hint="For example: SQL: SELECT 1")
     return "sql", code.strip()
+
+
+def _plan(document: Json) -> QueryPlan:
+    try:
+        return QueryPlan.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the plan"
+        raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
 
 
 def _config(model: Question | SqlConfig | Presentation) -> Json:

@@ -1,18 +1,21 @@
 """The reader as a mind: its reply becomes a graph."""
 
 import asyncio
+from collections.abc import Callable
+from datetime import date
 
 from answerable.agents.graphs import clarify_graph, query_graph
 from answerable.answers.answer import Choice
+from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
-from answerable.core.clock import Clock
+from answerable.core.clock import Clock, today
 from answerable.core.context import RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import Presentation
 from answerable.engine.steps.sql import SqlConfig, Sources
-from answerable.engine.steps.understand import Question, Understanding
+from answerable.engine.steps.understand import Conversation, Question, Understanding
 from answerable.query.plan import QueryPlan
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
@@ -28,14 +31,14 @@ class ReaderMind:
         self._clock = clock
         self._readers: dict[str, tuple[str, Reader]] = {}
 
-    async def understand(self, question: Question, context: RunContext, previous: Json | None) -> Understanding:
+    async def understand(self, question: Question, context: RunContext, before: Conversation) -> Understanding:
         text = _acceptable(question.text)
         source = await self._sources.get(question.source)
-        chosen = _chosen(question, previous)
+        chosen = _chosen(question, before.last)
         if chosen is not None:
             return _understood(question, _reading_of(chosen), "You chose this reading.")
         reader = await self.reader(source)
-        reply = await asyncio.to_thread(reader.read, text, previous=_last_plan(previous), force=question.force)
+        reply = await asyncio.to_thread(reader.read, text, previous=_last_plan(before.last), force=question.force)
         return _understanding(question, reply, await source.describe())
 
     async def reader(self, source: Source) -> Reader:
@@ -43,9 +46,13 @@ class ReaderMind:
         catalog = await source.describe()
         known = self._readers.get(source.name)
         if known is None or known[0] != catalog.fingerprint:
-            reader = Reader(catalog, await source.values(), clock=self._clock)
+            reader = Reader(catalog, await source.values(), today=self._today(catalog))
             known = self._readers[source.name] = (catalog.fingerprint, reader)
         return known[1]
+
+
+    def _today(self, catalog: Catalog) -> Callable[[], date]:
+        return lambda: catalog.as_of or today(self._clock)
 
 
 def _acceptable(text: str) -> str:
@@ -111,7 +118,7 @@ def _chosen(question: Question, previous: Json | None) -> Choice | None:
     """The reading that the user picked from the last question back, by number."""
     if question.choice is None:
         return None
-    choices = [Choice.model_validate(choice) for choice in (previous or {}).get("answer", {}).get("choices", ())]
+    choices = read_capsule(previous).answer.choices if previous else ()
     match = next((choice for choice in choices if choice.id == question.choice), None)
     if match is None:
         offered = f"1 to {len(choices)}" if choices else "none"
@@ -128,5 +135,5 @@ def _reading_of(choice: Choice) -> Reading:
 
 
 def _last_plan(previous: Json | None) -> QueryPlan | None:
-    plan = (previous or {}).get("answer", {}).get("provenance", {}).get("plan")
+    plan = read_capsule(previous).answer.provenance.plan if previous else None
     return QueryPlan.model_validate(plan) if plan else None

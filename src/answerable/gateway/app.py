@@ -11,7 +11,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.staticfiles import StaticFiles
 
 from answerable.app import open_service
-from answerable.gateway.middleware import BoundedBody, KnownHosts, Metrics, Observe
+from answerable.gateway.metrics import Metrics
+from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe
 from answerable.gateway.problems import Problem, handle_problems
 from answerable.gateway.routes import chat, datasets, runs, threads
 from answerable.gateway.wire import Health
@@ -31,7 +32,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_service(settings, any_location=False, listeners=(EventLog(),)) as service:
+        async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
             await service.resume_unfinished()
             yield

@@ -6,11 +6,10 @@ import secrets
 import time
 from urllib.parse import urlsplit
 
-from prometheus_client import Counter, Histogram
-from prometheus_client.registry import CollectorRegistry
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from answerable.gateway.metrics import Metrics
 from answerable.gateway.problems import problem_response
 from answerable.logs import about
 
@@ -22,19 +21,6 @@ SECURITY_HEADERS = (
 )
 _log = logging.getLogger("answerable.http")
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-
-
-class Metrics:
-    """What `/metrics` tells; one registry for each gateway, so that two in one process do not mix."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "answerable_http_requests", "HTTP requests", ("method", "route", "status"), registry=self.registry
-        )
-        self.seconds = Histogram(
-            "answerable_http_request_seconds", "Time to the end of the response", ("method", "route"), registry=self.registry
-        )
 
 
 class Observe:

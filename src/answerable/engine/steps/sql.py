@@ -4,6 +4,7 @@ The query is a plan or written SQL. Either way the text is parsed, checked again
 the source runs is the regenerated text, and that is also what the answer shows.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -11,12 +12,13 @@ from pydantic import model_validator
 
 from answerable.answers.frame import sample_records
 from answerable.core.catalog import Catalog
+from answerable.core.context import Scope
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.query.check_sql import checked
 from answerable.query.plan import QueryPlan
 from answerable.query.to_sql import to_sql
-from answerable.sources.base import Limits, Source
+from answerable.sources.base import Limits, Result, Source
 from answerable.store.base import Artifacts
 
 
@@ -60,15 +62,32 @@ class SqlStep:
 
     async def run(self, step: Step) -> Json:
         config = SqlConfig.model_validate(step.node.config)
+        output = await self.query(config, step.context.scope, lambda code: step.output("code", code))
+        return output.model_dump(mode="json")
+
+    async def query(self, config: SqlConfig, scope: Scope, tell: Callable[[str], None] = lambda _: None) -> SqlOutput:
+        """Runs it; `tell` hears the program before it starts."""
         source = await self._sources.get(config.source)
         catalog = await source.describe()
         code = checked(_text(config, catalog), catalog).text
-        step.output("code", code)
+        tell(code)
+        result, frame = await self._kept(source, code, scope)
+        return SqlOutput(
+            frame=frame,
+            source=config.source,
+            code=code,
+            duration_ms=result.duration_ms,
+            fingerprint=catalog.fingerprint,
+            last_sync=catalog.last_sync,
+            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
+        )
+
+    async def _kept(self, source: Source, code: str, scope: Scope) -> tuple[Result, FrameRef]:
         staging = self._artifacts.staging()
         try:
             result = await source.execute(code, staging, self._limits)
             sample = sample_records(staging)
-            artifact = await self._artifacts.adopt(step.context.scope, staging)
+            artifact = await self._artifacts.adopt(scope, staging)
         finally:
             staging.unlink(missing_ok=True)
         frame = FrameRef(
@@ -78,15 +97,7 @@ class SqlStep:
             byte_count=result.byte_count,
             sample=sample,
         )
-        return SqlOutput(
-            frame=frame,
-            source=config.source,
-            code=code,
-            duration_ms=result.duration_ms,
-            fingerprint=catalog.fingerprint,
-            last_sync=catalog.last_sync,
-            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
-        ).model_dump(mode="json")
+        return result, frame
 
 
 def _text(config: SqlConfig, catalog: Catalog) -> str:

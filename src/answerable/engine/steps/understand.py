@@ -4,12 +4,14 @@ The graph is this step's recorded output, so a run that is continued is never un
 `Mind`: the reader, or a language model.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from answerable.core.context import RunContext
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.store.base import Capsules
+from answerable.store.base import Capsules, Message, Threads
 
 
 class Question(Frozen):
@@ -26,20 +28,34 @@ class Understanding(Frozen):
     sentence: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """What was said before in the thread, as far back as the history window goes."""
+
+    messages: Sequence[Message] = ()
+    last: Json | None = None
+    """The body of the last capsule, which follow-ups refer to."""
+
+
 class Mind(Protocol):
-    async def understand(self, question: Question, context: RunContext, previous: Json | None) -> Understanding:
-        """`previous` is the last capsule of the thread, which follow-ups refer to."""
-        ...
+    async def understand(self, question: Question, context: RunContext, before: Conversation) -> Understanding: ...
 
 
 class UnderstandStep:
-    def __init__(self, mind: Mind, capsules: Capsules) -> None:
+    def __init__(self, mind: Mind, threads: Threads, capsules: Capsules, window: int) -> None:
         self._mind = mind
+        self._threads = threads
         self._capsules = capsules
+        self._window = window
 
     async def run(self, step: Step) -> Json:
         question = Question.model_validate(step.node.config)
-        context = step.context
-        last = await self._capsules.latest(context.scope, context.thread) if context.thread else None
-        understanding = await self._mind.understand(question, context, last.body if last else None)
+        understanding = await self._mind.understand(question, step.context, await self._before(step.context))
         return understanding.model_dump(mode="json")
+
+    async def _before(self, context: RunContext) -> Conversation:
+        if context.thread is None:
+            return Conversation()
+        messages = await self._threads.messages(context.scope, context.thread, last=self._window)
+        last = await self._capsules.latest(context.scope, context.thread)
+        return Conversation(messages, last.body if last else None)

@@ -1,0 +1,61 @@
+"""What `/metrics` tells. Runs and steps are counted from their events, by a listener."""
+
+from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client.registry import CollectorRegistry
+
+from answerable.core.events import (
+    Event,
+    RunCancelled,
+    RunFailed,
+    RunFinished,
+    RunStarted,
+    StepFailed,
+    StepFinished,
+    StepRetried,
+)
+
+
+class Metrics:
+    """One registry for each gateway, so that two in one process do not mix."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = self._counter("answerable_http_requests", "HTTP requests", "method", "route", "status")
+        self.seconds = Histogram(
+            "answerable_http_request_seconds",
+            "Time to the end of the response",
+            ("method", "route"),
+            registry=self.registry,
+        )
+        self.runs = self._counter("answerable_runs", "Ended runs", "status")
+        self.running = Gauge("answerable_runs_running", "Runs under way", registry=self.registry)
+        self.steps = self._counter("answerable_steps", "Ended steps", "status")
+        self.retries = self._counter("answerable_step_retries", "Steps that were tried again", "code")
+        self.step_seconds = Histogram("answerable_step_seconds", "Time a step took", registry=self.registry)
+        for status in ("done", "failed", "cancelled"):
+            self.runs.labels(status)
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self.running.inc()
+            case StepFinished():
+                self.steps.labels("done").inc()
+                self.step_seconds.observe(event.duration_ms / 1000)
+            case StepFailed():
+                self.steps.labels("failed").inc()
+            case StepRetried():
+                self.retries.labels(event.code).inc()
+            case RunFinished():
+                self._ended(event.status)
+            case RunFailed():
+                self._ended("failed")
+            case RunCancelled():
+                self._ended("cancelled")
+
+    def _ended(self, status: str) -> None:
+        self.running.dec()
+        self.runs.labels(status).inc()
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(name, meaning, labels, registry=self.registry)

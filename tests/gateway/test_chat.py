@@ -1,0 +1,72 @@
+"""Asking over HTTP."""
+
+from typing import Any
+
+import httpx
+
+
+def test_a_question_gets_its_answer_and_a_thread(api: httpx.Client) -> None:
+    reply = api.post("/chat", json={"message": "how many people are in Berlin?", "source": "small"})
+    assert reply.status_code == 200
+    answer = reply.json()
+    assert (answer["kind"], answer["rows"]) == ("value", [[2]])
+    assert answer["thread_id"].startswith("thr_")
+
+
+def test_a_thread_remembers(api: httpx.Client) -> None:
+    first = api.post("/chat", json={"message": "how many people per city?", "source": "small"}).json()
+    again = {"message": "only Berlin", "source": "small", "thread_id": first["thread_id"]}
+    second = api.post("/chat", json=again).json()
+    assert second["status"] == "done", second
+    assert all("Paris" not in row for row in second["rows"])
+    messages = api.get(f"/threads/{first['thread_id']}/messages").json()["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user", "assistant"]
+    newest = api.get(f"/threads/{first['thread_id']}/messages", params={"last": 1}).json()["messages"]
+    assert newest == messages[-1:]
+
+
+def test_the_stream_tells_everything_in_order(api: httpx.Client, sse: Any) -> None:
+    body = {"message": "how many people per city?", "source": "small"}
+    with api.stream("POST", "/chat/stream", json=body) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        events = list(sse(stream.iter_lines()))
+        run = stream.headers["x-run-id"]
+    types = [event.type for event in events]
+    assert [event.id for event in events] == list(range(1, len(events) + 1))
+    assert types[0] == "run.started"
+    assert types[-1] == "run.finished"
+    for expected in ("plan.ready", "step.started", "step.finished", "answer.metadata", "answer.final"):
+        assert expected in types
+    assert api.get(f"/runs/{run}").json()["run"]["status"] == "done"
+
+
+def test_a_stream_is_continued_after_the_last_event_that_was_seen(api: httpx.Client, sse: Any) -> None:
+    run = api.post("/chat", json={"message": "how many people?", "source": "small"}).json()["run_id"]
+    with api.stream("GET", f"/runs/{run}/events") as stream:
+        whole = list(sse(stream.iter_lines()))
+    with api.stream("GET", f"/runs/{run}/events", headers={"Last-Event-ID": "3"}) as stream:
+        rest = list(sse(stream.iter_lines()))
+    assert rest == whole[3:]
+
+
+def test_a_client_that_vanishes_does_not_stop_its_run(api: httpx.Client) -> None:
+    body = {"message": "how many people per city?", "source": "small"}
+    with api.stream("POST", "/chat/stream", json=body) as stream:
+        run = stream.headers["x-run-id"]
+        next(stream.iter_bytes())
+    for _ in range(100):
+        if api.get(f"/runs/{run}/status").json()["finished"]:
+            break
+    assert api.get(f"/runs/{run}").json()["answer"]["row_count"] == 2
+
+
+def test_a_failed_run_is_recorded_and_told(api: httpx.Client) -> None:
+    answer = api.post("/chat", json={"message": "SQL: SELECT nope FROM people", "source": "small"}).json()
+    assert answer["status"] == "failed"
+    assert "nope" in answer["text"]
+    assert api.get(f"/runs/{answer['run_id']}").json()["run"]["error_code"] == answer["provenance"]["error"]["code"]
+
+
+def test_only_named_sources_can_be_asked(api: httpx.Client) -> None:
+    answer = api.post("/chat", json={"message": "how many?", "source": "/etc"}).json()
+    assert answer["provenance"]["error"]["code"] == "source_unknown"

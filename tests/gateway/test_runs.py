@@ -1,0 +1,105 @@
+"""Runs over HTTP: queries as written, listings, rows, cancelling."""
+
+import io
+import time
+
+import httpx
+import polars as pl
+import pytest
+
+
+def query(api: httpx.Client, sql: str, source: str = "small") -> dict[str, object]:
+    reply = api.post("/runs", json={"query_type": "sql", "code": sql, "source": source})
+    assert reply.status_code == 200, reply.text
+    answer: dict[str, object] = reply.json()
+    return answer
+
+
+def test_a_written_query_runs_as_written(api: httpx.Client) -> None:
+    answer = query(api, "SELECT city, count(*) AS n FROM people GROUP BY city ORDER BY n DESC")
+    assert answer["rows"] == [["Berlin", 2], ["Paris", 1]]
+
+
+def test_a_plan_runs_as_given(api: httpx.Client) -> None:
+    plan = {"entity": "people", "select": [{"expr": {"kind": "aggregate", "function": "count"}}]}
+    reply = api.post("/runs", json={"query_type": "plan", "code": plan, "source": "small"}).json()
+    assert reply["rows"] == [[3]]
+
+
+def test_a_broken_plan_is_explained(api: httpx.Client) -> None:
+    plan = {"entity": "peple"}
+    reply = api.post("/runs", json={"query_type": "plan", "code": plan, "source": "small"}).json()
+    assert reply["status"] == "failed"
+    assert "people" in reply["text"] + str(reply["provenance"]["error"])
+
+
+@pytest.mark.parametrize("plan", [{}, {"entity": 3}, {"entity": "people", "nonsense": 1}, "SELECT 1"])
+def test_what_is_not_a_plan_is_a_problem(api: httpx.Client, plan: object) -> None:
+    reply = api.post("/runs", json={"query_type": "plan", "code": plan, "source": "small"})
+    assert reply.status_code == 422
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json()["code"] == "plan_invalid"
+
+
+def test_listings_go_on_page_by_page(api: httpx.Client) -> None:
+    made = [query(api, f"SELECT {n} AS n")["run_id"] for n in range(3)]
+    first = api.get("/runs", params={"limit": 2}).json()
+    second = api.get("/runs", params={"limit": 1, "before": first["next_before"]}).json()
+    assert [run["run_id"] for run in first["runs"] + second["runs"]] == made[::-1]
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson", "arrow", "parquet", "xlsx"])
+def test_rows_come_in_every_format(api: httpx.Client, format: str) -> None:
+    run = query(api, "SELECT name FROM people ORDER BY name")["run_id"]
+    reply = api.get(f"/runs/{run}/rows", params={"format": format})
+    assert reply.status_code == 200
+    read = {
+        "csv": pl.read_csv,
+        "ndjson": pl.read_ndjson,
+        "arrow": pl.read_ipc,
+        "parquet": pl.read_parquet,
+        "xlsx": pl.read_excel,
+    }[format]
+    assert read(io.BytesIO(reply.content))["name"].to_list() == ["Ana", "Bo", "Cy"]
+
+
+def test_rows_come_by_page(api: httpx.Client) -> None:
+    run = query(api, "SELECT name FROM people ORDER BY name")["run_id"]
+    page = api.get(f"/runs/{run}/rows", params={"offset": 1, "limit": 1}).json()
+    assert page == {"columns": [{"name": "name", "type": "text"}], "rows": [["Bo"]], "offset": 1, "row_count": 3}
+
+
+def test_a_large_answer_is_told_in_batches_without_rows(api: httpx.Client) -> None:
+    cross = "SELECT a.id FROM order_items AS a"
+    answer = query(api, cross, "demo")
+    assert int(str(answer["row_count"])) > 1_000
+    events = api.get(f"/runs/{answer['run_id']}/events").text
+    assert "event: answer.batch" in events
+
+
+def test_a_running_query_can_be_cancelled(api: httpx.Client) -> None:
+    slow = "SELECT count(*) FROM order_items a, order_items b, order_items c WHERE a.quantity + b.quantity > c.quantity"
+    with api.stream("POST", "/chat/stream", json={"message": f"SQL: {slow}", "source": "demo"}) as stream:
+        run = stream.headers["x-run-id"]
+        next(stream.iter_bytes())
+        started = time.monotonic()
+        assert api.post(f"/runs/{run}/cancel").status_code == 202
+        text = b"".join(stream.iter_bytes()).decode()
+    assert "event: run.cancelled" in text
+    assert time.monotonic() - started < 20
+    assert api.get(f"/runs/{run}/status").json()["status"] == "cancelled"
+
+
+def test_unknown_runs_are_problems(api: httpx.Client) -> None:
+    for path in ("", "/status", "/events", "/rows"):
+        reply = api.get(f"/runs/run_{'0' * 24}{path}")
+        assert reply.status_code == 404, path
+        assert reply.json()["code"] == "run_not_found"
+
+
+def test_datasets_describe_themselves(api: httpx.Client) -> None:
+    names = {dataset["id"] for dataset in api.get("/datasets").json()["datasets"]}
+    assert names == {"demo", "small"}
+    [table] = api.get("/datasets/small/schema").json()["tables"]
+    assert [column["name"] for column in table["columns"]] == ["id", "name", "city"]
+    assert api.get("/datasets/nope/schema").status_code == 404

@@ -1,0 +1,63 @@
+"""The command as users run it, and a folder of sales as users have it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = Path(sys.executable).with_name("answerable")
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def answerable(tmp_path: Path) -> Callable[..., Done]:
+    """Runs the installed command in an empty folder; `env` adds to the environment."""
+
+    def run(*arguments: str, env: dict[str, str] | None = None, timeout: float = 100) -> Done:
+        done = subprocess.run(
+            [str(COMMAND), *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """Two quarters, three regions; South grew by half, North by a tenth, East shrank. `as_of` fixes "last quarter"."""
+    folder = tmp_path / "sales"
+    folder.mkdir()
+    lines = ["order_id,ordered_on,region_id,product,quantity,amount"]
+    amounts = {1: (100, 110), 2: (100, 150), 3: (100, 80)}
+    number = 0
+    for region, (before, after) in amounts.items():
+        for day, amount in (("2025-08-15", before), ("2025-11-15", after)):
+            for product, share in (("Tea", 0.75), ("Coffee", 0.25)):
+                number += 1
+                lines.append(f"{number},{day},{region},{product},{number},{amount * share}")
+    (folder / "orders.csv").write_text("\n".join(lines) + "\n")
+    (folder / "regions.csv").write_text("region_id,region\n1,North\n2,South\n3,East\n")
+    (folder / "semantic.yaml").write_text("as_of: 2026-01-10\n")
+    return folder

@@ -1,0 +1,107 @@
+"""Documentation cannot drift: snippets run, and every setting, error code and dependency has its row."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from answerable.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = Path(sys.executable).with_name("answerable")
+
+
+def blocks(language: str) -> list[object]:
+    """Every fenced block of a language, as test parameters named by page and line."""
+    found: list[object] = []
+    for page in PAGES:
+        text = page.read_text()
+        for match in re.finditer(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            line = text[: match.start()].count("\n") + 1
+            found.append(pytest.param(match.group(1), id=f"{page.name}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_python_snippets_run(code: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=110)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_console_snippets_run(block: str, tmp_path: Path) -> None:
+    """Lines that start with `$ answerable` are run; one that ends with `# exit N` must exit so."""
+    (tmp_path / "sales").mkdir()
+    (tmp_path / "sales" / "orders.csv").write_text("id,region,amount\n1,North,10.5\n2,South,20\n3,North,7\n")
+    environment = {**os.environ, "PATH": f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"}
+    for line in re.findall(r"^\$ (answerable .*)$", block, re.MULTILINE):
+        command, _, expected = line.partition("# exit ")
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=110
+        )
+        assert done.returncode == int(expected or 0), f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_setting_has_a_row() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    for name, field in Settings.model_fields.items():
+        assert f"| `{name}` |" in text, name
+        assert field.description is not None
+        assert field.description in text, name
+
+
+def test_every_error_code_has_a_row() -> None:
+    documented = set(re.findall(r"^\| `([a-z_]+)` \|", (ROOT / "docs" / "errors.md").read_text(), re.MULTILINE))
+    assert documented == codes_in_the_source()
+
+
+def codes_in_the_source() -> set[str]:
+    """Every `code=` that is passed to an error class, and the classes' own codes."""
+    codes: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and _name(node.func).endswith(("Error", "_refused", "_problem", "problem_response")):
+                codes |= {str(k.value.value) for k in node.keywords if k.arg == "code" and isinstance(k.value, ast.Constant)}
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
+                codes |= {
+                    str(item.value.value)
+                    for item in node.body
+                    if isinstance(item, ast.Assign | ast.AnnAssign)
+                    and isinstance(item.value, ast.Constant)
+                    and _targets(item) == ["code"]
+                }
+    return codes - {"error"}
+
+
+def _name(function: ast.expr) -> str:
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+
+
+def _targets(item: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = item.targets if isinstance(item, ast.Assign) else [item.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def test_every_dependency_has_a_reason() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    names = {re.split(r"[\[<>=]", entry)[0] for entry in declared}
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    assert {name for name in names if f"| {name} |" not in text} == set()
+
+
+def test_the_locks_name_no_index() -> None:
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        assert "://" not in (ROOT / lock).read_text()
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
