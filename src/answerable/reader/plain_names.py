@@ -1,0 +1,95 @@
+"""Tables, columns and measures as people call them: their labels, else their names as words.
+
+Where two would be called the same, their exact names are used, so that a sentence never leaves open which is meant.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from answerable.core.catalog import Catalog, Column, Measure, Table
+from answerable.core.words import singular as singular_of_word
+
+_BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
+_IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+
+
+class Names:
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._columns: dict[str, Mapping[str, str]] = {}
+
+    def many(self, table: Table) -> str:
+        return self._tables[table.name][0]
+
+    def one(self, table: Table) -> str:
+        return self._tables[table.name][1]
+
+    def column(self, table: Table, column: Column) -> str:
+        if table.name not in self._columns:
+            wanted = {column.name: _called(column.label, column.name) for column in table.columns}
+            self._columns[table.name] = _distinct(wanted)
+        return self._columns[table.name][column.name]
+
+    def measure(self, measure: Measure) -> str:
+        return self._measures[measure.name]
+
+    @cached_property
+    def _tables(self) -> Mapping[str, tuple[str, str]]:
+        wanted = {table.name: plural(_called(table.label, table.name)) for table in self._catalog.tables}
+        return {
+            name: (many, many if many.startswith("`") else singular(many)) for name, many in _distinct(wanted).items()
+        }
+
+    @cached_property
+    def _measures(self) -> Mapping[str, str]:
+        columns = {_called(column.label, column.name) for table in self._catalog.tables for column in table.columns}
+        wanted = {measure.name: _called(measure.label, measure.name) for measure in self._catalog.measures}
+        return {name: f"{text} (measure)" if text in columns else text for name, text in _distinct(wanted).items()}
+
+
+def spoken(name: str) -> str:
+    """An identifier as words: `orderDate` and `order_date` are "order date"."""
+    words = [word for word in _BREAKS.split(name) if word]
+    return " ".join(words).lower() or f"`{name}`"
+
+
+def plural(noun: str) -> str:
+    head, last = _split_last(noun)
+    if last in _SAME_IN_PLURAL or singular_of_word(last) != last or noun.startswith("`"):
+        return noun
+    return head + (_IRREGULAR_PLURALS.get(last) or _with_s(last))
+
+
+def singular(noun: str) -> str:
+    head, last = _split_last(noun)
+    return head + singular_of_word(last)
+
+
+def _with_s(word: str) -> str:
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
+
+
+def _split_last(noun: str) -> tuple[str, str]:
+    head, blank, last = noun.rpartition(" ")
+    return head + blank, last
+
+
+def _called(label: str | None, name: str) -> str:
+    if label is None or not label.strip():
+        return spoken(name)
+    text = " ".join(label.split())
+    return text[0].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _distinct(wanted: Mapping[str, str]) -> Mapping[str, str]:
+    counts = Counter(_folded(wanted.values()))
+    return {name: text if counts[text.casefold()] == 1 else f"`{name}`" for name, text in wanted.items()}
+
+
+def _folded(texts: Iterable[str]) -> Iterable[str]:
+    return (text.casefold() for text in texts)

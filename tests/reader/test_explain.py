@@ -1,0 +1,218 @@
+"""The sentences of the fixture file, and the promise behind them: one sentence never stands for different answers."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from answerable.core.catalog import Catalog
+from answerable.core.errors import UserError
+from answerable.query.plan import Constant, InList, QueryPlan
+from answerable.query.to_sql import to_sql
+from answerable.reader.explain import sentence
+from answerable.reader.plain_names import plural, singular, spoken
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "explain"
+CASES = [json.loads(line) for line in (FIXTURES / "sentences.jsonl").read_text("utf-8").splitlines()]
+CATALOG = Catalog.model_validate_json((FIXTURES / "catalog.json").read_text("utf-8"))
+DATA = (FIXTURES / "data.sql").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(DATA)
+        yield connection
+
+
+def plan_of(case: Any) -> QueryPlan:
+    return QueryPlan.model_validate(case["plan"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["sentence"][:60])
+def test_sentences(case: dict[str, Any]) -> None:
+    assert sentence(plan_of(case), CATALOG) == case["sentence"]
+
+
+def test_a_plan_that_does_not_fit_the_catalog_is_refused() -> None:
+    with pytest.raises(UserError) as error:
+        sentence(QueryPlan(entity="orderz"), CATALOG)
+    assert error.value.stable_code == "plan_invalid"
+
+
+# One change anywhere in a plan changes the sentence, or else nothing in the answer.
+
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "op": ("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "union", "union_all", "intersect", "except"),
+    "function": ("count", "sum", "avg", "min", "max", "median", "stddev", "lower", "upper", "length"),
+    "unit": ("day", "month", "quarter", "year", "hour"),
+    "part": ("year", "quarter", "month", "weekday", "hour"),
+    "how": ("contains", "starts_with", "ends_with", "equals"),
+    "limit": (1, 2, 5, None),
+    "offset": (1, 2, None),
+    "kind": ("and", "or"),
+    "type": ("date", "datetime", None),
+}
+FLAGS = ("distinct", "negated", "descending", "outer")
+
+
+def changed(value: Any, key: str = "") -> Iterator[Any]:
+    """Every JSON value that differs in one place."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            for other in changed(inner, name):
+                yield {**value, name: other}
+        for flag in FLAGS:
+            yield {**value, flag: not value.get(flag, False)}
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield [*value[:number], *value[number + 1 :]]
+            yield [*value[:number], *value[number + 1 :], inner]
+            for other in changed(inner, key):
+                yield [*value[:number], other, *value[number + 1 :]]
+    else:
+        yield from (other for other in alternatives(value, key) if other != value)
+
+
+def alternatives(value: Any, key: str) -> Iterator[Any]:
+    if key == "column":
+        yield from sorted({column.name for table in CATALOG.tables for column in table.columns})
+    elif key in OTHERS:
+        yield from OTHERS[key]
+    elif isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        yield value + 1
+    elif isinstance(value, str) and key == "value":
+        yield "2024-03-01" if value[:2] == "20" else value + "x"
+
+
+def neighbours(plan: QueryPlan) -> Iterator[QueryPlan]:
+    for raw in changed(plan.model_dump(mode="json", exclude_defaults=True)):
+        try:
+            yield QueryPlan.model_validate(raw)
+        except ValidationError:
+            continue
+
+
+def told(plan: QueryPlan) -> str | None:
+    """The sentence of a plan that can run."""
+    try:
+        to_sql(plan, CATALOG)
+        return sentence(plan, CATALOG)
+    except UserError:
+        return None
+
+
+def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> Any:
+    """What the user would see, without the names of columns; in order where the plan says so."""
+    try:
+        rows = shop.execute(to_sql(plan, CATALOG)).fetchall()
+    except duckdb.Error as error:
+        return type(error)
+    texts = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in rows]
+    return texts if plan.order_by else sorted(texts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["sentence"][:60])
+def test_a_changed_plan_has_another_sentence(case: dict[str, Any], shop: duckdb.DuckDBPyConnection) -> None:
+    plan = plan_of(case)
+    twins = [other for other in neighbours(plan) if other != plan and told(other) == case["sentence"]]
+    assert [other.model_dump_json() for other in twins if answer(other, shop) != answer(plan, shop)] == []
+
+
+columns = st.sampled_from(["status", "amount", "customer_id", "ordered_at"]).map(
+    lambda name: {"kind": "column", "table": "orders", "column": name}
+)
+aggregate = st.fixed_dictionaries(
+    {"kind": st.just("aggregate"), "function": st.sampled_from(["count", "sum", "max"]), "of": columns},
+    optional={"distinct": st.booleans()},
+)
+count = st.just({"kind": "aggregate", "function": "count"})
+numbers = st.integers(0, 3).map(lambda value: {"kind": "constant", "value": value})
+amount = {"kind": "column", "table": "orders", "column": "amount"}
+leaf = st.one_of(
+    st.fixed_dictionaries(
+        {"kind": st.just("compare"), "left": st.just(amount), "op": st.sampled_from(["=", "<", ">="]), "right": numbers}
+    ),
+    st.fixed_dictionaries({"kind": st.just("null"), "left": columns, "negated": st.booleans()}),
+)
+condition = st.recursive(
+    leaf,
+    lambda inner: st.one_of(
+        st.fixed_dictionaries(
+            {"kind": st.sampled_from(["and", "or"]), "parts": st.lists(inner, min_size=1, max_size=3)}
+        ),
+        st.fixed_dictionaries({"kind": st.just("not"), "part": inner}),
+    ),
+    max_leaves=5,
+)
+plans = st.fixed_dictionaries(
+    {
+        "entity": st.just("orders"),
+        "select": st.lists((columns | aggregate | count).map(lambda e: {"expr": e}), max_size=2),
+    },
+    optional={
+        "where": condition,
+        "group_by": st.lists(columns, max_size=2),
+        "having": st.fixed_dictionaries(
+            {"kind": st.just("compare"), "left": count, "op": st.just(">"), "right": numbers},
+        ),
+        "distinct": st.booleans(),
+        "limit": st.integers(0, 2),
+    },
+).map(QueryPlan.model_validate)
+
+
+@settings(deadline=None)
+@given(st.lists(plans, min_size=2, max_size=25))
+def test_plans_with_one_sentence_give_one_answer(plans: list[QueryPlan]) -> None:
+    by_sentence: dict[str, QueryPlan] = {}
+    with duckdb.connect(":memory:") as shop:
+        shop.execute(DATA)
+        for plan in plans:
+            text = told(plan)
+            if text is not None:
+                twin = by_sentence.setdefault(text, plan)
+                assert twin == plan or answer(twin, shop) == answer(plan, shop)
+
+
+def test_names_that_would_read_alike_are_told_exactly() -> None:
+    raw = CATALOG.model_dump(mode="json")
+    raw["tables"][0]["columns"][1]["label"] = "Town"
+    raw["tables"][0]["columns"][2]["label"] = "town"
+    plan = QueryPlan.model_validate(
+        {"entity": "customers", "select": [{"expr": {"kind": "column", "table": "customers", "column": "city"}}]}
+    )
+    assert sentence(plan, Catalog.model_validate(raw)) == "List the `city` of the customers."
+
+
+def test_values_that_look_like_dates_or_quotes_stay_readable() -> None:
+    values = tuple(Constant(value=value) for value in ("it's", "both ' and \"", True, None, 2.5))
+    left = {"kind": "column", "table": "customers", "column": "name"}
+    plan = QueryPlan(entity="customers", where=InList.model_validate({"left": left, "values": values}))
+    expected = "List the customers whose name is one of \"it's\", 'both '' and \"', true, nothing or 2.5."
+    assert sentence(plan, CATALOG) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "many"),
+    [
+        ("order_items", "order item", "order items"),
+        ("Category", "category", "categories"),
+        ("saleStaff", "sale staff", "sale staff"),
+        ("address", "address", "addresses"),
+        ("person", "person", "people"),
+        ("HTTPLogs", "http log", "http logs"),
+        ("boxes", "box", "boxes"),
+    ],
+)
+def test_names_as_words(name: str, one: str, many: str) -> None:
+    assert plural(spoken(name)) == many
+    assert singular(many).replace("person", one) == one
