@@ -1,1 +1,1 @@
-"""The query plan: one typed language between understanding and execution, its compilers, and the check of written SQL."""
+"""The query plan: one typed language between understanding and execution, its compilers, the check of written SQL."""

@@ -1,226 +1,295 @@
 """Where the three SQL dialects differ: points in time, text comparison, division, median. All as syntax trees."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 from sqlglot import exp
 
-from answerable.core.errors import UserError
 from answerable.core.values import ColumnType, Dialect, Scalar
-from answerable.query.plan import Part, TextMatch, Unit
+from answerable.query.plan import Part, Unit
 
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+Duration = Literal["second", "minute", "hour", "day"]
+Moment = Literal["date", "datetime"]
+
+_SECONDS: dict[Duration, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_PARTS_OF_DAYS = ("second", "minute", "hour")
 _ESCAPE = "!"
 
 
-def call(name: str, *arguments: exp.Expression) -> exp.Expression:
-    """A function by its exact name: no dialect rewriting."""
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """A function by its exact name: no dialect rewrites it."""
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def text(value: str) -> exp.Expression:
+def text(value: str) -> exp.Expr:
     return exp.Literal.string(value)
 
 
-def number(value: int | float) -> exp.Expression:
+def number(value: int | float) -> exp.Expr:
     literal = exp.Literal.number(repr(abs(value)))
     return exp.Neg(this=literal) if value < 0 else literal
 
 
-def grouped(node: exp.Expression) -> exp.Expression:
-    """In brackets where the operator might bind differently."""
-    return exp.Paren(this=node) if isinstance(node, exp.Binary | exp.Neg | exp.Not) else node
+def grouped(node: exp.Expr) -> exp.Expr:
+    """In brackets, where a neighbouring operator might bind more tightly."""
+    loose = exp.Binary | exp.Neg | exp.Not | exp.Between | exp.In
+    return exp.Paren(this=node) if isinstance(node, loose) else node
 
 
-def cast(node: exp.Expression, to: str) -> exp.Expression:
-    return exp.Cast(this=node, to=exp.DataType(this=exp.DataType.Type[to]))
+def cast(node: exp.Expr, to: exp.DType) -> exp.Expr:
+    return exp.Cast(this=node, to=exp.DataType(this=to))
+
+
+def or_null_if_zero(node: exp.Expr) -> exp.Expr:
+    return node if isinstance(node, exp.Nullif) else exp.Nullif(this=node, expression=number(0))
+
+
+def moment_of(iso: str) -> datetime:
+    """The point in time that ISO 8601 text means, in UTC when it names a zone."""
+    moment = datetime.fromisoformat(iso)
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One side of a comparison."""
+
+    node: exp.Expr
+    type: ColumnType | None
+    moment: datetime | None = None
+    """Of a constant."""
+    origin: tuple[str, str] | None = None
+    """Table and column of the catalog whose values these are, as they are stored."""
+    is_day: bool = False
+    """Made by a bucket, so certainly a date without a time."""
 
 
 class SqlDialect:
     """What DuckDB and PostgreSQL have in common."""
 
     name: Dialect
-    double: str = "DOUBLE"
+    nulls_first_descending = False
+    nulls_first_ascending = False
+    has_statistics = True
+    """Whether median and standard deviation are functions."""
+    moments_are_text = False
+    """ISO 8601 text, with or without a time of day, with a blank or a T in between."""
+    casts_dividend: Literal["never", "whole", "always"] = "whole"
+    """So that division never cuts off: not needed, for whole numbers, or as any number may be stored as a whole one."""
 
-    def constant(self, value: Scalar, kind: Literal["date", "datetime"] | None) -> exp.Expression:
+    def constant(self, value: Scalar, kind: Moment | None) -> exp.Expr:
         if value is None:
             return exp.Null()
         if kind is not None:
-            return self.moment(str(value), kind)
+            return self.moment(moment_of(str(value)), kind)
         if isinstance(value, bool):
-            return exp.Boolean(this=value)
-        if isinstance(value, str):
-            return text(value)
-        return number(value)
+            return self.boolean(value)
+        return text(value) if isinstance(value, str) else number(value)
 
-    def moment(self, iso: str, kind: Literal["date", "datetime"]) -> exp.Expression:
+    def boolean(self, value: bool) -> exp.Expr:
+        return exp.Boolean(this=value)
+
+    def moment(self, moment: datetime, kind: Moment) -> exp.Expr:
         if kind == "date":
-            return cast(text(iso[:10]), "DATE")
-        return cast(text(iso.replace("T", " ")), "TIMESTAMP")
+            return cast(text(moment.date().isoformat()), exp.DType.DATE)
+        return cast(text(moment.isoformat(sep=" ")), exp.DType.TIMESTAMP)
 
-    def comparable(self, node: exp.Expression, own: ColumnType | None, other: ColumnType | None) -> exp.Expression:
-        """A side of a comparison of two points in time."""
-        return node
+    def aligned(self, operands: Sequence[Operand], op: str | None = None) -> list[exp.Expr]:
+        """The sides of a comparison, in forms that compare as points in time where they are such."""
+        if not self.moments_are_text or _compare_as_stored(operands) or _starts_period(operands, op):
+            return [operand.node for operand in operands]
+        if any(operand.type == "datetime" for operand in operands):
+            return [_to_the_millisecond(operand) for operand in operands]
+        return [_to_the_day(operand) for operand in operands]
 
-    def divide(self, left: exp.Expression, right: exp.Expression, whole: bool) -> exp.Expression:
-        """`whole` when both sides are whole numbers."""
-        if whole:
-            left = cast(left, "DOUBLE")
-        divisor = exp.Nullif(this=right, expression=number(0))
-        return exp.Div(this=grouped(left), expression=divisor, typed=True)
+    def divided(self, left: exp.Expr, right: exp.Expr, *, whole: bool) -> exp.Expr:
+        """`whole` when both sides may be whole numbers."""
+        must_cast = whole if self.casts_dividend == "whole" else self.casts_dividend == "always"
+        left = cast(left, exp.DType.DOUBLE) if must_cast else grouped(left)
+        return self.quotient(left, or_null_if_zero(right))
 
-    def bucket(self, unit: Unit, of: exp.Expression) -> exp.Expression:
-        start = call("DATE_TRUNC", text(unit), of)
-        return start if unit in ("second", "minute", "hour") else cast(start, "DATE")
+    def quotient(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+        """As the dialect divides, which may cut off to whole numbers."""
+        return exp.Div(this=left, expression=right, typed=self.casts_dividend != "never")
 
-    def part(self, part: Part, of: exp.Expression) -> exp.Expression:
+    def bucket(self, unit: Unit, of: Operand) -> exp.Expr:
+        if unit == "day":
+            return of.node if of.type == "date" else cast(of.node, exp.DType.DATE)
+        if unit in _PARTS_OF_DAYS:
+            return call("DATE_TRUNC", text(unit), self.as_datetime(of))
+        return cast(call("DATE_TRUNC", text(unit), of.node), exp.DType.DATE)
+
+    def as_datetime(self, of: Operand) -> exp.Expr:
+        return cast(of.node, exp.DType.TIMESTAMP) if of.type == "date" else of.node
+
+    def part(self, part: Part, of: exp.Expr) -> exp.Expr:
         field = "ISODOW" if part == "weekday" else part.upper()
         return exp.Extract(this=exp.Var(this=field), expression=of)
 
-    def difference(
-        self, unit: Literal["second", "minute", "hour", "day"], start: exp.Expression, end: exp.Expression
-    ) -> exp.Expression:
-        seconds = exp.Sub(this=self.epoch(end), expression=self.epoch(start))
-        return self._in_units(seconds, unit)
+    def difference(self, unit: Duration, start: Operand, end: Operand) -> exp.Expr:
+        if unit == "day" and start.type == end.type == "date":
+            return exp.Sub(this=end.node, expression=start.node)
+        return self.in_units(self.seconds_between(start, end), unit)
 
-    def _in_units(self, seconds: exp.Expression, unit: str) -> exp.Expression:
-        if unit == "second":
-            return seconds
-        return exp.Div(this=grouped(seconds), expression=exp.Literal.number(f"{_SECONDS[unit]}.0"), typed=True)
+    def in_units(self, seconds: exp.Expr, unit: Duration) -> exp.Expr:
+        return seconds if unit == "second" else self.quotient(grouped(seconds), number(_SECONDS[unit]))
 
-    def epoch(self, of: exp.Expression) -> exp.Expression:
-        return exp.Extract(this=exp.Var(this="EPOCH"), expression=of)
+    def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
+        raise NotImplementedError
 
-    def median(self, of: exp.Expression) -> exp.Expression:
-        order = exp.Order(expressions=[exp.Ordered(this=of)])
-        return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
+    def median(self, of: exp.Expr) -> exp.Expr:
+        raise NotImplementedError
 
-    def stddev(self, of: exp.Expression) -> exp.Expression:
+    def stddev(self, of: exp.Expr) -> exp.Expr:
         return call("STDDEV_SAMP", of)
 
-    def match(self, left: exp.Expression, how: str, pattern: str) -> exp.Expression:
+    def match(self, left: exp.Expr, how: str, pattern: str) -> exp.Expr:
         return _like(exp.ILike, left, how, pattern)
 
 
 class DuckDb(SqlDialect):
     name: Dialect = "duckdb"
+    casts_dividend = "never"
 
-    def divide(self, left: exp.Expression, right: exp.Expression, whole: bool) -> exp.Expression:
-        return exp.Div(this=grouped(left), expression=exp.Nullif(this=right, expression=number(0)))
+    def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
+        return exp.Sub(this=call("EPOCH", end.node), expression=call("EPOCH", start.node))
 
-    def median(self, of: exp.Expression) -> exp.Expression:
+    def median(self, of: exp.Expr) -> exp.Expr:
         return call("MEDIAN", of)
 
 
 class Postgres(SqlDialect):
     name: Dialect = "postgres"
+    nulls_first_descending = True
 
-    def part(self, part: Part, of: exp.Expression) -> exp.Expression:
-        return cast(super().part(part, of), "INT")
+    def part(self, part: Part, of: exp.Expr) -> exp.Expr:
+        return cast(super().part(part, of), exp.DType.INT)
 
-    def epoch(self, of: exp.Expression) -> exp.Expression:
-        return cast(super().epoch(of), "DOUBLE")
+    def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
+        sides = [self.as_datetime(operand) for operand in (end, start)]
+        apart = exp.Sub(this=sides[0], expression=sides[1])
+        return exp.Extract(this=exp.Var(this="EPOCH"), expression=apart)
+
+    def median(self, of: exp.Expr) -> exp.Expr:
+        order = exp.Order(expressions=[exp.Ordered(this=of, nulls_first=False)])
+        return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
 
 
 class Sqlite(SqlDialect):
-    """Points in time are ISO 8601 text, with or without a time of day, in any column type."""
-
     name: Dialect = "sqlite"
+    nulls_first_ascending = True
+    has_statistics = False
+    moments_are_text = True
+    casts_dividend = "always"
 
-    def constant(self, value: Scalar, kind: Literal["date", "datetime"] | None) -> exp.Expression:
-        if isinstance(value, bool) and kind is None:
-            return number(int(value))
-        return super().constant(value, kind)
+    def boolean(self, value: bool) -> exp.Expr:
+        return number(int(value))
 
-    def moment(self, iso: str, kind: Literal["date", "datetime"]) -> exp.Expression:
-        return text(iso[:10]) if kind == "date" else text(iso.replace("T", " "))
+    def moment(self, moment: datetime, kind: Moment) -> exp.Expr:
+        return text(moment.date().isoformat() if kind == "date" else moment.isoformat(sep=" "))
 
-    def divide(self, left: exp.Expression, right: exp.Expression, whole: bool) -> exp.Expression:
-        divisor = exp.Nullif(this=right, expression=number(0))
-        return exp.Div(this=cast(left, "DOUBLE"), expression=divisor, typed=True, safe=True)
-
-    def bucket(self, unit: Unit, of: exp.Expression) -> exp.Expression:
+    def bucket(self, unit: Unit, of: Operand) -> exp.Expr:
         match unit:
             case "day":
-                return call("DATE", of)
+                return call("DATE", of.node)
             case "week":
-                return call("DATE", of, text("-6 days"), text("weekday 1"))
-            case "quarter":
-                back = exp.Mod(this=exp.Paren(this=exp.Sub(this=self._field("%m", of), expression=number(1))), expression=number(3))
-                shift = exp.DPipe(this=text("-"), expression=exp.DPipe(this=exp.Paren(this=back), expression=text(" months")))
-                return call("DATE", of, text("start of month"), shift)
+                return call("DATE", of.node, text("-6 days"), text("weekday 1"))
             case "month" | "year":
-                return call("DATE", of, text(f"start of {unit}"))
-        return call("STRFTIME", text(_STARTS[unit]), of)
+                return call("DATE", of.node, text(f"start of {unit}"))
+            case "quarter":
+                return call("DATE", of.node, text("start of month"), _months_into_quarter(of.node.copy()))
+        return call("STRFTIME", text(_STARTS[unit]), of.node)
 
-    def part(self, part: Part, of: exp.Expression) -> exp.Expression:
+    def part(self, part: Part, of: exp.Expr) -> exp.Expr:
         match part:
             case "quarter":
-                month = exp.Paren(this=exp.Add(this=self._field("%m", of), expression=number(2)))
-                return exp.Div(this=month, expression=number(3), typed=True, safe=True)
+                months = exp.Paren(this=exp.Add(this=_field("%m", of), expression=number(2)))
+                return self.quotient(months, number(3))
             case "weekday":
-                shifted = exp.Paren(this=exp.Add(this=self._field("%w", of), expression=number(6)))
+                shifted = exp.Paren(this=exp.Add(this=_field("%w", of), expression=number(6)))
                 return exp.Add(this=exp.Mod(this=shifted, expression=number(7)), expression=number(1))
             case "week":
                 thursday = call("DATE", of, text("-3 days"), text("weekday 4"))
-                days = exp.Paren(this=exp.Sub(this=self._field("%j", thursday), expression=number(1)))
-                weeks = exp.Div(this=days, expression=number(7), typed=True, safe=True)
-                return exp.Add(this=weeks, expression=number(1))
-        return self._field(_FIELDS[part], of)
+                days = exp.Paren(this=exp.Sub(this=_field("%j", thursday), expression=number(1)))
+                return exp.Add(this=self.quotient(days, number(7)), expression=number(1))
+        return cast(_field(_FIELDS[part], of), exp.DType.INT)
 
-    def _field(self, field: str, of: exp.Expression) -> exp.Expression:
-        return cast(call("STRFTIME", text(field), of), "INT")
-
-    def difference(
-        self, unit: Literal["second", "minute", "hour", "day"], start: exp.Expression, end: exp.Expression
-    ) -> exp.Expression:
-        days = exp.Sub(this=call("JULIANDAY", end), expression=call("JULIANDAY", start))
-        if unit == "day":
+    def difference(self, unit: Duration, start: Operand, end: Operand) -> exp.Expr:
+        days = exp.Sub(this=call("JULIANDAY", end.node), expression=call("JULIANDAY", start.node))
+        if unit == "day" and start.type == end.type == "date":
             return days
         # SQLite computes in whole milliseconds; rounding takes away what the fraction of a day lost.
         seconds = call("ROUND", exp.Mul(this=exp.Paren(this=days), expression=number(86400)), number(3))
-        return self._in_units(seconds, unit)
+        return self.in_units(seconds, unit)
 
-    def median(self, of: exp.Expression) -> exp.Expression:
-        raise _unsupported("median")
-
-    def stddev(self, of: exp.Expression) -> exp.Expression:
-        raise _unsupported("standard deviation")
-
-    def match(self, left: exp.Expression, how: str, pattern: str) -> exp.Expression:
-        # LIKE disregards the case of ASCII letters only; each other letter of the pattern is folded by hand.
-        for letter in sorted({letter for letter in pattern if not letter.isascii()}):
-            lower, upper = letter.lower(), letter.upper()
-            if lower != upper and len(lower) == len(upper) == 1:
-                left = call("REPLACE", left, text(upper), text(lower))
-                pattern = pattern.replace(upper, lower)
+    def match(self, left: exp.Expr, how: str, pattern: str) -> exp.Expr:
+        # LIKE disregards the case of ASCII letters only; every other letter of the pattern is folded one by one.
+        for letter in sorted({letter.lower() for letter in pattern if not letter.isascii()}):
+            upper = letter.upper()
+            if upper != letter and len(upper) == len(letter) == 1:
+                left = call("REPLACE", left, text(upper), text(letter))
+                pattern = pattern.replace(upper, letter)
         return _like(exp.Like, left, how, pattern)
 
 
 _STARTS = {"second": "%Y-%m-%d %H:%M:%S", "minute": "%Y-%m-%d %H:%M:00", "hour": "%Y-%m-%d %H:00:00"}
 _FIELDS = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M"}
+_MILLISECONDS = "%Y-%m-%d %H:%M:%f"
 
-DIALECTS: dict[Dialect, SqlDialect] = {"duckdb": DuckDb(), "postgres": Postgres(), "sqlite": Sqlite()}
+
+def _field(field: str, of: exp.Expr) -> exp.Expr:
+    """Digits as text; SQLite takes them as a number in arithmetic."""
+    return call("STRFTIME", text(field), of)
 
 
-def _unsupported(what: str) -> UserError:
-    return UserError(
-        f"SQLite cannot compute a {what}.", code="unsupported_by_source", hint="Ask for the average instead."
+def _months_into_quarter(of: exp.Expr) -> exp.Expr:
+    month = exp.Paren(this=exp.Sub(this=_field("%m", of), expression=number(1)))
+    since = exp.Paren(this=exp.Mod(this=month, expression=number(3)))
+    return exp.DPipe(this=exp.DPipe(this=text("-"), expression=since), expression=text(" months"))
+
+
+def _compare_as_stored(operands: Sequence[Operand]) -> bool:
+    """Whether these are no points in time, or all from one column and so written alike."""
+    origins = {operand.origin for operand in operands}
+    alike = len(origins) == 1 and None not in origins
+    return alike or {operand.type for operand in operands}.isdisjoint(("date", "datetime"))
+
+
+def _starts_period(operands: Sequence[Operand], op: str | None) -> bool:
+    """Whether ISO text compares rightly with a bare date as it stands: the date sorts before all times of that day."""
+    if op is None or len(operands) != 2:
+        return False
+    left, right = operands
+    return (op in (">=", "<") and right.type == "date" and right.moment is not None) or (
+        op in ("<=", ">") and left.type == "date" and left.moment is not None
     )
 
 
-def _like(
-    kind: Callable[..., exp.Expression], left: exp.Expression, how: str, pattern: str
-) -> exp.Expression:
-    literal = pattern
+def _to_the_day(operand: Operand) -> exp.Expr:
+    if operand.moment is not None or operand.is_day or operand.type != "date":
+        return operand.node
+    return call("DATE", operand.node)
+
+
+def _to_the_millisecond(operand: Operand) -> exp.Expr:
+    if operand.moment is not None:
+        return text(operand.moment.isoformat(sep=" ", timespec="milliseconds"))
+    if operand.type not in ("date", "datetime"):
+        return operand.node
+    return call("STRFTIME", text(_MILLISECONDS), operand.node)
+
+
+def _like(kind: type[exp.Like] | type[exp.ILike], left: exp.Expr, how: str, pattern: str) -> exp.Expr:
     special = any(letter in pattern for letter in f"%_\\{_ESCAPE}")
     if special:
         for letter in (_ESCAPE, "%", "_"):
-            literal = literal.replace(letter, _ESCAPE + letter)
+            pattern = pattern.replace(letter, _ESCAPE + letter)
     before = "%" if how in ("contains", "ends_with") else ""
     after = "%" if how in ("contains", "starts_with") else ""
-    matches = kind(this=left, expression=text(f"{before}{literal}{after}"))
+    matches = kind(this=left, expression=text(f"{before}{pattern}{after}"))
     return exp.Escape(this=matches, expression=text(_ESCAPE)) if special else matches
 
 
-__all__ = ["DIALECTS", "SqlDialect", "TextMatch", "call", "cast", "grouped", "number", "text"]
+DIALECTS: dict[Dialect, SqlDialect] = {"duckdb": DuckDb(), "postgres": Postgres(), "sqlite": Sqlite()}

@@ -1,7 +1,7 @@
 """A query as data.
 
-A plan says what is wanted in the catalog's own names. Both minds write it, access rules act on it, and compilers turn it
-into SQL or Cypher, always to the same text for the same plan. It is plain JSON, so it can be shown, stored and edited.
+A plan says what is wanted in the catalog's own names. Both minds write it, access rules act on it, and compilers turn
+it into SQL or Cypher, always to the same text for the same plan. It is plain JSON, so it can be shown, stored and edited.
 
 Tables are named by the alias they have in the plan; a table that is used once needs no alias and goes by its name.
 """
@@ -189,13 +189,15 @@ Filter: TypeAlias = Annotated[
 
 
 class Join(Frozen):
-    """Brings in one more table, by a relationship of the catalog (in either direction) or by explicit pairs of columns."""
+    """Brings in one more table, by a relationship of the catalog (in either direction) or by pairs of columns.
+
+    A relationship of a table with itself is followed from many to one; the other way is written with `on`."""
 
     table: str
     alias: str | None = None
     relationship: str | None = None
     via: str | None = None
-    """The alias of the table already in the plan that the relationship starts from; needed only when several would do."""
+    """The alias of the table in the plan that the relationship starts from; needed only when several would do."""
     on: tuple[tuple[ColumnRef, ColumnRef], ...] = ()
     """Used when `relationship` is not given."""
     outer: bool = False
@@ -237,6 +239,18 @@ class QueryPlan(Frozen):
     by an expression that this plan selects."""
 
 
-for _model in (Aggregate, Arithmetic, Bucket, DatePart, DateDifference, TextFunction, ScalarQuery, InQuery, And, Or, Not):
+for _model in (
+    Aggregate,
+    Arithmetic,
+    Bucket,
+    DatePart,
+    DateDifference,
+    TextFunction,
+    ScalarQuery,
+    InQuery,
+    And,
+    Or,
+    Not,
+):
     _model.model_rebuild()
 QueryPlan.model_rebuild()

@@ -9,19 +9,29 @@ from answerable.core.errors import UserError
 from answerable.core.values import ColumnType
 from answerable.query.plan import (
     Aggregate,
+    And,
     Arithmetic,
+    Between,
     Bucket,
     ColumnRef,
+    Compare,
     Constant,
     DateDifference,
     DatePart,
     Expr,
+    Filter,
+    InList,
+    InQuery,
+    IsNull,
     Join,
     MeasureRef,
+    Not,
+    Or,
     QueryPlan,
     ScalarQuery,
     SelectItem,
     TextFunction,
+    TextMatch,
 )
 
 TEMPORAL: frozenset[ColumnType] = frozenset({"date", "datetime"})
@@ -113,9 +123,7 @@ def selected(plan: QueryPlan, scope: Scope) -> tuple[SelectItem, ...]:
     if plan.select:
         return plan.select
     alias = plan.alias or plan.entity
-    return tuple(
-        SelectItem(expr=ColumnRef(table=alias, column=column.name)) for column in scope.tables[alias].columns
-    )
+    return tuple(SelectItem(expr=ColumnRef(table=alias, column=column.name)) for column in scope.tables[alias].columns)
 
 
 def _table(catalog: Catalog, name: str, path: str) -> Table:
@@ -136,7 +144,9 @@ def _resolve_join(join: Join, tables: Mapping[str, Table], catalog: Catalog, pat
     elif join.on:
         pairs = tuple(_ordered_pair(pair, alias, tables, f"{path}.on[{n}]") for n, pair in enumerate(join.on))
     else:
-        raise invalid(path, f"Nothing says how to join {join.table!r}.", "Name a relationship or pairs of columns in `on`.")
+        raise invalid(
+            path, f"Nothing says how to join {join.table!r}.", "Name a relationship or pairs of columns in `on`."
+        )
     scope = Scope(catalog, {**tables, alias: table}, ())
     for pair in pairs:
         for ref in pair:
@@ -156,7 +166,9 @@ def _pairs_of_relationship(
     if join.via is not None:
         candidates = [known for known in candidates if known == join.via]
     if not candidates:
-        message = f"{other!r}, where the relationship {relationship.name!r} starts, is not in the plan before this join."
+        message = (
+            f"{other!r}, where the relationship {relationship.name!r} starts, is not in the plan before this join."
+        )
         raise invalid(f"{path}.via", message, "Join it first, or correct `via`.")
     if len(candidates) > 1:
         hint = "Set `via` to one of " + ", ".join(candidates) + "."
@@ -168,9 +180,7 @@ def _pairs_of_relationship(
     )
 
 
-def _direction(
-    relationship: Relationship, table: str, path: str
-) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+def _direction(relationship: Relationship, table: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
     """Columns of the known table, columns of the new one, and the known table's name. A relationship of a table with
     itself is followed from many to one; the other way is written with `on`."""
     if relationship.to_table == table:
@@ -208,6 +218,25 @@ def children(expr: Expr) -> Iterator[tuple[str, Expr]]:
             yield "end", expr.end
 
 
+def operands(filter: Filter, path: str = "") -> Iterator[tuple[str, Expr]]:
+    """The expressions that a filter compares, wherever they stand in it, with their field paths."""
+    match filter:
+        case And() | Or():
+            for number, part in enumerate(filter.parts):
+                yield from operands(part, f"{path}.parts[{number}]")
+        case Not():
+            yield from operands(filter.part, f"{path}.part")
+        case Compare():
+            yield f"{path}.left", filter.left
+            yield f"{path}.right", filter.right
+        case Between():
+            yield f"{path}.left", filter.left
+            yield f"{path}.low", filter.low
+            yield f"{path}.high", filter.high
+        case TextMatch() | InList() | InQuery() | IsNull():
+            yield f"{path}.left", filter.left
+
+
 def aggregates(expr: Expr) -> bool:
     """Whether the expression is computed from groups of rows."""
     if isinstance(expr, Aggregate | MeasureRef):
@@ -232,7 +261,8 @@ def type_of(expr: Expr, scope: Scope) -> ColumnType | None:
         case DatePart():
             return "integer"
         case DateDifference():
-            return "number"
+            days = expr.unit == "day" and type_of(expr.start, scope) == type_of(expr.end, scope) == "date"
+            return "integer" if days else "number"
         case TextFunction():
             return "integer" if expr.function == "length" else "text"
         case ScalarQuery():

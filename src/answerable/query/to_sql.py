@@ -1,41 +1,21 @@
 """A plan becomes SQL, by way of a syntax tree; the same plan always becomes the same text."""
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
-from answerable.core.catalog import Catalog, Table
+from answerable.core.catalog import Catalog
 from answerable.core.values import Dialect
-from answerable.query.dialects import DIALECTS, SqlDialect, call, cast, grouped
+from answerable.query.dialects import DIALECTS, SqlDialect, call, grouped, number, or_null_if_zero
+from answerable.query.expressions import ExpressionCompiler
+from answerable.query.grouping import completed_keys
 from answerable.query.labels import labels_in
-from answerable.query.plan import (
-    Aggregate,
-    And,
-    Arithmetic,
-    Between,
-    Bucket,
-    ColumnRef,
-    Compare,
-    Constant,
-    DateDifference,
-    DatePart,
-    Expr,
-    Filter,
-    InList,
-    InQuery,
-    IsNull,
-    MeasureRef,
-    Not,
-    Or,
-    OrderItem,
-    QueryPlan,
-    ScalarQuery,
-    TextFunction,
-    TextMatch,
-)
-from answerable.query.scope import Scope, aggregates, scope_of, selected, type_of
+from answerable.query.names import address
+from answerable.query.plan import Aggregate, And, ColumnRef, Expr, Filter, IsNull, OrderItem, QueryPlan
+from answerable.query.scope import Scope, aggregates, children, operands, scope_of, selected
 from answerable.query.validate import validate
+from answerable.query.writing import written
 
-_COMPARISONS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
-_ARITHMETIC = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
 _SET_OPERATIONS = {"union": exp.Union, "union_all": exp.Union, "intersect": exp.Intersect, "except": exp.Except}
 _ASSOCIATIVE = ("union", "union_all", "intersect")
 
@@ -44,280 +24,269 @@ def to_sql(plan: QueryPlan, catalog: Catalog, dialect: Dialect | None = None) ->
     """The plan as one SELECT statement. A plan that cannot run is a `UserError` that names the field."""
     validate(plan, catalog)
     name = dialect or catalog.dialect
-    return _Compiler(plan, catalog, DIALECTS[name]).query().sql(dialect=name, pretty=True)
+    return written(_query(plan, catalog, DIALECTS[name]), name)
 
 
-class _Compiler:
-    """Of one plan; sub-plans get compilers of their own."""
+def _query(plan: QueryPlan, catalog: Catalog, dialect: SqlDialect, *, without_nulls: bool = False) -> exp.Query:
+    in_stages = not dialect.has_statistics and any(_statistics(expr) for expr in _outputs(plan))
+    statement = (_StagedStatement if in_stages else _Statement)(plan, catalog, dialect)
+    return statement.query_without_nulls() if without_nulls else statement.query()
+
+
+class _Statement(ExpressionCompiler):
+    """One plan as a statement; sub-plans get statements of their own."""
 
     def __init__(self, plan: QueryPlan, catalog: Catalog, dialect: SqlDialect) -> None:
+        super().__init__(scope_of(plan, catalog), dialect)
         self.plan = plan
-        self.catalog = catalog
-        self.dialect = dialect
-        self.scope: Scope = scope_of(plan, catalog)
-        self.labels = labels_in(plan, self.scope)
         self.items = selected(plan, self.scope)
-        self.qualified = self._must_qualify()
+        self.labels = labels_in(plan, self.scope)
+        self.column_names = {column.name.casefold() for table in self.scope.tables.values() for column in table.columns}
+        self.shown_aliases = _shown_aliases(self.scope, dialect.name)
+        self.qualifies = len(self.scope.tables) > 1 or self._a_label_hides_a_column()
 
-    # The statement.
+    def _a_label_hides_a_column(self) -> bool:
+        return any(
+            label.casefold() in self.column_names and not _is_column(item.expr, label)
+            for item, label in zip(self.items, self.labels, strict=True)
+        )
 
     def query(self) -> exp.Query:
-        query: exp.Query = self._select()
-        if self.plan.set_operation is not None:
-            query = self._combined(query)
+        query = self._combined(self.select())
         if self.plan.order_by:
             query.set("order", exp.Order(expressions=[self._ordered(item) for item in self.plan.order_by]))
         if self.plan.limit is not None:
-            query.set("limit", exp.Limit(expression=exp.Literal.number(self.plan.limit)))
+            query.set("limit", exp.Limit(expression=number(self.plan.limit)))
         if self.plan.offset:
-            self._offset(query, self.plan.offset)
+            if self.plan.limit is None and self.dialect.name == "sqlite":
+                query.set("limit", exp.Limit(expression=number(-1)))
+            query.set("offset", exp.Offset(expression=number(self.plan.offset)))
         return query
 
-    def _offset(self, query: exp.Query, offset: int) -> None:
-        if self.plan.limit is None and self.dialect.name == "sqlite":
-            query.set("limit", exp.Limit(expression=exp.Neg(this=exp.Literal.number(1))))
-        query.set("offset", exp.Offset(expression=exp.Literal.number(offset)))
+    def query_without_nulls(self) -> exp.Query:
+        """The query of a one-column plan, less the rows that hold nothing."""
+        plan, expr = self.plan, self.items[0].expr
+        whole = plan.set_operation is None and plan.limit is None and not plan.offset
+        if plan.set_operation is None and self._never_null(expr):
+            return self.query()
+        if whole and not plan.group_by and not aggregates(expr):
+            known: Filter = IsNull(left=expr, negated=True)
+            where = known if plan.where is None else And(parts=(plan.where, known))
+            return _query(plan.model_copy(update={"where": where}), self.scope.catalog, self.dialect)
+        query = self._enclosed(self.query())
+        label = exp.Column(this=self.name(self.labels[0]))
+        query.set("where", exp.Where(this=exp.not_(exp.Is(this=label, expression=exp.Null()))))
+        return query
 
-    def _select(self) -> exp.Select:
+    def subquery(self, plan: QueryPlan, *, without_nulls: bool = False) -> exp.Subquery:
+        return exp.Subquery(this=_query(plan, self.scope.catalog, self.dialect, without_nulls=without_nulls))
+
+    # The clauses.
+
+    def select(self) -> exp.Select:
         select = exp.Select(expressions=[self._output(number) for number in range(len(self.items))])
-        alias = self.plan.alias or self.plan.entity
-        select.set("from_", exp.From(this=_table(self.scope.tables[alias], alias)))
-        select.set("joins", [self._join(number) for number in range(len(self.scope.joins))])
         if self.plan.distinct:
             select.set("distinct", exp.Distinct())
-        if self.plan.where is not None:
-            select.set("where", exp.Where(this=self.condition(self.plan.where)))
+        self.read_from(select)
         if self.plan.group_by:
-            select.set("group", exp.Group(expressions=[self.expression(expr) for expr in self._group_keys()]))
+            select.set("group", exp.Group(expressions=[self._key(expr) for expr in self.group_keys()]))
         if self.plan.having is not None:
             select.set("having", exp.Having(this=self.condition(self.plan.having)))
         return select
 
-    def _group_keys(self) -> list[Expr]:
-        """The plan's keys, and what they determine: the other columns of a table that is grouped by its key."""
-        keys = list(self.plan.group_by)
-        wanted = [item.expr for item in self.items] + [item.expr for item in self.plan.order_by]
-        for expr in wanted:
-            if isinstance(expr, ColumnRef) and expr not in keys:
-                keys.append(expr)
-        return keys
+    def read_from(self, select: exp.Select) -> None:
+        alias = self.plan.alias or self.plan.entity
+        select.set("from_", exp.From(this=self._table(alias)))
+        select.set("joins", [self._join(number) for number in range(len(self.scope.joins))])
+        if self.plan.where is not None:
+            select.set("where", exp.Where(this=self.condition(self.plan.where)))
 
-    def _output(self, number: int) -> exp.Expression:
-        expr = self.items[number].expr
+    def group_keys(self) -> list[Expr]:
+        return completed_keys(self.plan, self.scope)
+
+    def _output(self, number: int) -> exp.Expr:
+        expr, label = self.items[number].expr, self.labels[number]
         node = self.expression(expr)
-        label = self.labels[number]
-        if isinstance(expr, ColumnRef) and expr.column == label:
-            return node
-        return exp.Alias(this=node, alias=_identifier(label))
+        return node if _is_called(node, label) else exp.Alias(this=node, alias=self.name(label))
 
     def _join(self, number: int) -> exp.Join:
         join = self.scope.joins[number]
         pairs = [exp.EQ(this=self.column(left), expression=self.column(right)) for left, right in join.pairs]
         side = {"side": "LEFT"} if join.outer else {}
-        return exp.Join(this=_table(join.table, join.alias), on=exp.and_(*pairs), **side)
+        return exp.Join(this=self._table(join.alias), on=exp.and_(*pairs, copy=False), **side)
+
+    def _key(self, expr: Expr) -> exp.Expr:
+        """A group key, by the name of its result column where no column of a table has that name."""
+        label = None if isinstance(expr, ColumnRef) else self._label_of(expr)
+        if label is None or label.casefold() in self.column_names:
+            return self.expression(expr)
+        return exp.Column(this=self.name(label))
 
     def _ordered(self, item: OrderItem) -> exp.Ordered:
-        node = self._label_for(item.expr) or self.expression(item.expr)
-        nulls_first = None if self._never_null(item.expr) else False
-        if nulls_first is None:
-            nulls_first = self._default_nulls_first(item.descending)
+        label = self._label_of(item.expr)
+        by_label = label is not None and (self.plan.set_operation is not None or not _is_column(item.expr, label))
+        node = exp.Column(this=self.name(label)) if label and by_label else self.expression(item.expr)
+        default = self.dialect.nulls_first_descending if item.descending else self.dialect.nulls_first_ascending
+        nulls_first = default and self.plan.set_operation is None and self._never_null(item.expr)
         return exp.Ordered(this=node, desc=item.descending or None, nulls_first=nulls_first)
 
-    def _default_nulls_first(self, descending: bool) -> bool:
-        if self.dialect.name == "duckdb":
-            return False
-        return descending == (self.dialect.name == "postgres")
+    def _label_of(self, expr: Expr) -> str | None:
+        """The name of the result column that holds this expression."""
+        found = (label for item, label in zip(self.items, self.labels, strict=True) if item.expr == expr)
+        return next(found, None)
 
     def _never_null(self, expr: Expr) -> bool:
         if isinstance(expr, ColumnRef):
             return not self.scope.nullable(expr)
         return isinstance(expr, Aggregate) and expr.function == "count"
 
-    def _label_for(self, expr: Expr) -> exp.Expression | None:
-        """The name of the result column that holds this expression, if it was given one."""
-        for item, label in zip(self.items, self.labels, strict=True):
-            plain = isinstance(expr, ColumnRef) and expr.column == label
-            if item.expr == expr and (not plain or self.plan.set_operation is not None):
-                return exp.Column(this=_identifier(label))
-        return None
+    # Set operations.
 
     def _combined(self, left: exp.Query) -> exp.Query:
         operation = self.plan.set_operation
         if operation is None:
             return left
-        right = _Compiler(operation.right, self.catalog, self.dialect).query()
-        while isinstance(right, exp.SetOperation) and self._flattens(operation.op, operation.right):
-            break
-        nested = operation.right.set_operation is not None
-        flat = nested and self._flattens(operation.op, operation.right)
-        trimmed = any(right.args.get(key) is not None for key in ("order", "limit", "offset"))
-        if (nested and not flat) or trimmed:
+        right = self.subquery(operation.right).this
+        if not self._fits_flat(operation.right, operation.op):
             right = self._enclosed(right)
         kind = _SET_OPERATIONS[operation.op]
         return kind(this=left, expression=right, distinct=operation.op != "union_all")
 
-    def _flattens(self, op: str, right: QueryPlan) -> bool:
-        inner = right.set_operation
-        return op in _ASSOCIATIVE and inner is not None and inner.op == op
+    def _fits_flat(self, right: QueryPlan, op: str) -> bool:
+        """Whether the right side can stand without brackets: SQL reads a chain of set operations from the left."""
+        if right.order_by or right.limit is not None or right.offset:
+            return False
+        return right.set_operation is None or (right.set_operation.op == op and op in _ASSOCIATIVE)
 
-    def _enclosed(self, query: exp.Query) -> exp.Query:
+    def _enclosed(self, query: exp.Query) -> exp.Select:
         """SQLite has no brackets around the sides of a set operation; a derived table does the same everywhere."""
-        derived = exp.Subquery(this=query, alias=exp.TableAlias(this=_identifier("part")))
+        derived = exp.Subquery(this=query, alias=exp.TableAlias(this=self.name("part")))
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=derived))
-
-    # Expressions.
-
-    def expression(self, expr: Expr) -> exp.Expression:
-        match expr:
-            case ColumnRef():
-                return self.column(expr)
-            case Constant():
-                return self.dialect.constant(expr.value, expr.type)
-            case Aggregate():
-                return self._aggregate(expr)
-            case Arithmetic():
-                return self._arithmetic(expr)
-            case Bucket():
-                return self.dialect.bucket(expr.unit, self.expression(expr.of))
-            case DatePart():
-                return self.dialect.part(expr.part, self.expression(expr.of))
-            case DateDifference():
-                return self.dialect.difference(expr.unit, self.expression(expr.start), self.expression(expr.end))
-            case TextFunction():
-                return call(expr.function.upper(), self.expression(expr.of))
-            case MeasureRef():
-                return self._measure(expr)
-            case ScalarQuery():
-                return exp.Subquery(this=_Compiler(expr.plan, self.catalog, self.dialect).query())
-
-    def column(self, ref: ColumnRef) -> exp.Expression:
-        table = _identifier(ref.table) if self.qualified else None
-        return exp.Column(this=_identifier(ref.column), table=table)
-
-    def _aggregate(self, expr: Aggregate) -> exp.Expression:
-        of = exp.Star() if expr.of is None else self.expression(expr.of)
-        if expr.distinct:
-            of = exp.Distinct(expressions=[of])
-        node = self._plain_aggregate(expr.function, of)
-        if expr.where is None:
-            return node
-        return exp.Filter(this=node, expression=exp.Where(this=self.condition(expr.where)))
-
-    def _plain_aggregate(self, function: str, of: exp.Expression) -> exp.Expression:
-        if function == "median":
-            return self.dialect.median(of)
-        if function == "stddev":
-            return self.dialect.stddev(of)
-        return call(function.upper(), of)
-
-    def _arithmetic(self, expr: Arithmetic) -> exp.Expression:
-        left, right = self.expression(expr.left), self.expression(expr.right)
-        if expr.op == "/":
-            whole = {type_of(expr.left, self.scope), type_of(expr.right, self.scope)} <= {"integer", None}
-            return self.dialect.divide(left, right, whole)
-        return _ARITHMETIC[expr.op](this=grouped(left), expression=grouped(right))
-
-    def _measure(self, ref: MeasureRef) -> exp.Expression:
-        import sqlglot
-
-        measure, alias = self.scope.measure(ref)
-        node = sqlglot.parse_one(measure.expression, read=self.catalog.dialect)
-        for column in node.find_all(exp.Column):
-            column.set("table", _identifier(alias) if self.qualified else None)
-        return node
-
-    # Conditions.
-
-    def condition(self, filter: Filter) -> exp.Expression:
-        match filter:
-            case Compare():
-                return self._compare(filter)
-            case TextMatch():
-                return self._negated(self._match(filter), filter.negated)
-            case InList():
-                return self._in_list(filter)
-            case InQuery():
-                return self._in_query(filter)
-            case Between():
-                node = exp.Between(
-                    this=grouped(self.expression(filter.left)),
-                    low=grouped(self.expression(filter.low)),
-                    high=grouped(self.expression(filter.high)),
-                )
-                return self._negated(node, filter.negated)
-            case IsNull():
-                node = exp.Is(this=grouped(self.expression(filter.left)), expression=exp.Null())
-                return self._negated(node, filter.negated)
-            case And():
-                return exp.and_(*(self.condition(part) for part in filter.parts))
-            case Or():
-                return exp.or_(*(self.condition(part) for part in filter.parts))
-            case Not():
-                return exp.not_(self.condition(filter.part))
-
-    def _negated(self, node: exp.Expression, negated: bool) -> exp.Expression:
-        return exp.not_(node) if negated else node
-
-    def _compare(self, filter: Compare) -> exp.Expression:
-        left_type, right_type = type_of(filter.left, self.scope), type_of(filter.right, self.scope)
-        left = self.dialect.comparable(self.expression(filter.left), left_type, right_type)
-        right = self.dialect.comparable(self.expression(filter.right), right_type, left_type)
-        return _COMPARISONS[filter.op](this=grouped(left), expression=grouped(right))
-
-    def _match(self, filter: TextMatch) -> exp.Expression:
-        left = self.expression(filter.left)
-        if type_of(filter.left, self.scope) != "text":
-            left = cast(left, "TEXT")
-        return self.dialect.match(grouped(left), filter.how, filter.pattern)
-
-    def _in_list(self, filter: InList) -> exp.Expression:
-        left = grouped(self.expression(filter.left))
-        values = [self.dialect.constant(value.value, value.type) for value in filter.values if value.value is not None]
-        node: exp.Expression = exp.In(this=left, expressions=values)
-        if len(values) < len(filter.values):
-            missing = exp.Is(this=left.copy(), expression=exp.Null())
-            node = exp.or_(node, missing) if values else missing
-        return self._negated(node, filter.negated)
-
-    def _in_query(self, filter: InQuery) -> exp.Expression:
-        inner = _Compiler(filter.plan, self.catalog, self.dialect)
-        query = inner.without_nulls() if filter.negated else inner.query()
-        node = exp.In(this=grouped(self.expression(filter.left)), query=exp.Subquery(this=query))
-        return self._negated(node, filter.negated)
-
-    def without_nulls(self) -> exp.Query:
-        """The query of a one-column plan, with rows that hold nothing left out."""
-        plan, expr = self.plan, self.items[0].expr
-        if self._never_null(expr) and plan.set_operation is None:
-            return self.query()
-        simple = plan.limit is None and not plan.offset and plan.set_operation is None and not plan.group_by
-        if simple and not aggregates(expr):
-            known: Filter = IsNull(left=expr, negated=True)
-            where = known if plan.where is None else And(parts=(plan.where, known))
-            return _Compiler(plan.model_copy(update={"where": where}), self.catalog, self.dialect).query()
-        column = exp.Column(this=_identifier(self.labels[0]))
-        query = self._enclosed(self.query())
-        query.set("where", exp.Where(this=exp.not_(exp.Is(this=column, expression=exp.Null()))))
-        return query
 
     # Names.
 
-    def _must_qualify(self) -> bool:
-        """With one table, bare column names read best, unless a result column takes another column's name."""
-        if len(self.scope.tables) > 1:
-            return True
-        (table,) = self.scope.tables.values()
-        names = {column.name.casefold() for column in table.columns}
-        return any(
-            label.casefold() in names and not (isinstance(item.expr, ColumnRef) and item.expr.column == label)
-            for item, label in zip(self.items, self.labels, strict=True)
+    def column(self, ref: ColumnRef) -> exp.Expr:
+        table = self.name(self.shown_aliases[ref.table]) if self.qualifies else None
+        return exp.Column(this=self.name(ref.column), table=table)
+
+    def _table(self, alias: str) -> exp.Table:
+        schema, name = address(self.scope.tables[alias].name, self.dialect.name)
+        shown = self.shown_aliases[alias]
+        return exp.Table(
+            this=self.name(name),
+            db=self.name(schema) if schema else None,
+            alias=exp.TableAlias(this=self.name(shown)) if shown != name else None,
         )
 
 
-def _identifier(name: str) -> exp.Identifier:
-    return exp.to_identifier(name)
+class _StagedStatement(_Statement):
+    """For a database without median and standard deviation: rows first get their rank, or their distance from the
+    mean, within their group; then the groups are formed from these rows."""
+
+    def __init__(self, plan: QueryPlan, catalog: Catalog, dialect: SqlDialect) -> None:
+        super().__init__(plan, catalog, dialect)
+        self._first = _Statement(plan, catalog, dialect)
+        self._rows = exp.Select()
+        self._staged: dict[str, exp.Expr] = {}
+        self._columns: dict[ColumnRef, str] = {}
+
+    def query(self) -> exp.Query:
+        query = super().query()
+        columns = [
+            node if _is_called(node, name) else exp.Alias(this=node, alias=self.name(name))
+            for name, node in self._staged.items()
+        ]
+        self._rows.set("expressions", columns)
+        return query
+
+    def read_from(self, select: exp.Select) -> None:
+        self._first.read_from(self._rows)
+        derived = exp.Subquery(this=self._rows, alias=exp.TableAlias(this=self.name("ranked")))
+        select.set("from_", exp.From(this=derived))
+
+    def column(self, ref: ColumnRef) -> exp.Expr:
+        if ref not in self._columns:
+            self._columns[ref] = self._stage(ref.column, self._first.column(ref))
+        return exp.Column(this=self.name(self._columns[ref]))
+
+    def aggregate(self, expr: Aggregate) -> exp.Expr:
+        if expr.function == "median" and expr.of is not None:
+            return self._median(self._taking_part(expr.of, expr.where))
+        if expr.function == "stddev" and expr.of is not None:
+            return self._stddev(self._taking_part(expr.of, expr.where))
+        return super().aggregate(expr)
+
+    def _taking_part(self, of: Expr, where: Filter | None) -> exp.Expr:
+        value = self._first.expression(of)
+        if where is None:
+            return value
+        return exp.Case(ifs=[exp.If(this=self._first.condition(where), true=value)])
+
+    def _median(self, value: exp.Expr) -> exp.Expr:
+        """The mean of the one or two rows in the middle."""
+        order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
+        values = self._stage("value", value)
+        rank = self._stage("rank", self._over(call("ROW_NUMBER"), order))
+        size = self._stage("size", self._over(call("COUNT", value.copy())))
+        middle = [self._half_of(size, 1), self._half_of(size, 2)]
+        in_the_middle = exp.In(this=exp.Column(this=self.name(rank)), expressions=middle)
+        mean = call("AVG", exp.Column(this=self.name(values)))
+        return exp.Filter(this=mean, expression=exp.Where(this=in_the_middle))
+
+    def _half_of(self, size: str, more: int) -> exp.Expr:
+        total = exp.Paren(this=exp.Add(this=exp.Column(this=self.name(size)), expression=number(more)))
+        return self.dialect.quotient(total, number(2))
+
+    def _stddev(self, value: exp.Expr) -> exp.Expr:
+        mean = self._over(call("AVG", value.copy()))
+        name = self.name(self._stage("deviation", exp.Sub(this=grouped(value), expression=mean)))
+        squares = exp.Mul(this=exp.Column(this=name), expression=exp.Column(this=name.copy()))
+        others = exp.Sub(this=call("COUNT", exp.Column(this=name.copy())), expression=number(1))
+        return call("SQRT", self.dialect.quotient(call("SUM", squares), or_null_if_zero(others)))
+
+    def _over(self, function: exp.Expr, order: exp.Order | None = None) -> exp.Expr:
+        keys = [self._first.expression(key) for key in self.group_keys()]
+        return exp.Window(this=function, partition_by=keys, order=order)
+
+    def _stage(self, wanted: str, node: exp.Expr) -> str:
+        """Adds a column to the first stage and says what it is called there."""
+        made = (label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label))
+        taken = {name.casefold() for name in (*self._staged, *made)}
+        name, repeat = wanted, 1
+        while name.casefold() in taken:
+            repeat += 1
+            name = f"{wanted}_{repeat}"
+        self._staged[name] = node
+        return name
 
 
-def _table(table: Table, alias: str) -> exp.Table:
-    shown = exp.TableAlias(this=_identifier(alias)) if alias != table.name else None
-    return exp.Table(this=_identifier(table.name), alias=shown)
+def _is_column(expr: Expr, label: str) -> bool:
+    return isinstance(expr, ColumnRef) and expr.column == label
+
+
+def _is_called(node: exp.Expr, label: str) -> bool:
+    return isinstance(node, exp.Column) and node.name == label
+
+
+def _statistics(expr: Expr) -> bool:
+    if isinstance(expr, Aggregate) and expr.function in ("median", "stddev"):
+        return True
+    return any(_statistics(child) for _, child in children(expr))
+
+
+def _outputs(plan: QueryPlan) -> Iterator[Expr]:
+    yield from (item.expr for item in plan.select)
+    yield from (item.expr for item in plan.order_by)
+    if plan.having is not None:
+        yield from (expr for _, expr in operands(plan.having))
+
+
+def _shown_aliases(scope: Scope, dialect: Dialect) -> dict[str, str]:
+    """The alias of each table as SQL shows it: a table that goes by `schema.name` is called by its name."""
+    shown: dict[str, str] = {}
+    for alias, table in scope.tables.items():
+        _, name = address(alias, dialect) if alias == table.name else (None, alias)
+        while name.casefold() in {other.casefold() for other in shown.values()}:
+            name = f"{name}_2"
+        shown[alias] = name
+    return shown

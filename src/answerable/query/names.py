@@ -1,0 +1,61 @@
+"""How names are written and compared in each SQL dialect."""
+
+from sqlglot import exp
+
+from answerable.core.values import Dialect
+
+_WORDS = """
+add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between
+binary both by case cast check collate collation column columns commit concurrently constraint create cross cube
+current_catalog current_date current_role current_schema current_time current_timestamp current_user default
+deferrable delete desc describe distinct do drop else end escape except exists false fetch for force foreign
+freeze from full generated glob grant group having if ilike in index initially inner insert install intersect
+into is isnull join lambda lateral leading left like limit localtime localtimestamp lock map natural not nothing
+notnull null offset on only or order outer overlaps partitioned_by pivot pivot_longer pivot_wider placing
+positional primary qualify raise references regexp returning revoke right rlike rollback rollup select semi
+session_user set show similar some struct summarize symmetric system_user table tablesample then to trailing
+transaction true try_cast tuple uncache union unique unpack unpivot update user using values variadic verbose
+when where window with xor
+"""
+RESERVED = frozenset(_WORDS.split())
+"""Words that one of the dialects, or the parser of any, does not take as a name without quotes."""
+
+_SMALL = frozenset("abcdefghijklmnopqrstuvwxyz_")
+_DIGITS = frozenset("0123456789")
+
+
+def identifier(name: str, dialect: Dialect) -> exp.Identifier:
+    """The name as the dialect will read it back; quoted only where it must be."""
+    return exp.Identifier(this=name, quoted=not _is_plain(name, dialect))
+
+
+def _is_plain(name: str, dialect: Dialect) -> bool:
+    folded = name if dialect == "postgres" else ascii_lower(name)
+    if not folded or folded in RESERVED or folded[0] not in _SMALL:
+        return False
+    return all(letter in _SMALL or letter in _DIGITS for letter in folded)
+
+
+def address(table: str, dialect: Dialect) -> tuple[str | None, str]:
+    """Schema and name of a table of the catalog. In DuckDB and PostgreSQL a dot ends the schema; SQLite has none."""
+    schema, dot, name = table.partition(".")
+    if dialect == "sqlite" or not (schema and dot and name):
+        return None, table
+    return schema, name
+
+
+def folded(identifier: exp.Identifier, dialect: Dialect) -> str:
+    """The key under which a written name is looked up; `folded_name` gives that of a stored name."""
+    if dialect == "postgres" and identifier.args.get("quoted"):
+        return identifier.name
+    return ascii_lower(identifier.name)
+
+
+def folded_name(name: str, dialect: Dialect) -> str:
+    """DuckDB and SQLite disregard case even in quotes; PostgreSQL keeps what is stored."""
+    return name if dialect == "postgres" else ascii_lower(name)
+
+
+def ascii_lower(name: str) -> str:
+    """Databases fold the case of ASCII letters only."""
+    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)
