@@ -93,8 +93,8 @@ def alternatives(value: Any, key: str) -> Iterator[Any]:
         yield "2024-03-01" if value[:2] == "20" else value + "x"
 
 
-def neighbours(plan: QueryPlan) -> Iterator[QueryPlan]:
-    for raw in changed(plan.model_dump(mode="json", exclude_defaults=True)):
+def neighbours(raw_plan: Any) -> Iterator[QueryPlan]:
+    for raw in changed(raw_plan):
         try:
             yield QueryPlan.model_validate(raw)
         except ValidationError:
@@ -110,12 +110,12 @@ def told(plan: QueryPlan) -> str | None:
         return None
 
 
-def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> Any:
-    """What the user would see, without the names of columns; in order where the plan says so."""
+def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> list[list[str]] | None:
+    """What the user would see, without the names of columns; in order where the plan says so. Nothing if it fails."""
     try:
         rows = shop.execute(to_sql(plan, CATALOG)).fetchall()
-    except duckdb.Error as error:
-        return type(error)
+    except duckdb.Error:
+        return None
     texts = [[f"{value:.6g}" if isinstance(value, float) else str(value) for value in row] for row in rows]
     return texts if plan.order_by else sorted(texts)
 
@@ -123,8 +123,10 @@ def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> Any:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["sentence"][:60])
 def test_a_changed_plan_has_another_sentence(case: dict[str, Any], shop: duckdb.DuckDBPyConnection) -> None:
     plan = plan_of(case)
-    twins = [other for other in neighbours(plan) if other != plan and told(other) == case["sentence"]]
-    assert [other.model_dump_json() for other in twins if answer(other, shop) != answer(plan, shop)] == []
+    twins = [other for other in neighbours(case["plan"]) if other != plan and told(other) == case["sentence"]]
+    expected = answer(plan, shop)
+    assert expected is not None
+    assert [other.model_dump_json() for other in twins if answer(other, shop) not in (None, expected)] == []
 
 
 columns = st.sampled_from(["status", "amount", "customer_id", "ordered_at"]).map(
@@ -180,7 +182,11 @@ def test_plans_with_one_sentence_give_one_answer(plans: list[QueryPlan]) -> None
             text = told(plan)
             if text is not None:
                 twin = by_sentence.setdefault(text, plan)
-                assert twin == plan or answer(twin, shop) == answer(plan, shop)
+                assert (
+                    twin == plan
+                    or None in (answers := [answer(twin, shop), answer(plan, shop)])
+                    or (answers[0] == answers[1])
+                )
 
 
 def test_names_that_would_read_alike_are_told_exactly() -> None:

@@ -9,6 +9,7 @@ from functools import cached_property
 from answerable.core.catalog import Catalog
 from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan
 from answerable.query.scope import aggregates, scope_of
+from answerable.query.validate import validate
 from answerable.reader.phrases import Phrases, listed
 from answerable.reader.plain_names import Names, plural
 from answerable.reader.rows import Link, mentioned, relationships_between, rows_of
@@ -29,6 +30,7 @@ _DIRECTIONS = {
 
 def sentence(plan: QueryPlan, catalog: Catalog) -> str:
     """What the plan asks for. A plan that does not fit the catalog is a `UserError`."""
+    validate(plan, catalog)
     text = _Teller(plan, catalog, Names(catalog)).statement()
     return text[0].upper() + text[1:] + "."
 

@@ -127,7 +127,8 @@ class Phrases:
         return text if simple else f"({text})"
 
     def column(self, ref: ColumnRef) -> str:
-        return self.owner(ref.table) + self.names.column(self.scope.tables[ref.table], self.scope.column(ref))
+        column = self.scope.column(ref)
+        return self.owner(ref.table) + self.names.column(self.scope.tables[ref.table], column)
 
     def owner(self, alias: str) -> str:
         """The way from a row to one of another table, as possessives: "customer's region's "."""
