@@ -66,8 +66,12 @@ def codes_in_the_source() -> set[str]:
     codes: set[str] = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and _name(node.func).endswith(("Error", "_refused", "_problem", "problem_response")):
-                codes |= {str(k.value.value) for k in node.keywords if k.arg == "code" and isinstance(k.value, ast.Constant)}
+            if isinstance(node, ast.Call) and _name(node.func).endswith(
+                ("Error", "_refused", "_problem", "problem_response")
+            ):
+                codes |= {
+                    str(k.value.value) for k in node.keywords if k.arg == "code" and isinstance(k.value, ast.Constant)
+                }
             if isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
                 codes |= {
                     str(item.value.value)

@@ -35,7 +35,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_importing_answerable_imports_nothing_heavy() -> None:
-    heavy = "polars duckdb sqlglot psycopg fastapi rich pydantic yaml".split()
+    heavy = ["polars", "duckdb", "sqlglot", "psycopg", "fastapi", "rich", "pydantic", "yaml"]
     code = f"import sys, answerable, answerable.cli.main; print([n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

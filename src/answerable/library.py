@@ -1,7 +1,7 @@
 """Answerable in scripts and notebooks. The same service as the command line and the server, in the caller's process.
 
-The service lives on an event loop of its own, in a thread of its own, so that it can be asked from plain functions, from
-coroutines, and from notebooks whose own loop is running already.
+The service lives on an event loop of its own, in a thread of its own, so that it can be asked from plain functions,
+from coroutines, and from notebooks whose own loop is running already.
 """
 
 import asyncio
@@ -189,4 +189,3 @@ class _Host:
         if loop is not None:
             asyncio.run_coroutine_threadsafe(self._stack.aclose(), loop).result(timeout=10)
             loop.call_soon_threadsafe(loop.stop)
-

@@ -1,4 +1,4 @@
-"""What Answerable does for its users; the command line, the HTTP edge and the library all call this and nothing else."""
+"""What Answerable does for its users. The command line, the HTTP edge and the library call this and nothing else."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

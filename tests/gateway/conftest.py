@@ -39,7 +39,11 @@ class Server:
 
     def start(self) -> None:
         environment = {k: v for k, v in os.environ.items() if not k.startswith("ANSWERABLE_")}
-        environment |= {"ANSWERABLE_HOME": str(self.home), "ANSWERABLE_LOG_LEVEL": "debug", "HOME": str(self.home.parent)}
+        environment |= {
+            "ANSWERABLE_HOME": str(self.home),
+            "ANSWERABLE_LOG_LEVEL": "debug",
+            "HOME": str(self.home.parent),
+        }
         log = (self.home.parent / "server.log").open("ab")
         self.process = subprocess.Popen(
             [str(COMMAND), "serve", "--port", str(self.port), "--source", f"small={self.folder}"],

@@ -25,9 +25,7 @@ def test_every_reply_carries_a_request_id_and_it_is_logged(server: Any, api: htt
 
 def test_a_foreign_host_or_page_is_refused(server: Any) -> None:
     assert httpx.get(f"{server.url}/healthz", headers={"Host": "evil.example"}).status_code == 403
-    foreign = httpx.post(
-        f"{server.url}/api/v1/chat", json={"message": "x"}, headers={"Origin": "https://evil.example"}
-    )
+    foreign = httpx.post(f"{server.url}/api/v1/chat", json={"message": "x"}, headers={"Origin": "https://evil.example"})
     assert foreign.status_code == 403
     assert foreign.json()["code"] == "host_refused"
 

@@ -14,7 +14,7 @@ from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import Presentation
-from answerable.engine.steps.sql import SqlConfig, Sources
+from answerable.engine.steps.sql import Sources, SqlConfig
 from answerable.engine.steps.understand import Conversation, Question, Understanding
 from answerable.query.plan import QueryPlan
 from answerable.reader.reader import Reader
@@ -50,14 +50,15 @@ class ReaderMind:
             known = self._readers[source.name] = (catalog.fingerprint, reader)
         return known[1]
 
-
     def _today(self, catalog: Catalog) -> Callable[[], date]:
         return lambda: catalog.as_of or today(self._clock)
 
 
 def _acceptable(text: str) -> str:
     if not text.strip():
-        raise UserError("The question is empty.", code="question_empty", hint="Ask, for example: how many orders per month?")
+        raise UserError(
+            "The question is empty.", code="question_empty", hint="Ask, for example: how many orders per month?"
+        )
     if len(text) > MAX_QUESTION:
         raise UserError(
             f"The question has {len(text):,} characters; at most {MAX_QUESTION:,} are read.",

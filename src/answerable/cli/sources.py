@@ -64,7 +64,9 @@ def _tell(catalog: "Catalog") -> None:
     for link in catalog.relationships:
         how = "" if link.origin != "inferred" else f"  (seen in the values, {link.confidence:.0%} sure)"
         columns = ", ".join(link.from_columns), ", ".join(link.to_columns)
-        console.print(f"{link.from_table}.{columns[0]} → {link.to_table}.{columns[1]}{how}", highlight=False, markup=False)
+        console.print(
+            f"{link.from_table}.{columns[0]} → {link.to_table}.{columns[1]}{how}", highlight=False, markup=False
+        )
     for measure in catalog.measures:
         console.print(f"{measure.name} = {measure.expression}", highlight=False, markup=False)
     for warning in catalog.warnings:

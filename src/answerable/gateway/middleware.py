@@ -1,4 +1,7 @@
-"""Around every request: an id, a bound on its size, a known host, metrics and a log line. Plain ASGI, so streams stay streams."""
+"""Around every request: an id, a bound on its size, a known host, metrics and a log line.
+
+Plain ASGI, so that streams stay streams.
+"""
 
 import logging
 import re

@@ -14,9 +14,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def sse_response(events: AsyncIterator[Event], headers: dict[str, str] | None = None) -> StreamingResponse:
-    return StreamingResponse(
-        _frames(events), media_type="text/event-stream", headers={**HEADERS, **(headers or {})}
-    )
+    return StreamingResponse(_frames(events), media_type="text/event-stream", headers={**HEADERS, **(headers or {})})
 
 
 def resume_point(last_event_id: str | None) -> int:

@@ -17,7 +17,9 @@ class Wire(BaseModel):
 
 
 class ChatRequest(Wire):
-    message: str = Field(min_length=1, max_length=200_000, description="A question, or a query such as `SQL: SELECT 1`.")
+    message: str = Field(
+        min_length=1, max_length=200_000, description="A question, or a query such as `SQL: SELECT 1`."
+    )
     source: str | None = Field(None, max_length=200, description="A dataset of `GET /datasets`; else the default one.")
     thread_id: str | None = Field(None, pattern=THREAD_ID, description="Continue this thread.")
     choice: int | None = Field(None, ge=1, le=100, description="Take this reading of the last question back.")

@@ -16,7 +16,7 @@ router = APIRouter(tags=["chat"])
 
 @router.post("/chat", responses=documented(404, 413, 422, 503))
 async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> ChatReply:
-    """Ask, and wait for the whole answer. A run that fails is reported in the answer's `status` and `provenance.error`."""
+    """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
     run, thread = await _begin(body, service, scope, request_id)
     answer = await service.finished(run, scope)
     return ChatReply.model_validate({**answer.model_dump(), "thread_id": thread})
