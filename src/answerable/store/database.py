@@ -60,6 +60,15 @@ def checked(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
     return parameters
 
 
+def at_most(count: int | None) -> int:
+    """What to bind to `LIMIT ?`; nothing means all."""
+    if count is None:
+        return _LARGEST
+    if count < 0:
+        raise UserError(f"A listing cannot have {count} entries.", code="bad_limit", hint="Give a limit of 0 or more.")
+    return count
+
+
 def time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 

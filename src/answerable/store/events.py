@@ -7,14 +7,16 @@ from answerable.core.context import Scope
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import RunId
-from answerable.store.database import Database, Insert, RowExistsError
+from answerable.store.database import Database, Insert, RowExistsError, at_most
 from answerable.store.runs import run_not_found
 
 _INSERT = Insert(
     into="INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body)",
     types=("TEXT", "BIGINT", "TEXT", "TEXT", "DOUBLE PRECISION", "TEXT", "TEXT"),
 )
-_SELECT = "SELECT type, run_id, seq, at, body FROM events WHERE run_id = ? AND tenant_id = ? AND seq > ? ORDER BY seq"
+_SELECT = (
+    "SELECT type, run_id, seq, at, body FROM events WHERE run_id = ? AND tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+)
 _OWNER = "SELECT tenant_id, user_id FROM runs WHERE run_id = ?"
 _REMEMBERED = 4096
 
@@ -30,7 +32,7 @@ class SqlEvents:
             return
         run = events[0].run
         tenant, user = self._owners.get(run) or await self._owner(run)
-        rows = [(run, e.seq, tenant, user, e.at, e.type, encode_body(e)) for e in events if e.run == run]
+        rows = [(run, e.seq, tenant, user, float(e.at), e.type, encode_body(e)) for e in events if e.run == run]
         if len(rows) != len(events):
             raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
         try:
@@ -46,8 +48,7 @@ class SqlEvents:
         tenant, _ = self._owners.get(run) or await self._owner(run)
         if tenant != scope.tenant:
             raise run_not_found(run)
-        some = "" if limit is None else f" LIMIT {int(limit)}"
-        rows = await self._database.rows(_SELECT + some, run, scope.tenant, after)
+        rows = await self._database.rows(_SELECT, run, scope.tenant, after, at_most(limit))
         return [decode_body(*row) for row in rows]
 
     async def _owner(self, run: RunId) -> tuple[str, str]:

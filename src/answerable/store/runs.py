@@ -10,7 +10,7 @@ from answerable.core.context import RunContext, Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 from answerable.store.base import Capsule, RunRecord, RunStatus
-from answerable.store.database import Database, Parameter, Row, RowExistsError, time_of, time_text
+from answerable.store.database import Database, Parameter, Row, RowExistsError, at_most, time_of, time_text
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
@@ -62,9 +62,8 @@ class SqlRuns:
             last = await self.get(scope, before)
             conditions.append("(created_at, run_id) < (?, ?)")
             parameters += [time_text(last.created_at), last.run]
-        rows = await self._database.rows(
-            f"{_RUN} WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?", *parameters, limit
-        )
+        sql = f"{_RUN} WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?"
+        rows = await self._database.rows(sql, *parameters, at_most(limit))
         return [_run_record(row) for row in rows]
 
     async def unfinished(self) -> Sequence[RunRecord]:

@@ -7,7 +7,7 @@ from answerable.core.context import Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
-from answerable.store.database import Database, Row, RowExistsError, time_of, time_text
+from answerable.store.database import Database, Row, RowExistsError, at_most, time_of, time_text
 
 _THREAD = "SELECT thread_id, tenant_id, user_id, title, created_at, updated_at FROM threads"
 _INSERT_THREAD = (
@@ -39,7 +39,9 @@ class SqlThreads:
 
     async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]:
         rows = await self._database.rows(
-            f"{_THREAD} WHERE tenant_id = ? ORDER BY updated_at DESC, thread_id DESC LIMIT ?", scope.tenant, limit
+            f"{_THREAD} WHERE tenant_id = ? ORDER BY updated_at DESC, thread_id DESC LIMIT ?",
+            scope.tenant,
+            at_most(limit),
         )
         return [_thread_record(row) for row in rows]
 
@@ -59,11 +61,11 @@ class SqlThreads:
             raise _thread_not_found(message.thread)
 
     async def messages(self, scope: Scope, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
-        some = "" if last is None else f" LIMIT {int(last)}"
         rows = await self._database.rows(
-            f"{_MESSAGE} WHERE thread_id = ? AND tenant_id = ? ORDER BY created_at DESC, position DESC{some}",
+            f"{_MESSAGE} WHERE thread_id = ? AND tenant_id = ? ORDER BY created_at DESC, position DESC LIMIT ?",
             thread,
             scope.tenant,
+            at_most(last),
         )
         if not rows:
             await self._check_exists(scope, thread)
