@@ -1,4 +1,4 @@
-"""The seam to data: three verbs. A source never trusts text; what it is asked to run has been checked and regenerated."""
+"""The seam to data: three verbs. A source trusts no text, although what it is given has been checked and regenerated."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ class Limits:
     seconds: float = 30.0
     memory_mb: int = 2048
     rows: int = 5_000_000
+    result_mb: int = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class Probe(Protocol):
     """Small questions that describing a source asks of its data, run in the same hardened worker as everything else."""
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Every row of the statement, as Python values: text, int, float, bool, date, datetime (UTC), time, bytes, None.
+        """Every row, as Python values: str, int, float, bool, date, datetime, time, bytes, None.
 
+        A datetime has no zone; one that had is given in UTC.
         Dates of SQLite are text as they stand in the file. A probe that takes too long is a `LimitError`.
         """
         ...

@@ -1,0 +1,222 @@
+"""Worker processes as their parent sees them: started, asked, stopped, replaced."""
+
+import asyncio
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from answerable.core.errors import AnswerableError, InternalError, LimitError, restored
+from answerable.sources.workers import wire
+
+_GRACE_SECONDS = 1.0
+"""How long a worker may take to stop by itself before it is killed."""
+_START_SECONDS = 60.0
+_COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
+
+
+class Worker:
+    """One process, one statement at a time.
+
+    The process starts at once and opens the data by itself, so that a worker can be made ahead of need.
+    """
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        self.memory_mb: int = spec["memory_mb"]
+        self.isolation: Mapping[str, Any] = {}
+        self._number = 0
+        self._outstanding = True
+        """A reply is still to come; what leaves it unread makes the worker useless."""
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [*_COMMAND, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={"LANG": "C.UTF-8"},
+                cwd="/",
+                start_new_session=True,
+            )
+        self._socket.settimeout(_START_SECONDS)
+        wire.send(self._socket, dict(spec))
+        self._socket.setblocking(False)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def usable(self) -> bool:
+        return not self._outstanding and self._socket.fileno() >= 0 and self.alive
+
+    async def open(self) -> None:
+        """Waits until the data is open; what the engine complains about is raised."""
+        if self._outstanding:
+            async with asyncio.timeout(_START_SECONDS):
+                self.isolation = _content(await self._receive(), "ready")
+
+    async def ask(
+        self, do: str, request: Mapping[str, Any] | None = None, *, seconds: float, output: int | None = None
+    ) -> Any:
+        """The reply to one message. Out of time or cancelled, the statement is stopped, and if need be the process."""
+        self._number += 1
+        self._outstanding = True
+        await self._send({"do": do, "id": self._number, "request": request}, output)
+        reply = asyncio.ensure_future(self._receive())
+        try:
+            done, _ = await asyncio.wait({reply}, timeout=seconds)
+        except asyncio.CancelledError:
+            await self._stop(reply)
+            raise
+        if not done:
+            await self._stop(reply)
+            raise _too_slow(seconds)
+        return _content(reply.result(), "done")
+
+    async def _stop(self, reply: "asyncio.Future[Any]") -> None:
+        try:
+            await self._send({"do": "stop", "id": self._number})
+            await asyncio.wait({reply}, timeout=_GRACE_SECONDS)
+        finally:
+            if not reply.done():
+                reply.cancel()
+                self.kill()
+            elif not reply.cancelled():
+                reply.exception()  # looked at: what became of the statement no longer matters
+
+    def kill(self) -> None:
+        if self.alive:
+            self._process.send_signal(signal.SIGKILL)
+        self._socket.close()
+
+    async def ended(self) -> None:
+        self.kill()
+        await asyncio.to_thread(self._process.wait)
+
+    async def _send(self, message: Any, output: int | None = None) -> None:
+        frame = wire.encoded(message)
+        try:
+            if output is not None:
+                frame = frame[socket.send_fds(self._socket, [frame[:1]], [output]) :]
+            await asyncio.get_running_loop().sock_sendall(self._socket, frame)
+        except OSError as error:
+            raise self._death() from error
+
+    async def _receive(self) -> Any:
+        size = wire.HEADER.unpack(await self._exactly(wire.HEADER.size))[0]
+        if size > wire.MAX_FRAME:
+            raise InternalError("A worker sent more than it should.", code="worker_failed")
+        message = wire.decoded(await self._exactly(size))
+        self._outstanding = False
+        return message
+
+    async def _exactly(self, size: int) -> bytes:
+        loop = asyncio.get_running_loop()
+        data = bytearray()
+        while len(data) < size:
+            try:
+                part = await loop.sock_recv(self._socket, min(size - len(data), 1 << 20))
+            except OSError as error:
+                raise self._death() from error
+            if not part:
+                raise self._death()
+            data += part
+        return bytes(data)
+
+    def _death(self) -> AnswerableError:
+        """What the end of the process means to whoever waited for it."""
+        try:
+            code = self._process.wait(timeout=_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return InternalError("A worker fell silent.", code="worker_died")
+        if code in (-signal.SIGABRT, -signal.SIGKILL):
+            return LimitError(
+                f"The query needed more than {self.memory_mb:,} MB of memory, and its process was ended.",
+                code="query_memory",
+                hint="Narrow the question, or raise the limit on memory.",
+            )
+        if code == -signal.SIGXCPU:
+            return LimitError(
+                "The query used too much computing time.",
+                code="query_time",
+                hint="Narrow the question, or raise the limit on time.",
+            )
+        return InternalError(f"A worker ended unexpectedly ({code}).", code="worker_died")
+
+
+class WorkerPool:
+    """A few warm workers over the same data. A statement gets one to itself; one that failed badly is not used again."""
+
+    def __init__(self, spec: Mapping[str, Any], size: int) -> None:
+        self._spec = spec
+        self._places = asyncio.Semaphore(size)
+        self._idle: list[Worker] = []
+        self._dying: list[Worker] = []
+        self._closed = False
+
+    def warm(self) -> None:
+        """Starts a worker ahead of the first question."""
+        if not self._idle:
+            self._idle.append(Worker(self._spec))
+
+    @asynccontextmanager
+    async def worker(self, memory_mb: int | None = None) -> AsyncIterator[Worker]:
+        async with self._places:
+            worker = self._taken(memory_mb or self._spec["memory_mb"])
+            try:
+                await worker.open()
+                yield worker
+            except InternalError:
+                worker.kill()
+                raise
+            finally:
+                self._returned(worker)
+
+    def _taken(self, memory_mb: int) -> Worker:
+        self._dying = [worker for worker in self._dying if worker.alive]
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive and worker.memory_mb == memory_mb:
+                return worker
+            self._discard(worker)
+        return Worker({**self._spec, "memory_mb": memory_mb})
+
+    def _returned(self, worker: Worker) -> None:
+        if worker.usable and not self._closed:
+            self._idle.append(worker)
+        else:
+            self._discard(worker)
+
+    def _discard(self, worker: Worker) -> None:
+        worker.kill()
+        self._dying.append(worker)
+
+    async def close(self) -> None:
+        """Idle workers end now, busy ones when their statement has."""
+        self._closed = True
+        ending, self._idle, self._dying = [*self._idle, *self._dying], [], []
+        for worker in ending:
+            await worker.ended()
+
+
+def _too_slow(seconds: float) -> LimitError:
+    return LimitError(
+        f"The query took longer than {seconds:g} seconds and was stopped.",
+        code="query_time",
+        hint="Narrow the question, or raise the limit on time.",
+    )
+
+
+def _content(reply: Any, key: str) -> Any:
+    if error := reply.get("error"):
+        raise restored(error["kind"], error["code"], error["message"], error["hint"])
+    return reply[key]

@@ -1,0 +1,144 @@
+"""The worker process: `python -I -m answerable.sources.workers DESCRIPTOR`.
+
+One thread runs statements, one after the other. Another listens, so that a running statement can be stopped and the
+process ends when its parent does.
+"""
+
+import errno
+import importlib
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from answerable.sources.workers import harden, wire
+from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.engine import Request
+from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
+
+_ENGINES = {
+    "duckdb": ("duckdb_engine", "DuckDbEngine"),
+    "sqlite": ("sqlite_engine", "SqliteEngine"),
+    "loader": ("loader", "Loader"),
+}
+
+
+def main(descriptor: int) -> None:
+    connection = socket.socket(fileno=descriptor)
+    harden.die_with_parent()
+    received = wire.receive(connection)
+    if received is None:
+        return
+    spec = received[0]
+    try:
+        engine = _engine(spec)
+    except Failure as failure:
+        wire.send(connection, {"error": failure.as_json()})
+        return
+    wire.send(connection, {"ready": {}})
+    _serve(connection, engine)
+
+
+def _engine(spec: dict[str, Any]) -> Any:
+    """Its libraries are loaded before anything is taken away that loading needs."""
+    module, name = _ENGINES[spec["engine"]]
+    engine = getattr(importlib.import_module(f"answerable.sources.workers.{module}"), name)
+    harden.limit_resources(spec)
+    return engine(spec)
+
+
+class _Statements:
+    """Those that wait, and the one that runs, known to both threads."""
+
+    def __init__(self, engine: Any) -> None:
+        self.waiting: queue.SimpleQueue[tuple[dict[str, Any], int | None]] = queue.SimpleQueue()
+        self._engine = engine
+        self._running: int | None = None
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def running(self, number: int) -> Iterator[None]:
+        with self._lock:
+            self._running = number
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running = None
+
+    def stop(self, number: int) -> None:
+        with self._lock:
+            if self._running == number:
+                self._engine.interrupt()
+
+
+def _serve(connection: socket.socket, engine: Any) -> None:
+    statements = _Statements(engine)
+    threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
+    while True:
+        message, output = statements.waiting.get()
+        with statements.running(message["id"]):
+            reply = _answered(engine, message, output)
+        wire.send(connection, {"id": message["id"], **reply})
+
+
+def _listen(connection: socket.socket, statements: _Statements) -> None:
+    while received := wire.receive(connection):
+        message, output = received
+        if message["do"] == "stop":
+            statements.stop(message["id"])
+        else:
+            statements.waiting.put((message, output))
+    os._exit(0)  # the parent is gone, and with it whoever wanted the result
+
+
+def _answered(engine: Any, message: dict[str, Any], output: int | None) -> dict[str, Any]:
+    try:
+        return {"done": _done(engine, message, output)}
+    except Failure as failure:
+        return {"error": failure.as_json()}
+    except MemoryError:
+        return {"error": too_much_memory(message["request"]["memory_mb"]).as_json()}
+    except OSError as error:
+        return {"error": _not_written(error, message["request"]["bytes"]).as_json()}
+    except Exception as error:  # a defect of ours must reach the parent as one; the worker is then replaced
+        return {"error": Failure("InternalError", "worker_failed", f"{type(error).__name__}: {error}").as_json()}
+    finally:
+        if output is not None:
+            os.close(output)
+
+
+def _done(engine: Any, message: dict[str, Any], output: int | None) -> Any:
+    if message["do"] == "inspect":
+        return engine.inspect()
+    if message["do"] == "load":
+        return engine.load(**message["request"])
+    request = Request(**message["request"])
+    if message["do"] == "check":
+        return engine.check(request)
+    if message["do"] == "rows":
+        return engine.rows(request)
+    if output is None:
+        raise Failure("InternalError", "worker_failed", "There is nowhere to write the result to.")
+    out = ArrowFile(output, max_rows=request.rows, max_bytes=request.bytes)
+    started = time.perf_counter()
+    columns = engine.execute(request, out)
+    milliseconds = (time.perf_counter() - started) * 1000
+    return {"columns": columns, "rows": out.row_count, "bytes": out.byte_count, "milliseconds": milliseconds}
+
+
+def _not_written(error: OSError, limit: int) -> Failure:
+    if error.errno == errno.EFBIG:
+        return too_many_bytes(limit)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Failure("OperatorError", "disk_full", "The disk is full; the result could not be written.")
+    return Failure("OperatorError", "result_unwritable", f"The result could not be written: {error.strerror}.")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

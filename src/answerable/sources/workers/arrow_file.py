@@ -1,0 +1,150 @@
+"""Writes an Arrow IPC file batch by batch to a descriptor, holding no more than one batch.
+
+nanoarrow writes the stream format. A file is that stream between two magic words, plus a footer that says where each
+batch begins; the footer is a flatbuffer small enough to lay out by hand, around a copy of the schema message.
+"""
+
+import os
+import struct
+from collections.abc import Iterable
+from typing import Any
+
+import nanoarrow
+from nanoarrow.ipc import StreamWriter
+
+from answerable.sources.workers.failures import too_many_bytes, too_many_rows
+
+_MAGIC = b"ARROW1"
+_METADATA_V5 = 4
+_BLOCK = struct.Struct("<qi4xq")
+_FOOTER_HEAD = 40
+"""Root offset, table, vtable and the length of the vector of blocks; the blocks follow, then the schema message."""
+
+
+class ArrowFile:
+    def __init__(self, descriptor: int, *, max_rows: int, max_bytes: int) -> None:
+        self._sink = _Sink(descriptor, max_bytes)
+        self._max_rows = max_rows
+        self._blocks: list[bytes] = []
+        self._schema = b""
+        self._writer: Any = None
+        self.row_count = 0
+
+    @property
+    def byte_count(self) -> int:
+        return self._sink.position
+
+    def start(self, schema: Any) -> None:
+        """Begins the file, or begins it again with another schema."""
+        self._sink.rewind()
+        self._blocks.clear()
+        self.row_count = 0
+        self._writer = StreamWriter.from_writable(self._sink)
+        self._sink.write(_MAGIC + b"\0\0")
+        self._sink.keep = bytearray()
+        self._writer.write_stream(nanoarrow.c_array_stream([], schema))
+        self._schema = _metadata(self._sink.keep)
+        self._sink.keep = None
+
+    def add(self, batch: Any) -> None:
+        """`batch` is a struct array: a record batch."""
+        if batch.length == 0:
+            return
+        self.row_count += batch.length
+        if self.row_count > self._max_rows:
+            raise too_many_rows(self._max_rows)
+        begin = self._sink.position
+        self._sink.head = b""
+        self._writer.write_array(batch)
+        head = 8 + _metadata_length(self._sink.head)
+        self._blocks.append(_BLOCK.pack(begin, head, self._sink.position - begin - head))
+
+    def finish(self) -> None:
+        self._writer.close()
+        footer = _footer(self._schema, self._blocks)
+        self._sink.write(footer + struct.pack("<i", len(footer)) + _MAGIC)
+        self._sink.flush()
+
+    def write_all(self, schema: Any, batches: Iterable[Any]) -> None:
+        self.start(schema)
+        for batch in batches:
+            self.add(batch)
+        self.finish()
+
+
+class _Sink:
+    """Counts what is written and refuses too much. Small pieces are gathered; large ones go straight to the file."""
+
+    _GATHER = 1 << 16
+
+    def __init__(self, descriptor: int, limit: int) -> None:
+        self._descriptor = descriptor
+        self._limit = limit
+        self._gathered = bytearray()
+        self.position = 0
+        self.keep: bytearray | None = None
+        """Gets a copy of all that is written while it is set."""
+        self.head = b""
+        """The first eight bytes since it was last emptied."""
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self.position += view.nbytes
+        if self.position > self._limit:
+            raise too_many_bytes(self._limit)
+        if self.keep is not None:
+            self.keep += view
+        if len(self.head) < 8:
+            self.head += bytes(view[: 8 - len(self.head)])
+        self._gathered += view if view.nbytes < self._GATHER else b""
+        if view.nbytes >= self._GATHER or len(self._gathered) >= self._GATHER:
+            self.flush()
+        if view.nbytes >= self._GATHER:
+            self._write_fully(view)
+        return view.nbytes
+
+    def flush(self) -> None:
+        self._write_fully(memoryview(self._gathered))
+        self._gathered = bytearray()
+
+    def rewind(self) -> None:
+        self._gathered = bytearray()
+        self.position = 0
+        os.ftruncate(self._descriptor, 0)
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+
+    def _write_fully(self, view: memoryview) -> None:
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+
+def _metadata_length(message: bytes | bytearray) -> int:
+    return int(struct.unpack_from("<i", message, 4)[0])
+
+
+def _metadata(message: bytes | bytearray) -> bytes:
+    """The flatbuffer of an encapsulated message, without its prefix; its length is a multiple of eight."""
+    return bytes(message[8 : 8 + _metadata_length(message)])
+
+
+def _schema_position(message: bytes) -> int:
+    """Where in a flatbuffer of type Message its header, here a Schema, begins."""
+    table = struct.unpack_from("<I", message, 0)[0]
+    vtable = table - struct.unpack_from("<i", message, table)[0]
+    field = table + struct.unpack_from("<H", message, vtable + 4 + 2 * 2)[0]
+    return int(field + struct.unpack_from("<I", message, field)[0])
+
+
+def _footer(schema: bytes, blocks: list[bytes]) -> bytes:
+    copied_at = _FOOTER_HEAD + sum(map(len, blocks))
+    head = struct.pack(
+        "<I HHHHHH i IIh2x 4xI",
+        16,  # root: the table stands at 16
+        *(12, 16, 12, 4, 0, 8),  # vtable at 4: its size, the table's size, then version, schema, dictionaries, batches
+        12,  # the table: back to its vtable
+        copied_at + _schema_position(schema) - 20,
+        36 - 24,
+        _METADATA_V5,
+        len(blocks),
+    )
+    return head + b"".join(blocks) + schema

@@ -1,0 +1,259 @@
+"""DuckDB in a worker: over a database file, or over views of Parquet files."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import nanoarrow
+
+from answerable.sources.workers import failures
+from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.engine import Request, quoted, unique_names
+from answerable.sources.workers.failures import Failure
+from answerable.sources.workers.wire import nested_as_text
+
+_INTEGERS = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger")
+_WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint", "bignum")
+_NESTED = ("list", "struct", "map", "array", "union", "variant")
+_WIDE = "BIGINT"
+"""The cast of integers that may not fit; when one does not, the whole column becomes a number."""
+
+_TYPES: dict[str, tuple[str, str | None]] = {
+    "boolean": ("boolean", None),
+    "float": ("number", "DOUBLE"),
+    "double": ("number", None),
+    "varchar": ("text", None),
+    "date": ("date", None),
+    "time": ("time", None),
+    "time_ns": ("time", "TIME"),
+    "time with time zone": ("time", "TIME"),
+    "timestamp": ("datetime", None),
+    "timestamp with time zone": ("datetime", None),
+    "timestamp_s": ("datetime", "TIMESTAMP"),
+    "timestamp_ms": ("datetime", "TIMESTAMP"),
+    "timestamp_ns": ("datetime", "TIMESTAMP"),
+    "blob": ("binary", None),
+    **dict.fromkeys(_INTEGERS, ("integer", None)),
+    **dict.fromkeys(_WIDE_INTEGERS, ("integer", _WIDE)),
+}
+"""Our type, and the cast that a result column needs. Whatever is not here becomes text."""
+
+
+def column_type(kind: Any) -> tuple[str, str | None]:
+    if str(kind) == "JSON":
+        return "json", "VARCHAR"
+    if kind.id in _NESTED:
+        return "json", "JSON"
+    if kind.id == "decimal":
+        return ("number", "DOUBLE") if dict(kind.children)["scale"] else ("integer", _WIDE)
+    return _TYPES.get(kind.id, ("text", "VARCHAR"))
+
+
+class DuckDbEngine:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._memory_mb: int = spec["memory_mb"]
+        database = spec.get("database")
+        with _translated(self._memory_mb, opening=database):
+            self._connection = duckdb.connect(
+                database or ":memory:", read_only=bool(database), config=_config(self._memory_mb, spec["threads"])
+            )
+            self._lock_down(spec)
+        self._cursor = self._connection
+
+    def _lock_down(self, spec: dict[str, Any]) -> None:
+        run = self._connection.execute
+        run("SET GLOBAL TimeZone = 'UTC'")
+        run("SET GLOBAL temp_directory = ''")
+        run(f"SET GLOBAL allowed_directories = {_list(spec.get('folders', []))}")
+        run(f"SET GLOBAL allowed_paths = {_list(spec.get('files', []))}")
+        run("SET GLOBAL enable_external_access = false")
+        for view in spec.get("views", []):
+            run(f"CREATE VIEW {quoted(view['name'])} AS SELECT * FROM read_parquet({_list(view['files'])})")
+        run("SET GLOBAL lock_configuration = true")
+
+    def inspect(self) -> dict[str, Any]:
+        with self._running():
+            return inspected(self._cursor)
+
+    def check(self, request: Request) -> None:
+        with self._running():
+            self._only_select(request.sql)
+            self._cursor.execute(f"EXPLAIN {request.sql}").fetchall()
+
+    def rows(self, request: Request) -> list[Any]:
+        with self._running():
+            self._only_select(request.sql)
+            relation = self._cursor.sql(request.sql)
+            without_zone = [("", "TIMESTAMP" if "time zone" in kind.id else None) for kind in relation.types]
+            statement = _projected(request.sql, unique_names(relation.columns), without_zone)
+            fetched = self._cursor.execute(statement).fetchmany(request.rows + 1)
+        if len(fetched) > request.rows:
+            raise failures.too_many_rows(request.rows)
+        return [tuple(map(nested_as_text, row)) for row in fetched]
+
+    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        with self._running():
+            self._only_select(request.sql)
+            relation = self._cursor.sql(request.sql)
+            names = unique_names(relation.columns)
+            types = [column_type(kind) for kind in relation.types]
+            try:
+                self._write(request.sql, names, types, out)
+            except (duckdb.ConversionException, RuntimeError):
+                narrower = [("number", "DOUBLE") if cast == _WIDE else (ours, cast) for ours, cast in types]
+                if narrower == types:
+                    raise
+                types = narrower
+                self._write(request.sql, names, types, out)
+        return [(name, ours) for name, (ours, _cast) in zip(names, types, strict=True)]
+
+    def _write(self, sql: str, names: list[str], types: list[tuple[str, str | None]], out: ArrowFile) -> None:
+        stream = nanoarrow.c_array_stream(self._cursor.sql(_projected(sql, names, types)))
+        out.write_all(stream.get_schema(), stream)
+
+    def interrupt(self) -> None:
+        self._cursor.interrupt()
+
+    def _only_select(self, sql: str) -> None:
+        statements = self._cursor.extract_statements(sql)
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise Failure("RefusedError", "sql_refused", "Only a single SELECT statement can be run.")
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """A fresh cursor for each statement, as only one result can be open on each."""
+        self._cursor = self._connection.cursor()
+        try:
+            with _translated(self._memory_mb):
+                yield
+        finally:
+            self._cursor.close()
+
+
+def _config(memory_mb: int, threads: int) -> dict[str, Any]:
+    return {
+        "threads": threads,
+        "memory_limit": f"{memory_mb * 4 // 5}MB",
+        "python_enable_replacements": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "allow_community_extensions": False,
+    }
+
+
+def _list(texts: list[str]) -> str:
+    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
+
+
+def _projected(sql: str, names: list[str], types: list[tuple[str, str | None]]) -> str:
+    """The same rows under unique names, each column cast to what a result can hold."""
+    places = [f"c{number}" for number in range(len(names))]
+    items = []
+    for place, name, (_ours, cast) in zip(places, names, types, strict=True):
+        value = f"to_json({place})::VARCHAR" if cast == "JSON" else f"{place}::{cast}" if cast else place
+        items.append(f"{value} AS {quoted(name)}")
+    return f"SELECT {', '.join(items)} FROM (\n{sql.rstrip().rstrip(';')}\n) AS t({', '.join(places)})"
+
+
+_TABLES = """
+    SELECT schema_name, table_name, true FROM duckdb_tables() WHERE NOT internal AND NOT temporary
+    UNION ALL
+    SELECT schema_name, view_name, false FROM duckdb_views() WHERE NOT internal
+    ORDER BY 1, 2
+"""
+_CONSTRAINTS = """
+    SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+    FROM duckdb_constraints() ORDER BY schema_name, table_name, constraint_index
+"""
+
+
+def inspected(cursor: Any) -> dict[str, Any]:
+    tables = {}
+    for schema, table, is_table in cursor.execute(_TABLES).fetchall():
+        relation = cursor.sql(f"SELECT * FROM {quoted(schema)}.{quoted(table)}")
+        tables[_name(schema, table)] = {
+            "name": _name(schema, table),
+            "address": [schema, table],
+            "is_view": not is_table,
+            "columns": [
+                {"name": column, "type": column_type(kind)[0], "nullable": True, "unique": False}
+                for column, kind in zip(relation.columns, relation.types, strict=True)
+            ],
+            "primary_key": [],
+        }
+    relationships = [
+        relationship
+        for schema, table, kind, columns, to_table, to_columns in cursor.execute(_CONSTRAINTS).fetchall()
+        if (relationship := _noted(tables[_name(schema, table)], kind, columns, schema, to_table, to_columns))
+    ]
+    return {"tables": list(tables.values()), "relationships": relationships}
+
+
+def _name(schema: str, table: str) -> str:
+    return table if schema == "main" else f"{schema}.{table}"
+
+
+def _noted(
+    table: dict[str, Any], kind: str, columns: list[str], schema: str, to_table: str | None, to_columns: list[str]
+) -> dict[str, Any] | None:
+    """Writes a constraint into its table; a foreign key is returned as a relationship."""
+    if kind == "FOREIGN KEY" and to_table:
+        return {
+            "from_table": table["name"],
+            "from_columns": columns,
+            "to_table": _name(schema, to_table),
+            "to_columns": to_columns,
+        }
+    for column in table["columns"]:
+        if column["name"] in columns:
+            column["nullable"] = column["nullable"] and kind != "NOT NULL"
+            column["unique"] = column["unique"] or (kind in ("PRIMARY KEY", "UNIQUE") and len(columns) == 1)
+    if kind == "PRIMARY KEY":
+        table["primary_key"] = columns
+    return None
+
+
+_USER_ERRORS = ("Parser", "Binder", "Catalog", "Syntax", "Not implemented", "Type", "Type Mismatch")
+_VALUE_ERRORS = ("Conversion", "Out of Range", "Invalid Input", "Invalid Type")
+_NOISE = "ArrowArrayStream::get_next() failed (5): "
+
+
+@contextmanager
+def _translated(memory_mb: int, *, opening: str | None = None) -> Iterator[None]:
+    try:
+        yield
+    except (duckdb.Error, RuntimeError) as error:
+        raise _failure(str(error).removeprefix(_NOISE), memory_mb, opening) from error
+    except MemoryError as error:
+        raise failures.too_much_memory(memory_mb) from error
+
+
+def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
+    """Errors of the stream come as text only, so both kinds are told apart by the words that DuckDB begins with."""
+    kind, _, rest = text.partition(" Error: ")
+    message = rest.split("\n\n")[0].strip() or text
+    if kind == "Out of Memory" or "bad_alloc" in text or "failed to allocate" in text.lower():
+        return failures.too_much_memory(memory_mb)
+    if kind == "INTERRUPT":
+        return Failure("LimitError", "query_interrupted", "The query was stopped.")
+    if kind == "Permission":
+        return Failure("RefusedError", "sql_refused", message)
+    if opening is not None:
+        return _cannot_open(opening, message)
+    if kind in _USER_ERRORS:
+        return failures.bad_sql(message)
+    if kind in _VALUE_ERRORS:
+        return failures.sql_failed(message)
+    return Failure("SourceError", "source_failed", f"The data could not be read: {message}")
+
+
+def _cannot_open(path: str, message: str) -> Failure:
+    if "lock" in message.lower():
+        return Failure(
+            "SourceError",
+            "source_locked",
+            f"{path} is being written by another process.",
+            "DuckDB lets either one process write or many read: close the writer, or copy the file.",
+        )
+    return Failure("SourceError", "source_unreadable", f"{path} cannot be opened as a DuckDB database: {message}")

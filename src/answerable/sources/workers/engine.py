@@ -1,0 +1,74 @@
+"""What every engine in a worker can do."""
+
+import json
+import time
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from answerable.sources.workers.arrow_file import ArrowFile
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One statement and what it may use."""
+
+    sql: str
+    seconds: float
+    memory_mb: int
+    rows: int
+    bytes: int
+
+
+class Engine(Protocol):
+    def inspect(self) -> dict[str, Any]:
+        """Tables with their columns, keys and declared relationships, as plain JSON."""
+        ...
+
+    def check(self, request: Request) -> None: ...
+
+    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        """Writes the result and returns the names and types of its columns."""
+        ...
+
+    def rows(self, request: Request) -> list[Any]: ...
+
+    def interrupt(self) -> None:
+        """Called from another thread while a statement runs."""
+        ...
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """A result column of the same name as an earlier one gets a number: `name_2`."""
+    taken: set[str] = set()
+    unique = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate.casefold() in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate.casefold())
+        unique.append(candidate)
+    return unique
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Deadline:
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def passed(self) -> bool:
+        return time.monotonic() > self._end
+
+
+def as_text(value: Any) -> str | None:
+    """Any value as the text that stands for it in a column of text."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, list | dict | tuple):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return str(value)

@@ -1,0 +1,311 @@
+"""SQLite in a worker: the file opened read-only, an authorizer that knows only reading, and a clock in the engine."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from answerable.sources.workers import failures, row_batches
+from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.engine import Deadline, Request, quoted, unique_names
+from answerable.sources.workers.failures import Failure
+from answerable.sources.workers.sqlite_types import declared_type, widened
+
+_BATCH = 32_768
+_STEPS_BETWEEN_CLOCK_READINGS = 10_000
+_MAX_VALUE_BYTES = 256 * 1024 * 1024
+
+_FUNCTIONS = frozenset(
+    [
+        "abs",
+        "avg",
+        "ceil",
+        "ceiling",
+        "char",
+        "coalesce",
+        "concat",
+        "concat_ws",
+        "count",
+        "cume_dist",
+        "date",
+        "datetime",
+        "dense_rank",
+        "exp",
+        "first_value",
+        "floor",
+        "format",
+        "glob",
+        "group_concat",
+        "hex",
+        "ifnull",
+        "iif",
+        "instr",
+        "julianday",
+        "json",
+        "json_array",
+        "json_array_length",
+        "json_extract",
+        "json_group_array",
+        "json_group_object",
+        "json_object",
+        "json_type",
+        "json_valid",
+        "lag",
+        "last_value",
+        "lead",
+        "length",
+        "like",
+        "likelihood",
+        "likely",
+        "ln",
+        "log",
+        "log10",
+        "log2",
+        "lower",
+        "ltrim",
+        "max",
+        "min",
+        "mod",
+        "nth_value",
+        "ntile",
+        "nullif",
+        "octet_length",
+        "percent_rank",
+        "pi",
+        "pow",
+        "power",
+        "printf",
+        "quote",
+        "rank",
+        "replace",
+        "round",
+        "row_number",
+        "rtrim",
+        "sign",
+        "sqrt",
+        "strftime",
+        "string_agg",
+        "substr",
+        "substring",
+        "sum",
+        "time",
+        "timediff",
+        "total",
+        "trim",
+        "trunc",
+        "typeof",
+        "unhex",
+        "unicode",
+        "unixepoch",
+        "unlikely",
+        "upper",
+        "->",
+        "->>",
+        "acos",
+        "asin",
+        "atan",
+        "atan2",
+        "cos",
+        "sin",
+        "tan",
+        "degrees",
+        "radians",
+        "current_date",
+        "current_time",
+        "current_timestamp",
+    ]
+)
+_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+
+
+class SqliteEngine:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._path = Path(spec["database"])
+        self._memory_mb: int = spec["memory_mb"]
+        self._deadline = Deadline(60)
+        self._stopped = False
+        self._trusted = True
+        with self._running(60):
+            self._connection = _opened(self._path)
+            self._connection.set_progress_handler(self._is_over, _STEPS_BETWEEN_CLOCK_READINGS)
+            self._tables = frozenset(
+                name.casefold()
+                for (name,) in self._connection.execute(
+                    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+                )
+            )
+            self._connection.set_authorizer(self._authorize)
+        self._trusted = False
+
+    def inspect(self) -> dict[str, Any]:
+        self._trusted = True
+        try:
+            with self._running(60):
+                return _inspected(self._connection)
+        finally:
+            self._trusted = False
+
+    def check(self, request: Request) -> None:
+        with self._running(request.seconds):
+            self._connection.execute(f"EXPLAIN {request.sql}").fetchall()
+
+    def rows(self, request: Request) -> list[Any]:
+        with self._running(request.seconds):
+            fetched = self._connection.execute(request.sql).fetchmany(request.rows + 1)
+        if len(fetched) > request.rows:
+            raise failures.too_many_rows(request.rows)
+        return fetched
+
+    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        with self._running(request.seconds):
+            names, types = self._write(request.sql, out)
+        return list(zip(names, types, strict=True))
+
+    def interrupt(self) -> None:
+        self._stopped = True
+        self._connection.interrupt()
+
+    def _write(self, sql: str, out: ArrowFile) -> tuple[list[str], list[str]]:
+        """Types are taken from the values. When a later batch does not fit those of the first, all is written again."""
+        types: list[str | None] | None = None
+        while True:
+            cursor = self._connection.execute(sql)
+            names = unique_names([column[0] for column in cursor.description])
+            written = _write_batches(cursor, names, types or [None] * len(names), out)
+            if written.complete:
+                return names, _settled(written.types)
+            types = written.types
+
+    def _is_over(self) -> bool:
+        return self._stopped or self._deadline.passed()
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _database: str | None, _by: str | None
+    ) -> int:
+        if self._trusted or action == sqlite3.SQLITE_SELECT:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_READ:
+            table = (first or "").casefold()
+            allowed = not table or table in self._tables or table in _TABLE_FUNCTIONS
+            return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").casefold() in _FUNCTIONS:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    @contextmanager
+    def _running(self, seconds: float) -> Iterator[None]:
+        self._deadline = Deadline(seconds)
+        self._stopped = False
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._failure(error, seconds) from error
+        except MemoryError as error:
+            raise failures.too_much_memory(self._memory_mb) from error
+
+    def _failure(self, error: sqlite3.Error, seconds: float) -> Failure:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        message = str(error)
+        if code == sqlite3.SQLITE_INTERRUPT:
+            return failures.too_slow(seconds)
+        if code in (sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_TOOBIG):
+            return failures.too_much_memory(self._memory_mb)
+        if code == sqlite3.SQLITE_AUTH:
+            return Failure("RefusedError", "sql_refused", f"The statement may not do this: {message}.")
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return Failure("TransientError", "source_locked", f"{self._path} is being written by another process.")
+        if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH):
+            return failures.bad_sql(message)
+        return Failure(
+            "SourceError", "source_unreadable", f"{self._path} cannot be read as a SQLite database: {message}."
+        )
+
+
+class _Written:
+    def __init__(self, types: list[str | None], complete: bool) -> None:
+        self.types = types
+        self.complete = complete
+
+
+def _write_batches(cursor: sqlite3.Cursor, names: list[str], types: list[str | None], out: ArrowFile) -> _Written:
+    started = False
+    while rows := cursor.fetchmany(_BATCH):
+        wider = widened(types, zip(*rows, strict=True))
+        if started and _settled(wider) != _settled(types):
+            return _Written(wider, complete=False)
+        types = wider
+        if not started:
+            out.start(row_batches.schema(names, _settled(types)))
+            started = True
+        out.add(row_batches.batch(names, _settled(types), rows))
+    if not started:
+        out.start(row_batches.schema(names, _settled(types)))
+    out.finish()
+    return _Written(types, complete=True)
+
+
+def _settled(types: Sequence[str | None]) -> list[str]:
+    """A column in which every value is null is text."""
+    return [kind or "text" for kind in types]
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    for pragma in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "temp_store = 2", "mmap_size = 0"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _inspected(connection: sqlite3.Connection) -> dict[str, Any]:
+    tables, relationships = [], []
+    listing = "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    for name, kind in connection.execute(listing + " ORDER BY name").fetchall():
+        tables.append(_table(connection, name, kind))
+        relationships += _foreign_keys(connection, name)
+    return {"tables": tables, "relationships": relationships}
+
+
+def _table(connection: sqlite3.Connection, name: str, kind: str) -> dict[str, Any]:
+    columns = connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()
+    key = [column[1] for column in sorted(columns, key=lambda column: column[5]) if column[5]]
+    alone = {tuple(key)} | set(_unique_indexes(connection, name))
+    return {
+        "name": name,
+        "address": [name],
+        "is_view": kind == "view",
+        "columns": [
+            {
+                "name": column[1],
+                "type": declared_type(column[2]),
+                "nullable": not (column[3] or column[5]),
+                "unique": (column[1],) in alone,
+            }
+            for column in columns
+        ],
+        "primary_key": key,
+    }
+
+
+def _unique_indexes(connection: sqlite3.Connection, table: str) -> Iterator[tuple[str, ...]]:
+    for _number, index, is_unique, _origin, is_partial in connection.execute(
+        f"PRAGMA index_list({quoted(table)})"
+    ).fetchall():
+        if is_unique and not is_partial:
+            yield tuple(row[2] for row in connection.execute(f"PRAGMA index_info({quoted(index)})"))
+
+
+def _foreign_keys(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+    """A key that names no column of the other table means its primary key."""
+    found: dict[int, dict[str, Any]] = {}
+    for number, _place, to_table, own, other, *_ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
+        entry = found.setdefault(
+            number, {"from_table": table, "from_columns": [], "to_table": to_table, "to_columns": []}
+        )
+        entry["from_columns"].append(own)
+        entry["to_columns"] += [other] if other else []
+    return list(found.values())

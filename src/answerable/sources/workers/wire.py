@@ -1,0 +1,102 @@
+"""How a worker and its parent talk: frames of JSON over a socket pair; a file descriptor may ride along with one.
+
+JSON and nothing richer: the parent must be able to read what a worker that was taken over says. What JSON lacks is
+written as an object with one key, which no other value can be: whatever is nested in the data travels as text.
+"""
+
+import array
+import json
+import socket
+import struct
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+MAX_FRAME = 256 * 1024 * 1024
+HEADER = struct.Struct("!I")
+
+
+def encoded(message: Any) -> bytes:
+    body = json.dumps(message, default=_tagged, ensure_ascii=False, separators=(",", ":")).encode(
+        "utf-8", "surrogatepass"
+    )
+    return HEADER.pack(len(body)) + body
+
+
+def decoded(body: bytes) -> Any:
+    return json.loads(body.decode("utf-8", "replace"), object_hook=_untagged)
+
+
+def nested_as_text(value: Any) -> Any:
+    """Lists, structs and maps of the data, as the JSON text that stands for them."""
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return value
+
+
+def send(connection: socket.socket, message: Any) -> None:
+    connection.sendall(encoded(message))
+
+
+def receive(connection: socket.socket) -> tuple[Any, int | None] | None:
+    """The next message and the descriptor that came with it; nothing when the other side is gone."""
+    start, descriptor = _start(connection)
+    if not start:
+        return None
+    header = start + (_exactly(connection, HEADER.size - len(start)) or b"")
+    if len(header) < HEADER.size:
+        return None
+    body = _exactly(connection, HEADER.unpack(header)[0])
+    return None if body is None else (decoded(body), descriptor)
+
+
+def _start(connection: socket.socket) -> tuple[bytes, int | None]:
+    data, ancillary, _flags, _address = connection.recvmsg(HEADER.size, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            return data, array.array("i", content[:4])[0]
+    return data, None
+
+
+def _exactly(connection: socket.socket, size: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < size:
+        part = connection.recv(min(size - len(parts), 1 << 20))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+def _tagged(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return {"$datetime": (value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value).isoformat()}
+    if isinstance(value, date):
+        return {"$date": value.isoformat()}
+    if isinstance(value, time):
+        return {"$time": value.replace(tzinfo=None).isoformat()}
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"$bytes": bytes(value).hex()}
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() and value.as_tuple().exponent == 0 else float(value)
+    if isinstance(value, UUID | timedelta):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent")
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "$datetime": datetime.fromisoformat,
+    "$date": date.fromisoformat,
+    "$time": time.fromisoformat,
+    "$bytes": bytes.fromhex,
+}
+
+
+def _untagged(value: dict[str, Any]) -> Any:
+    if len(value) == 1:
+        [(key, content)] = value.items()
+        if key in _READERS:
+            return _READERS[key](content)
+    return value
