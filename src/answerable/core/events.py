@@ -29,6 +29,13 @@ class RunStarted(_Event):
 
 
 @dataclass(frozen=True, slots=True)
+class RunResumed(_Event):
+    """Another process goes on with the run. Stored before it does anything, so of two that try only one succeeds."""
+
+    type: ClassVar[str] = "run.resumed"
+
+
+@dataclass(frozen=True, slots=True)
 class PlanReady(_Event):
     type: ClassVar[str] = "plan.ready"
     plan: Json
@@ -83,6 +90,8 @@ class StepFinished(_Event):
     output: Json
     attempt: int = 1
     duration_ms: float = 0.0
+    partial: bool = False
+    """Only a part of the work could be done, for example because a non-critical step of a sub-graph failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +182,7 @@ class RunCancelled(_Event):
 
 Event: TypeAlias = (
     RunStarted
+    | RunResumed
     | PlanReady
     | StepStarted
     | StepProgress

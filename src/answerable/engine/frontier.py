@@ -1,0 +1,214 @@
+"""Which nodes of a graph may start, and how the end of one bears on the others. Pure: no clock, no I/O.
+
+The rules, the same for every strategy:
+
+- A node is decided on when all it comes after have ended (and, with `on`, when its event has happened).
+- It is skipped if one of those failed and was critical, or was itself skipped for such a reason.
+- Those that failed without being critical, and those not taken (a condition did not hold, an event never happened),
+  hand on null. A node is not taken either if none of those it comes after was.
+- An event can no longer happen once nothing runs, nothing may start and nothing waits for a person.
+
+A decision depends only on how the parents ended, not on the order in which they did. So all strategies, and a run that
+was taken up again, come to the same end.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from answerable.core.errors import AnswerableError
+from answerable.core.ids import NodeId
+from answerable.core.values import Json
+from answerable.engine.conditions import holds, is_empty
+from answerable.engine.graph import Graph, Node
+
+
+class Frontier:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.outputs: dict[NodeId, Json] = {}
+        self.errors: dict[NodeId, AnswerableError] = {}
+        self.skipped: dict[NodeId, str] = {}
+        self.held: set[NodeId] = set()
+        """Those that wait for a person."""
+        self.partial = False
+        """A node did only a part of its work, or failed without being critical."""
+        self.happened: dict[str, Json] = {}
+        """The data of the events that nodes waited for."""
+        self._left = len(graph.nodes)
+        self._running = 0
+        self._limit = 1 if graph.strategy == "sequential" else graph.concurrency or self._left
+        self._missing = dict(graph.waits)
+        self._blocked: set[NodeId] = set()
+        self._ready: deque[Node] = deque()
+        self._rejected: deque[NodeId] = deque()
+        self._verdicts: list[tuple[NodeId, str]] = []
+        self._awaited = {name: list(nodes) for name, nodes in graph.awaited.items()}
+        self._stages = _Stages(graph) if graph.strategy == "levels" or graph.early_stop else None
+        for node in graph.nodes:
+            if not self._missing[node.id]:
+                self._admit(node)
+
+    @property
+    def ended(self) -> bool:
+        """Nothing runs, and nothing will without a person."""
+        return not self._running and not self._ready and (not self._left or bool(self.held))
+
+    def take(self) -> Sequence[Node]:
+        """The nodes to start now. They count as running until they finish, fail or are held."""
+        if not self._running and not self._ready:
+            self._give_up_waiting()
+        ready = self._ready
+        free = min(self._limit - self._running, len(ready))
+        self._running += free
+        return [ready.popleft() for _ in range(free)]
+
+    def take_skipped(self) -> Sequence[tuple[NodeId, str]]:
+        """The nodes that were decided against since the last call, each with the reason."""
+        verdicts, self._verdicts = self._verdicts, []
+        return verdicts
+
+    def inputs(self, node: Node) -> Mapping[NodeId, Json]:
+        outputs = self.outputs
+        return {parent: outputs.get(parent) for parent in node.after}
+
+    def finish(self, node: NodeId, output: Json, partial: bool = False) -> None:
+        self.outputs[node] = output
+        self.partial = self.partial or partial
+        self._running -= 1
+        self._end(node, "finished", output)
+
+    def fail(self, node: NodeId, error: AnswerableError) -> None:
+        self.errors[node] = error
+        if self.graph.by_id[node].critical:
+            self._blocked.add(node)
+        else:
+            self.partial = True
+        self._running -= 1
+        self._end(node, "failed", error.stable_code)
+
+    def hold(self, node: NodeId) -> None:
+        """The node waits for a person; the others go on as far as they can without it."""
+        self.held.add(node)
+        self._running -= 1
+
+    def signal(self, name: str, data: Json) -> None:
+        """A named event happened. Only the first time counts."""
+        self._hear(name, data)
+        self._fold_rejected()
+
+    def _end(self, node: NodeId, how: str, data: Json) -> None:
+        self._fold(node, how, data)
+        self._fold_rejected()
+
+    def _fold_rejected(self) -> None:
+        """A loop, not a recursion: one failure may skip a chain of any length."""
+        while self._rejected:
+            node = self._rejected.popleft()
+            self._fold(node, "skipped", self.skipped[node])
+
+    def _fold(self, node: NodeId, how: str, data: Json) -> None:
+        self._left -= 1
+        self._met(self.graph.children[node])
+        if self._stages is not None:
+            self._open_stages(self._stages, node)
+        if self._awaited:
+            self._hear(f"{node}.{how}", data)
+
+    def _hear(self, name: str, data: Json) -> None:
+        if name in self._awaited:
+            self.happened[name] = data
+            self._met(self._awaited.pop(name))
+
+    def _met(self, nodes: Sequence[NodeId]) -> None:
+        """One of the things that each of these nodes waits for is there."""
+        missing = self._missing
+        for node in nodes:
+            missing[node] -= 1
+            if not missing[node] and node not in self.skipped:
+                self._decide(self.graph.by_id[node])
+
+    def _decide(self, node: Node) -> None:
+        if self._blocked or self.skipped:
+            for parent in node.after:
+                if parent in self._blocked:
+                    how = "failed" if parent in self.errors else "was skipped"
+                    return self._reject(node.id, f"`{parent}` {how}", blocks=True)
+            if node.after and all(parent in self.skipped for parent in node.after):
+                return self._reject(node.id, "no step before it was taken")
+        for condition in node.when:
+            if not holds(condition, self.outputs.get(condition.input)):
+                return self._reject(node.id, f"`{condition}` does not hold")
+        return self._admit(node)
+
+    def _admit(self, node: Node) -> None:
+        if self._stages is None or self._stages.admits(node):
+            self._ready.append(node)
+
+    def _reject(self, node: NodeId, reason: str, *, blocks: bool = False) -> None:
+        self.skipped[node] = reason
+        self._verdicts.append((node, reason))
+        self._rejected.append(node)
+        if blocks:
+            self._blocked.add(node)
+
+    def _open_stages(self, stages: "_Stages", ended: NodeId) -> None:
+        for stage, nodes in stages.close(ended):
+            reason = self._reason_to_stop() if stage == 1 and self.graph.early_stop else None
+            if reason is not None:
+                self._stop(reason)
+                break
+            self._ready.extend(nodes)
+
+    def _reason_to_stop(self) -> str | None:
+        first = [node for node, level in self.graph.levels.items() if level == 0]
+        failed = next((node for node in first if node in self._blocked), None)
+        if failed is not None:
+            return f"stopped early: `{failed}` failed"
+        if all(is_empty(self.outputs.get(node)) for node in first):
+            return "stopped early: the first step found nothing"
+        return None
+
+    def _stop(self, reason: str) -> None:
+        """Everything after the first steps is skipped; none of it has started."""
+        for node, level in self.graph.levels.items():
+            if level and node not in self.skipped:
+                self._reject(node, reason, blocks=True)
+
+    def _give_up_waiting(self) -> None:
+        """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""
+        while self._awaited and not self._ready and not self.held:
+            name, node = next(
+                (n, node) for n, nodes in self._awaited.items() for node in nodes if self._missing[node] == 1
+            )
+            self._awaited[name].remove(node)
+            if not self._awaited[name]:
+                del self._awaited[name]
+            self._reject(node, f"`{name}` never happened")
+            self._fold_rejected()
+
+
+class _Stages:
+    """Holds nodes back until all of the earlier stages have ended: every level, or only the first for an early stop."""
+
+    def __init__(self, graph: Graph) -> None:
+        every = graph.strategy == "levels"
+        self._of = {node: level if every else min(level, 1) for node, level in graph.levels.items()}
+        self._left = [0] * (max(self._of.values()) + 1)
+        for stage in self._of.values():
+            self._left[stage] += 1
+        self._parked: list[list[Node]] = [[] for _ in self._left]
+        self._open = 0
+
+    def admits(self, node: Node) -> bool:
+        """Else the node is kept and comes back from `close`."""
+        stage = self._of[node.id]
+        if stage > self._open:
+            self._parked[stage].append(node)
+        return stage <= self._open
+
+    def close(self, node: NodeId) -> Iterator[tuple[int, Sequence[Node]]]:
+        """A node has ended; the stages that this opens, each with the nodes it held back."""
+        self._left[self._of[node]] -= 1
+        while not self._left[self._open] and self._open + 1 < len(self._left):
+            self._open += 1
+            yield self._open, self._parked[self._open]

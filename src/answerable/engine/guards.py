@@ -1,0 +1,227 @@
+"""What surrounds a step. Each guard wraps the call of a step, or leaves it alone if the node does not ask for it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from random import Random
+from typing import Literal, Protocol, TypeAlias
+
+from answerable.core.clock import Clock
+from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
+from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
+from answerable.core.values import Json
+from answerable.engine.graph import Node, Retry
+from answerable.engine.steps.base import Step, Suspended
+
+Call: TypeAlias = Callable[[Step], Awaitable[Json]]
+
+STEP_TIMEOUT = "step_timeout"
+BREAKER_OPEN = "breaker_open"
+
+
+class Guard(Protocol):
+    def __call__(self, node: Node, call: Call) -> Call: ...
+
+
+def default_guards(clock: Clock, random: Random | None = None) -> Sequence[Guard]:
+    """From the inside out: the limit holds for each attempt, and each attempt asks the breaker."""
+    return (Timeout(clock), Breakers(clock), Retrying(clock, random or Random()), fallback, doubt)  # noqa: S311 - no secret
+
+
+class Timeout:
+    """Ends an attempt that takes too long; the cancellation reaches whatever it is waiting for."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        seconds = node.timeout
+        if seconds is None:
+            return call
+
+        async def limited(step: Step) -> Json:
+            scope = asyncio.timeout(None)
+            alarm = asyncio.ensure_future(self._clock.sleep(seconds))
+            alarm.add_done_callback(lambda _: _expire(scope))
+            try:
+                async with scope:
+                    return await call(step)
+            except TimeoutError as error:
+                raise LimitError(
+                    f"Step `{step.id}` did not end within {seconds:g} seconds.",
+                    code=STEP_TIMEOUT,
+                    hint="Ask for less at once, or raise the step's `timeout`.",
+                ) from error
+            finally:
+                alarm.cancel()
+
+        return limited
+
+
+def _expire(scope: asyncio.Timeout) -> None:
+    with suppress(RuntimeError):  # the step ended in the same moment, or before
+        scope.reschedule(0)
+
+
+class Breaker:
+    """Keeps callers from a target that fails. Closed: calls pass. Open: calls are refused at once, until the target has
+    been left alone for a while. Half-open: one call is let through, and its end decides."""
+
+    def __init__(self, target: str, clock: Clock, threshold: int, cooldown: float) -> None:
+        self._target = target
+        self._clock = clock
+        self._threshold = threshold
+        self._cooldown = cooldown
+        self._failures = 0
+        self._opened_at: float | None = None
+        self._trying = False
+
+    @property
+    def state(self) -> Literal["closed", "open", "half-open"]:
+        if self._opened_at is None:
+            return "closed"
+        return "open" if self._clock.monotonic() - self._opened_at < self._cooldown else "half-open"
+
+    def enter(self) -> bool:
+        """Whether the call is the trial of a half-open breaker."""
+        state = self.state
+        if state == "open" or self._trying:
+            raise TransientError(
+                f"`{self._target}` failed {self._failures} times in a row and is left alone for a while.",
+                code=BREAKER_OPEN,
+                hint=f"Try again in {self._cooldown:g} seconds.",
+            )
+        self._trying = state == "half-open"
+        return self._trying
+
+    def leave(self, *, trial: bool, failed: bool | None) -> None:
+        """`failed` is nothing when the call was given up before the target could show itself."""
+        self._trying = self._trying and not trial
+        if failed:
+            self._failures += 1
+            if trial or (self._opened_at is None and self._failures >= self._threshold):
+                self._opened_at = self._clock.monotonic()
+        elif failed is False and (trial or self._opened_at is None):
+            self._failures = 0
+            self._opened_at = None
+
+
+class Breakers:
+    """One breaker for each target, shared by all runs of an engine."""
+
+    def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 60.0) -> None:
+        self._clock = clock
+        self._threshold = threshold
+        self._cooldown = cooldown
+        self._by_target: dict[str, Breaker] = {}
+
+    def of(self, target: str) -> Breaker:
+        if target not in self._by_target:
+            self._by_target[target] = Breaker(target, self._clock, self._threshold, self._cooldown)
+        return self._by_target[target]
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        if node.breaker is None:
+            return call
+        breaker = self.of(node.breaker)
+
+        async def broken(step: Step) -> Json:
+            trial, failed = breaker.enter(), None
+            try:
+                output = await call(step)
+                failed = False
+                return output
+            except AnswerableError as error:
+                failed = _is_the_targets_fault(error)
+                raise
+            finally:
+                breaker.leave(trial=trial, failed=failed)
+
+        return broken
+
+
+def _is_the_targets_fault(error: AnswerableError) -> bool:
+    return isinstance(error, TransientError | SourceError) or error.stable_code == STEP_TIMEOUT
+
+
+class Retrying:
+    """Tries again what may pass by itself, each time after a longer wait."""
+
+    def __init__(self, clock: Clock, random: Random) -> None:
+        self._clock = clock
+        self._random = random
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        retry = node.retry
+        if retry.attempts == 1:
+            return call
+
+        async def retried(step: Step) -> Json:
+            while True:
+                try:
+                    return await call(step)
+                except AnswerableError as error:
+                    if step.attempt >= retry.attempts or not _may_pass(error, node):
+                        raise
+                    delay = self._delay(retry, step.attempt, error)
+                    step.journal.record(StepRetried, step.id, step.attempt, delay, error.stable_code, error.message)
+                await self._clock.sleep(delay)
+                step.attempt += 1
+
+        return retried
+
+    def _delay(self, retry: Retry, attempt: int, error: AnswerableError) -> float:
+        """A target that says when to come back (`retry_after`, in seconds) is believed, within reason."""
+        longest = min(retry.max_delay, retry.base_delay * retry.factor ** (attempt - 1))
+        delay = self._random.uniform(0, longest) if retry.jitter else longest
+        return max(delay, min(retry.max_delay, float(error.details.get("retry_after", 0))))
+
+
+def _may_pass(error: AnswerableError, node: Node) -> bool:
+    """An effect that ran out of time may have happened; only a target that knows the key may be asked again."""
+    if error.stable_code == STEP_TIMEOUT:
+        return node.idempotent or not node.effect
+    return isinstance(error, TransientError)
+
+
+def fallback(node: Node, call: Call) -> Call:
+    """Puts a fixed output in the place of a failure, and says so. What the rules forbid stays forbidden."""
+    if node.fallback is None:
+        return call
+
+    async def replaced(step: Step) -> Json:
+        try:
+            return await call(step)
+        except RefusedError:
+            raise
+        except AnswerableError as error:
+            reason = {"code": error.stable_code, "message": error.message}
+            step.journal.record(StepOutput, step.id, "fallback", reason)
+            return node.fallback
+
+    return replaced
+
+
+def doubt(node: Node, call: Call) -> Call:
+    """An effect that was started and never reported may have happened. If its target cannot tell a repetition by the
+    idempotency key, a person decides."""
+    if not node.effect or node.idempotent:
+        return call
+
+    async def decided(step: Step) -> Json:
+        past = step.past
+        if past is None or not (past.unreported or past.approval):
+            return await call(step)
+        if past.approval is None:
+            prompt = (
+                f"Step `{step.id}` was started, but the process stopped before it reported: it may have taken effect. "
+                "Find out, then approve to do it once more, or decline to leave it."
+            )
+            step.journal.record(ApprovalRequested, step.id, prompt, {"idempotency_key": step.idempotency_key})
+        if past.approval == "refused":
+            raise RefusedError(f"Step `{step.id}` was not done again: this was declined.", code="effect_declined")
+        if past.approval != "given":
+            raise Suspended
+        return await call(step)
+
+    return decided

@@ -1,0 +1,180 @@
+"""The run's one list of events, which is also its journal.
+
+Events are numbered as they are recorded, stored once a tick of the loop in one commit, and only then shown: to the
+listeners, and to whoever waits for just that event to go on. Without a store they are shown at once. When the store
+fails, nothing more is recorded or shown, and whoever carries the run is told.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Concatenate, Literal, ParamSpec, TypeAlias
+
+from answerable.core.clock import Clock
+from answerable.core.context import RunContext
+from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.events import (
+    ApprovalDecided,
+    ApprovalRequested,
+    Event,
+    StepFailed,
+    StepFinished,
+    StepOutput,
+    StepRetried,
+    StepSkipped,
+    StepStarted,
+)
+from answerable.core.ids import NodeId, RunId
+from answerable.store.base import Events
+
+Listener: TypeAlias = Callable[[Event], None]
+"""Hears every event of a run, in order, each after it is stored. Must not block; what it raises is logged."""
+Ended: TypeAlias = StepFinished | StepFailed | StepSkipped
+P = ParamSpec("P")
+
+_log = logging.getLogger("answerable.engine")
+
+
+@dataclass(slots=True)
+class Past:
+    """What is known of a node when a run is taken up again."""
+
+    ended: Ended | None = None
+    attempt: int = 1
+    """The attempt to go on with."""
+    unreported: bool = False
+    """That attempt was started, and nobody knows how far it came."""
+    approval: Literal["asked", "given", "refused"] | None = None
+
+
+class Journal:
+    def __init__(
+        self,
+        context: RunContext,
+        clock: Clock,
+        events: Events | None = None,
+        listeners: list[Listener] | None = None,
+        past: Sequence[Event] = (),
+    ) -> None:
+        self.context = context
+        self.past: Mapping[NodeId, Past] = _recollected(past)
+        self.signals = [event for event in past if isinstance(event, StepOutput)]
+        self.listeners = [] if listeners is None else listeners
+        """May change while the run goes on."""
+        self.on_failure: Callable[[Exception], None] = lambda _: None
+        self._run = context.run
+        self._events = events
+        self._clock = clock
+        self._epoch = clock.now().timestamp() - clock.monotonic()
+        self._seq = self._stored = past[-1].seq if past else 0
+        self._buffer: list[tuple[Event, Listener | None]] = []
+        self._commit_task: asyncio.Task[None] | None = None
+        self._waiters: list[asyncio.Future[None]] = []
+        self._closed = False
+        self._failure: Exception | None = None
+
+    @property
+    def durable(self) -> bool:
+        return self._events is not None
+
+    def record(
+        self, kind: Callable[Concatenate[RunId, int, float, P], Event], *args: P.args, **named: P.kwargs
+    ) -> None:
+        self.record_then(None, kind, *args, **named)
+
+    def record_then(
+        self,
+        then: Listener | None,
+        kind: Callable[Concatenate[RunId, int, float, P], Event],
+        *args: P.args,
+        **named: P.kwargs,
+    ) -> None:
+        """`then` is called once the event is stored and the listeners have heard it."""
+        if self._closed:
+            return
+        self._seq += 1
+        event = kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *args, **named)
+        if self._events is None:
+            self._show(event, then)
+            return
+        self._buffer.append((event, then))
+        if self._commit_task is None:
+            self._commit_task = asyncio.get_running_loop().create_task(self._commit(self._events))
+
+    async def flush(self) -> None:
+        """Returns when all that was recorded so far is stored; raises what kept it from being stored."""
+        last = self._seq
+        while self._events is not None and self._stored < last and self._failure is None:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+        if self._failure is not None:
+            raise self._failure
+
+    async def close(self) -> None:
+        """Nothing is recorded any more; what was recorded is stored."""
+        self._closed = True
+        await self.flush()
+
+    async def _commit(self, events: Events) -> None:
+        batch, self._buffer = self._buffer, []
+        try:
+            await events.append([event for event, _ in batch])
+            self._stored = batch[-1][0].seq
+            self._commit_task = None
+            for event, then in batch:
+                self._show(event, then)
+        except Exception as error:  # a store is foreign ground, and a run must never hang for want of its commit
+            self._fail(error)
+        if self._buffer and self._commit_task is None:
+            self._commit_task = asyncio.get_running_loop().create_task(self._commit(events))
+        self._wake()
+
+    def _show(self, event: Event, then: Listener | None) -> None:
+        for listener in self.listeners:
+            try:
+                listener(event)
+            except Exception:  # a listener is a guest: it cannot stop the run
+                _log.exception("a listener failed", extra={"fields": {"run": self._run, "event": event.type}})
+        if then is not None:
+            then(event)
+
+    def _fail(self, error: Exception) -> None:
+        self._failure = error if isinstance(error, AnswerableError) else _unwritable(self._run, error)
+        self._closed = True
+        self._buffer.clear()
+        self.on_failure(self._failure)
+
+    def _wake(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+
+def _unwritable(run: RunId, error: Exception) -> OperatorError:
+    failure = OperatorError(
+        f"The events of {run} could not be stored ({type(error).__name__}: {error}).",
+        code="journal_unwritable",
+        hint="Make the store writable again (disk space, permissions); the run then goes on where it stopped.",
+    )
+    failure.__cause__ = error
+    return failure
+
+
+def _recollected(events: Sequence[Event]) -> dict[NodeId, Past]:
+    past: dict[NodeId, Past] = {}
+    for event in events:
+        match event:
+            case StepFinished() | StepFailed() | StepSkipped():
+                past.setdefault(event.node, Past()).ended = event
+            case StepStarted():
+                past[event.node] = Past(attempt=event.attempt, unreported=True)
+            case StepRetried():
+                past[event.node] = Past(attempt=event.attempt + 1)
+            case ApprovalRequested():
+                past.setdefault(event.node, Past()).approval = "asked"
+            case ApprovalDecided():
+                past.setdefault(event.node, Past()).approval = "given" if event.approved else "refused"
+    return past

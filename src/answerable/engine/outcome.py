@@ -1,0 +1,92 @@
+"""How a run ended, from its live state or from its stored events: both give the same."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from answerable.core.errors import AnswerableError, restored
+from answerable.core.events import Event, RunCancelled, RunFailed, RunFinished, StepFailed, StepFinished, StepSkipped
+from answerable.core.ids import NodeId, RunId
+from answerable.core.values import Json
+from answerable.engine.frontier import Frontier
+from answerable.store.base import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    run: RunId
+    status: RunStatus
+    outputs: Mapping[NodeId, Json] = field(default_factory=dict)
+    errors: Mapping[NodeId, AnswerableError] = field(default_factory=dict)
+    skipped: Mapping[NodeId, str] = field(default_factory=dict)
+    """With the reason for each."""
+    output: Json = None
+    failed: NodeId | None = None
+    """The critical node whose error is the run's."""
+
+    @property
+    def error(self) -> AnswerableError | None:
+        return None if self.failed is None else self.errors[self.failed]
+
+
+def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> Outcome:
+    """What a graph has come to, once nothing more runs."""
+    failed = None if frontier.held or status else _failed(frontier)
+    return Outcome(
+        run=run,
+        status=status or _status(frontier, failed),
+        outputs=frontier.outputs,
+        errors=frontier.errors,
+        skipped=frontier.skipped,
+        output=None if failed or frontier.held or status else _output(frontier),
+        failed=failed,
+    )
+
+
+def _failed(frontier: Frontier) -> NodeId | None:
+    """The first in the graph's order, so that it does not depend on which branch was faster."""
+    graph = frontier.graph
+    return next((node for node in graph.order if node in frontier.errors and graph.by_id[node].critical), None)
+
+
+def _status(frontier: Frontier, failed: NodeId | None) -> RunStatus:
+    if frontier.held:
+        return "waiting"
+    if failed is not None:
+        return "failed"
+    return "partial" if frontier.partial else "done"
+
+
+def _output(frontier: Frontier) -> Json:
+    graph, outputs = frontier.graph, frontier.outputs
+    if graph.output is not None:
+        return outputs.get(graph.output)
+    if len(graph.last) == 1:
+        return outputs.get(graph.last[0])
+    return {node: outputs[node] for node in graph.last if node in outputs}
+
+
+def told(events: Iterable[Event]) -> Outcome | None:
+    """The same from the events of a run that has ended; nothing if it has not. Nodes inside sub-graphs are left out."""
+    outputs: dict[NodeId, Json] = {}
+    errors: dict[NodeId, AnswerableError] = {}
+    skipped: dict[NodeId, str] = {}
+    for event in events:
+        match event:
+            case StepFinished(node=node) if "/" not in node:
+                outputs[node] = event.output
+            case StepFailed(node=node) if "/" not in node:
+                errors[node] = error_in(event)
+            case StepSkipped(node=node) if "/" not in node:
+                skipped[node] = event.reason
+            case RunFinished():
+                status: RunStatus = "partial" if event.status == "partial" else "done"
+                return Outcome(event.run, status, outputs, errors, skipped, event.output)
+            case RunFailed():
+                return Outcome(event.run, "failed", outputs, errors, skipped, failed=event.node)
+            case RunCancelled():
+                return Outcome(event.run, "cancelled", outputs, errors, skipped)
+    return None
+
+
+def error_in(event: StepFailed) -> AnswerableError:
+    return restored(event.kind, event.code, event.message, event.hint)

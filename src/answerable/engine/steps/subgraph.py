@@ -1,0 +1,82 @@
+"""Kind `subgraph`: runs a graph that is written in the node's config, or that an earlier step made."""
+
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from answerable.core.errors import AnswerableError, GraphError, kind_of
+from answerable.core.events import PlanReady
+from answerable.core.ids import NodeId
+from answerable.core.values import Frozen, Json
+from answerable.engine.graph import Graph, Node
+from answerable.engine.outcome import Outcome
+from answerable.engine.steps.base import Step
+
+
+class SubgraphConfig(Frozen):
+    graph: Json = None
+    """The graph itself; or else it comes from an earlier step:"""
+    source: NodeId | None = Field(default=None, alias="from")
+    """The node whose output holds the graph."""
+    field: str = "graph"
+    """Where in that output. A field `sentence` beside it is told with the plan."""
+    on_failure: Literal["fail", "report"] = "fail"
+    """When a critical node inside fails: fail with its error, or finish and report it in the output."""
+
+
+class SubgraphStep:
+    """Gives `{"status", "output", "outputs": {node: output}, "errors": {node: {"kind", "code", "message", "hint"}}}`,
+    with the nodes under the ids that the graph gives them."""
+
+    async def run(self, step: Step) -> Json:
+        config = _config(step)
+        document, sentence = _document(step, config)
+        graph = Graph.parse(document)
+        step.emit(PlanReady, plan=_plan(step, graph), sentence=sentence)
+        outcome = await step.run_graph(graph)
+        if outcome.error is not None and config.on_failure == "fail":
+            raise outcome.error
+        step.partial = outcome.status != "done"
+        return _told(outcome)
+
+
+def _config(step: Step) -> SubgraphConfig:
+    try:
+        return SubgraphConfig.model_validate(step.node.config)
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"]
+        raise GraphError(f"Node `{step.id}`: its config is wrong: {reason}.", node=step.id) from error
+
+
+def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:
+    if config.graph is not None:
+        return config.graph, None
+    if config.source is None or config.source not in step.inputs:
+        raise GraphError(f"Node `{step.id}`: it needs `graph`, or `from` with a node it comes after.", node=step.id)
+    made = step.inputs[config.source]
+    if not isinstance(made, dict) or config.field not in made:
+        raise GraphError(f"Node `{step.id}`: the output of `{config.source}` has no `{config.field}`.", node=step.id)
+    return made[config.field], made.get("sentence")
+
+
+def _plan(step: Step, graph: Graph) -> Json:
+    """The nodes under the ids that they have in this run."""
+
+    def shown(node: Node) -> Json:
+        after = [f"{step.inside}/{parent}" for parent in node.after]
+        return {"id": f"{step.inside}/{node.id}", "kind": node.kind, "after": after, "config": node.config}
+
+    return {"step": step.id, "nodes": [shown(graph.by_id[node]) for node in graph.order]}
+
+
+def _told(outcome: Outcome) -> Json:
+    return {
+        "status": outcome.status,
+        "output": outcome.output,
+        "outputs": outcome.outputs,
+        "errors": {node: _error(error) for node, error in outcome.errors.items()},
+    }
+
+
+def _error(error: AnswerableError) -> Json:
+    return {"kind": kind_of(error), "code": error.stable_code, "message": error.message, "hint": error.hint}

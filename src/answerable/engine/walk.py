@@ -1,0 +1,209 @@
+"""The loop: starts what the frontier says may start, and folds in the end of each node once it is stored.
+
+Whatever else a run can do is a step kind, a guard around a step, or a listener of events. A node is a chain: recorded
+already? then that; else run it and record it. So a run that is continued is the same walk, over a graph of which a part
+is known; and a sub-graph is the same walk again, inside a step.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from answerable.core.clock import Clock
+from answerable.core.codec import json_bytes
+from answerable.core.errors import AnswerableError, GraphError, InternalError, LimitError, kind_of
+from answerable.core.events import Event, StepFailed, StepFinished, StepOutput, StepSkipped, StepStarted
+from answerable.core.ids import NodeId
+from answerable.core.values import Json
+from answerable.engine.frontier import Frontier
+from answerable.engine.graph import Graph, Node
+from answerable.engine.guards import Call, Guard
+from answerable.engine.journal import Journal, Past
+from answerable.engine.outcome import Outcome, error_in, reached
+from answerable.engine.steps.base import Step, StepKind, Suspended
+
+DEEPEST = 8
+"""How many sub-graphs may lie in each other."""
+GRACE = 10.0
+"""Seconds that a cancelled step has to clean up."""
+
+_log = logging.getLogger("answerable.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What every walk of an engine works with."""
+
+    kinds: Mapping[str, StepKind]
+    guards: Sequence[Guard]
+    clock: Clock
+
+    def check(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            if node.kind not in self.kinds:
+                known = ", ".join(f"`{kind}`" for kind in sorted(self.kinds))
+                raise GraphError(
+                    f"Node `{node.id}`: there is no step kind `{node.kind}`.", hint=f"There are {known}.", node=node.id
+                )
+
+
+class Walk:
+    def __init__(self, means: Means, graph: Graph, journal: Journal, inside: str = "") -> None:
+        means.check(graph)
+        self.frontier = Frontier(graph)
+        self._means = means
+        self._journal = journal
+        self._prefix = inside and f"{inside}/"
+        self._loop = asyncio.get_running_loop()
+        self._tasks: dict[NodeId, asyncio.Task[None]] = {}
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+
+    async def to_end(self) -> Frontier:
+        """Returns when nothing more can run. Cancelled, or given up, it first stops all that runs."""
+        try:
+            if self.frontier.graph.awaited:
+                self._listen()
+            self._advance()
+            await self._ended
+        finally:
+            await self._stop()
+        return self.frontier
+
+    def give_up(self, error: Exception) -> None:
+        if not self._ended.done():
+            self._ended.set_exception(error)
+
+    def _advance(self, event: Event | None = None) -> None:
+        """Folds in what has happened, and starts what may start now."""
+        try:
+            if event is not None:
+                self._fold(event)
+            while nodes := self.frontier.take():
+                for node in nodes:
+                    self._start(node)
+            if self.frontier.skipped:
+                self._tell_skipped()
+            if self.frontier.ended and not self._ended.done():
+                self._ended.set_result(None)
+        except Exception as error:  # a defect of ours must not leave the run waiting for ever
+            self.give_up(error)
+
+    def _fold(self, event: Event) -> None:
+        match event:
+            case StepFinished():
+                self.frontier.finish(self._local(event.node), event.output, event.partial)
+            case StepFailed():
+                self.frontier.fail(self._local(event.node), error_in(event))
+            case StepOutput():
+                self.frontier.signal(event.channel, event.data)
+
+    def _local(self, id: NodeId) -> NodeId:
+        node = NodeId(id[len(self._prefix) :])
+        self._tasks.pop(node, None)
+        return node
+
+    def _start(self, node: Node) -> None:
+        id = NodeId(self._prefix + node.id)
+        past = self._journal.past.get(id)
+        if past is not None and past.ended is not None:
+            self._fold(past.ended)
+        else:
+            self._tasks[node.id] = self._loop.create_task(self._run(node, id, past))
+
+    async def _run(self, node: Node, id: NodeId, past: Past | None) -> None:
+        frontier, journal, clock = self.frontier, self._journal, self._means.clock
+        event = frontier.happened.get(node.on) if node.on else None
+        step = Step(node, frontier.inputs(node), journal, self, id, event, past)
+        began = clock.monotonic()
+        try:
+            call: Call = self._attempt
+            for guard in self._means.guards:
+                call = guard(node, call)
+            output = _exactly(await call(step), id)
+        except Suspended:
+            frontier.hold(node.id)
+            self._advance()
+        except Exception as failure:  # a guard is foreign ground like a kind: it fails the step, not the run
+            error, took = _typed(failure, step), (clock.monotonic() - began) * 1000
+            reason = (kind_of(error), error.stable_code, error.message, error.hint)
+            journal.record_then(self._advance, StepFailed, id, *reason, step.attempt, took)
+        else:
+            took = (clock.monotonic() - began) * 1000
+            journal.record_then(self._advance, StepFinished, id, output, step.attempt, took, step.partial)
+
+    async def _attempt(self, step: Step) -> Json:
+        self._journal.record(StepStarted, step.id, step.attempt)
+        if step.node.effect:
+            await self._journal.flush()
+        try:
+            return await self._means.kinds[step.node.kind].run(step)
+        except (AnswerableError, Suspended):
+            raise
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise
+            raise _typed(error, step) from error  # nobody cancelled the step: something it waited for was
+        except Exception as error:
+            raise _typed(error, step) from error
+
+    async def nested(self, step: Step, graph: Graph) -> Outcome:
+        if self._prefix.count("/") >= DEEPEST:
+            raise LimitError(
+                f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep.", code="subgraph_depth"
+            )
+        frontier = await Walk(self._means, graph, self._journal, step.inside).to_end()
+        outcome = reached(self._journal.context.run, frontier)
+        if outcome.status == "waiting":
+            raise Suspended
+        return outcome
+
+    def _tell_skipped(self) -> None:
+        for node, reason in self.frontier.take_skipped():
+            id = NodeId(self._prefix + node)
+            past = self._journal.past.get(id)
+            if past is None or past.ended is None:
+                self._journal.record(StepSkipped, id, reason)
+
+    def _listen(self) -> None:
+        """Takes part in what the steps of this graph say, from before the run was taken up and from now on."""
+        for event in self._journal.signals:
+            self._hear(event)
+        self._journal.listeners.append(self._hear)
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, StepOutput) and event.node.rpartition("/")[0] == self._prefix[:-1]:
+            self._advance(event)
+
+    async def _stop(self) -> None:
+        if self._hear in self._journal.listeners:
+            self._journal.listeners.remove(self._hear)
+        running = [task for task in self._tasks.values() if not task.done()]
+        for task in running:
+            task.cancel()
+        if running:
+            _, stuck = await asyncio.wait(running, timeout=GRACE)
+            if stuck:
+                _log.error("%d steps did not stop", len(stuck), extra=_about(self._journal))
+
+
+def _exactly(output: Json, id: NodeId) -> Json:
+    """The output as it will be read back: a continued run sees no other values, and nobody can change them."""
+    return orjson.loads(json_bytes(output, f"The output of step {id}"))
+
+
+def _typed(error: BaseException, step: Step) -> AnswerableError:
+    """What a user may hear of a failure that nobody foresaw; the rest is for the log."""
+    if isinstance(error, AnswerableError):
+        return error
+    _log.error("step %s failed", step.id, exc_info=error, extra=_about(step.journal, node=step.id))
+    return InternalError(
+        f"Step `{step.id}` failed because of a defect ({type(error).__name__}).",
+        hint=f"The log says more; look for {step.context.run}.",
+    )
+
+
+def _about(journal: Journal, **fields: str) -> Mapping[str, Mapping[str, str]]:
+    return {"fields": {"run": journal.context.run, **fields}}
