@@ -7,7 +7,9 @@ from typing import Literal
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
+from answerable.answers.facts import Fact, plan_facts
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec
+from answerable.answers.numbers import CheckedText, check_numbers
 from answerable.answers.prose import Result, prose
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
@@ -38,16 +40,20 @@ def present(
     told = provenance or Provenance()
     spec = format_spec(result.columns, _sample(path, rows, result.row_count), plan, units)
     picture = chart(result.columns, rows, result.row_count, plan=plan, units=units)
+    written = prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
+    checked = check_numbers(
+        written, result.columns, rows, _told_facts(told, plan, len(rows)), row_count=result.row_count, plan=plan
+    )
     return Answer(
         run_id=run_id,
         status=status,
         kind=_kind(question, result, picture),
-        text=prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood)),
+        text=checked.text or f"{result.row_count:,} rows.",
         columns=result.columns,
         rows=tuple(rows),
         row_count=result.row_count,
         steps=tuple(steps),
-        provenance=_completed(told, result, path, len(rows), picture, spec),
+        provenance=_completed(told, result, path, len(rows), checked, picture, spec),
         usage=usage or Usage(),
     )
 
@@ -87,15 +93,22 @@ def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
     return "chart" if asked and picture is not None else "table"
 
 
+def _told_facts(told: Provenance, plan: QueryPlan | None, shown: int) -> tuple[Fact, ...]:
+    """What the prose may say beside the rows: what was understood, the plan's constants, how many rows are shown."""
+    understood = (Fact(value=told.understood, basis="what was understood"),) if told.understood else ()
+    return (*understood, *(plan_facts(plan) if plan else ()), Fact(value=shown, basis="rows shown"))
+
+
 def _completed(
-    told: Provenance, result: FrameRef, path: Path, shown: int, picture: Json, spec: FormatSpec
+    told: Provenance, result: FrameRef, path: Path, shown: int, checked: CheckedText, picture: Json, spec: FormatSpec
 ) -> Provenance:
     return told.model_copy(
         update={
             "artifact": result.artifact,
             "chart": picture,
             "format": spec.model_dump(mode="json"),
+            "links": checked.links,
             "truncated": shown < result.row_count,
-            "findings": (*told.findings, *frame.json_form(path).findings),
+            "findings": (*told.findings, *checked.findings, *frame.json_form(path).findings),
         }
     )

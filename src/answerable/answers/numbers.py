@@ -1,0 +1,343 @@
+"""Numbers in prose are checked against the rows before the prose is shown.
+
+Every number that a sentence states has to be a cell, the row count, or a simple aggregate of a column, rounded as it is
+printed; and when the sentence names a row, a cell of that row. A number that is none of these is corrected where it is
+plain which one was meant, else its sentence is left out. Either way a finding tells of it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from answerable.answers.answer import NumberLink
+from answerable.answers.facts import (
+    Claim,
+    Fact,
+    Facts,
+    Rows,
+    covers,
+    number_of,
+    period_of,
+    rounds_to,
+    said,
+    stem,
+)
+from answerable.answers.numerals import Numeral
+from answerable.answers.roles import Field, words
+from answerable.answers.sentence import BETWEEN, COUNTED, LESS, MEAN, MEDIAN, MORE, TOTAL, Sentence, sentences
+from answerable.core.values import OutputColumn
+from answerable.query.plan import QueryPlan
+
+Proofs = list[tuple[Numeral, NumberLink | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    text: str
+    """Only what was found true; empty when nothing was."""
+    findings: tuple[str, ...] = ()
+    links: tuple[NumberLink, ...] = ()
+
+
+def check_numbers(
+    text: str,
+    columns: Sequence[OutputColumn],
+    rows: Rows,
+    extra_facts: Sequence[Fact] = (),
+    *,
+    row_count: int | None = None,
+    plan: QueryPlan | None = None,
+) -> CheckedText:
+    """`rows` are all rows, or the first of `row_count`; over a part of the rows nothing is aggregated."""
+    facts = Facts(columns, rows, len(rows) if row_count is None else row_count, extra_facts, plan)
+    kept = ""
+    findings: list[str] = []
+    links: list[NumberLink] = []
+    for sentence in sentences(text):
+        checked = _checked(sentence, facts)
+        findings += checked.findings
+        links += [link.model_copy(update=_shifted(link, len(kept))) for link in checked.links]
+        kept += checked.text
+    trimmed = kept.rstrip()
+    return CheckedText(trimmed, tuple(findings), tuple(links))
+
+
+def _checked(text: str, facts: Facts) -> CheckedText:
+    sentence = Sentence(text, facts)
+    proofs = _proofs(sentence)
+    wrong = [numeral for numeral, link in proofs if link is None]
+    if not wrong:
+        return CheckedText(text, (), _links(proofs))
+    return _mended(sentence, proofs, wrong) or CheckedText(
+        "", (f"Left out a sentence: “{wrong[0].text}” is not in the rows.",)
+    )
+
+
+def _mended(sentence: Sentence, proofs: Proofs, wrong: list[Numeral]) -> CheckedText | None:
+    """The sentence with its one wrong number put right, if it is plain which is right and nothing else says it."""
+    claim = _meant(wrong[0], sentence) if len(wrong) == 1 else None
+    said_already = {(link.kind, link.row, link.column) for _, link in proofs if link is not None}
+    if claim is None or (claim.link.kind, claim.link.row, claim.link.column) in said_already:
+        return None
+    numeral, written = wrong[0], _as_printed(claim.value, wrong[0])
+    text = sentence.text[: numeral.start] + written + sentence.text[numeral.end :]
+    proofs = _proofs(Sentence(text, sentence.facts))
+    if any(link is None for _, link in proofs):
+        return None
+    return CheckedText(text, (f"Corrected “{numeral.text}” to “{written}” ({claim.link.basis}).",), _links(proofs))
+
+
+def _proofs(sentence: Sentence) -> Proofs:
+    return [(numeral, _link(numeral, sentence)) for numeral in sentence.numerals]
+
+
+def _links(proofs: Proofs) -> tuple[NumberLink, ...]:
+    placed = ((n, link) for n, link in proofs if link is not None)
+    return tuple(link.model_copy(update={"start": n.start, "end": n.end}) for n, link in placed)
+
+
+def _link(numeral: Numeral, sentence: Sentence) -> NumberLink | None:
+    """The proof of a numeral, or nothing."""
+    if numeral.kind == "date":
+        return _dated(numeral, sentence.facts)
+    if numeral.kind == "time":
+        return _timed(numeral, sentence.facts)
+    if numeral.kind == "ordinal":
+        inside = 1 <= numeral.value <= sentence.facts.row_count
+        return NumberLink(start=0, end=0, kind="row_count", basis="a place among the rows") if inside else None
+    if numeral.kind == "unreadable":
+        return None
+    claims = {"number": _number_claims, "percent": _percent_claims, "ratio": _ratio_claims}[numeral.kind]
+    for claim in claims(numeral, sentence):
+        if _agrees(claim.value, numeral, sentence):
+            return claim.link
+    return None
+
+
+def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
+    facts = sentence.facts
+    named = sentence.rows_for(numeral)
+    rows: Sequence[int] = named or range(len(facts.rows))
+    plain = [f for f in facts.measures if not facts.is_fraction(f)]
+    yield from facts.cells(rows, _counted(numeral, sentence) or plain)
+    yield from facts.cells(rows, [f for f in facts.fields if _is_called(f, numeral, sentence)])
+    if _counts_rows(numeral, sentence, named):
+        link = NumberLink(start=0, end=0, kind="row_count", basis="the number of rows")
+        yield Claim(Decimal(facts.row_count), link)
+    yield from _years(numeral, facts)
+    yield from _extra(facts)
+    yield from _aggregates(sentence, named)
+    if sentence.cue(LESS, MORE, BETWEEN):
+        for first, second, _, basis in facts.pairs(facts.comparable_rows(named)):
+            yield Claim(abs(first - second), _derived(f"difference of {basis}"))
+
+
+def _percent_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
+    facts = sentence.facts
+    named = sentence.rows_for(numeral)
+    rows: Sequence[int] = named or range(len(facts.rows))
+    yield from facts.cells(rows, [f for f in facts.measures if facts.is_percentage(f)])
+    for claim in facts.cells(rows, [f for f in facts.measures if facts.is_fraction(f)]):
+        yield Claim(claim.value * 100, claim.link)
+    moving = sentence.cue(LESS, MORE, BETWEEN)
+    if moving:
+        for first, second, _, basis in facts.pairs(facts.comparable_rows(named)):
+            yield from _changes(first, second, basis, sentence)
+    elif facts.complete:
+        yield from _shares(sentence, named)
+    yield from _extra(facts)
+
+
+def _ratio_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
+    facts = sentence.facts
+    for first, second, _, basis in facts.pairs(facts.comparable_rows(sentence.rows_for(numeral))):
+        for over, under in ((first, second), (second, first)):
+            if under:
+                yield Claim(over / under, _derived(f"ratio of {basis}"))
+
+
+def _aggregates(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
+    facts = sentence.facts
+    everything = list(range(len(facts.rows))) if facts.complete else []
+    for rows in (named if len(named) > 1 else [], everything):
+        if sentence.cue(TOTAL):
+            yield from facts.totals(rows)
+        if sentence.cue(MEAN):
+            yield from facts.means(rows)
+        if sentence.cue(MEDIAN):
+            yield from facts.medians(rows)
+
+
+def _shares(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
+    """Parts of a column's sum: of each named row (else of the largest), and of the named rows together."""
+    facts = sentence.facts
+    for field in facts.measures:
+        values = facts.values(field)
+        total = sum(values, Decimal(0))
+        if total <= 0 or min(values) < 0:
+            continue
+        basis = f"share in the sum of {field.name}"
+        for row in named:
+            if (value := facts.number(row, field.index)) is not None:
+                yield Claim(value / total * 100, _derived(f"{basis}, row {row + 1}", row, field))
+        if not named:
+            yield Claim(max(values) / total * 100, _derived(f"{basis}, largest", None, field))
+        if len(named) > 1 and sentence.cue(TOTAL):
+            together = sum((v for row in named if (v := facts.number(row, field.index)) is not None), Decimal(0))
+            yield Claim(together / total * 100, _derived(f"{basis}, together", None, field))
+
+
+def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) -> Iterator[Claim]:
+    """From either to the other, in the direction that the sentence tells."""
+    for old, new in ((first, second), (second, first)):
+        if old:
+            change = (new - old) / abs(old) * 100
+            told = (change >= 0 and sentence.cue(MORE, BETWEEN)) or (change <= 0 and sentence.cue(LESS, BETWEEN))
+            if told:
+                yield Claim(change, _derived(f"relative change of {basis}"))
+
+
+def _agrees(value: Decimal, numeral: Numeral, sentence: Sentence) -> bool:
+    hedge = sentence.hedge(numeral)
+    if hedge and hedge["above"] and value < numeral.value:
+        return _exactly(value, numeral, sentence)
+    if hedge and hedge["below"] and value > numeral.value:
+        return _exactly(value, numeral, sentence)
+    return _exactly(value, numeral, sentence) or (hedge is not None and _matches(value, numeral, sentence, rough=True))
+
+
+def _exactly(value: Decimal, numeral: Numeral, sentence: Sentence) -> bool:
+    return _matches(value, numeral, sentence, rough=False)
+
+
+def _matches(value: Decimal, numeral: Numeral, sentence: Sentence, *, rough: bool) -> bool:
+    """A loss may be told without its minus, if the sentence says that it is one."""
+    if rounds_to(value, numeral, rough):
+        return True
+    unsigned_loss = value < 0 and not numeral.signed and sentence.cue(LESS) and numeral.kind != "ratio"
+    return unsigned_loss and rounds_to(-value, numeral, rough)
+
+
+def _is_called(field: Field, numeral: Numeral, sentence: Sentence) -> bool:
+    """Keys and calendar numbers count only when the sentence calls them so: order 1042, week 12, #7."""
+    if field.role == "measure" or field.role == "time":
+        return False
+    before = sentence.word_before(numeral)
+    return before in ("#", "number", "no", "id") or stem(before) in {stem(word) for word in words(field.name)}
+
+
+def _counted(numeral: Numeral, sentence: Sentence) -> list[Field]:
+    """The measures that the word after the numeral names: in “500 orders” only orders can be meant."""
+    noun = stem(sentence.word_after(numeral))
+    return [f for f in sentence.facts.measures if noun and noun in {stem(word) for word in words(f.name)}]
+
+
+def _counts_rows(numeral: Numeral, sentence: Sentence, named: list[int]) -> bool:
+    """Whether the numeral can be the row count: not when it counts what a column counts, nor what a named row has."""
+    noun = sentence.word_after(numeral)
+    if noun in COUNTED:
+        return True
+    labels = [f for f in sentence.facts.fields if f.role in ("category", "key", "time")]
+    if any(stem(noun) == stem(word) for f in labels for word in words(f.name)):
+        return True
+    return not named and not _counted(numeral, sentence)
+
+
+def _years(numeral: Numeral, facts: Facts) -> Iterator[Claim]:
+    if len(numeral.text) == 4 and numeral.text.isdigit():
+        for period, row, column in facts.dates():
+            link = NumberLink(start=0, end=0, kind="cell", row=row, column=column, basis=f"a date in row {row + 1}")
+            yield Claim(Decimal(period.year or 0), link)
+        for fact in facts.extra:
+            if isinstance(fact.value, str) and (known := period_of(fact.value)):
+                yield Claim(Decimal(known.year or 0), NumberLink(start=0, end=0, kind="fact", basis=fact.basis))
+
+
+def _extra(facts: Facts) -> Iterator[Claim]:
+    for fact in facts.extra:
+        value = number_of(fact.value)
+        if value is not None:
+            yield Claim(value, NumberLink(start=0, end=0, kind="fact", basis=fact.basis))
+
+
+def _dated(numeral: Numeral, facts: Facts) -> NumberLink | None:
+    assert numeral.period is not None
+    for known, row, column in facts.dates():
+        if covers(numeral.period, known):
+            return NumberLink(start=0, end=0, kind="cell", row=row, column=column, basis=f"a date in row {row + 1}")
+    for fact in facts.extra:
+        said_date = period_of(fact.value) if isinstance(fact.value, str) else None
+        if said_date and covers(numeral.period, said_date):
+            return NumberLink(start=0, end=0, kind="fact", basis=fact.basis)
+    return None
+
+
+def _timed(numeral: Numeral, facts: Facts) -> NumberLink | None:
+    """A time of day has to stand in a cell of a date or a time."""
+    wanted = numeral.text.rjust(len(numeral.text) + (numeral.text.find(":") == 1), "0")
+    for field in facts.fields:
+        if field.type in ("datetime", "time"):
+            for number, row in enumerate(facts.rows):
+                if isinstance(row[field.index], str) and row[field.index].rpartition("T")[2].startswith(wanted):
+                    basis = f"{field.name} of row {number + 1}"
+                    return NumberLink(start=0, end=0, kind="cell", row=number, column=field.index, basis=basis)
+    return None
+
+
+def _meant(numeral: Numeral, sentence: Sentence) -> Claim | None:
+    """What a wrong numeral was plainly meant to be: the one cell it can be, the sum, the mean, or the row count."""
+    facts = sentence.facts
+    if numeral.kind != "number":
+        return None
+    if sentence.word_after(numeral) in ("row", "rows", "result", "results", "record", "records"):
+        link = NumberLink(start=0, end=0, kind="row_count", basis="the number of rows")
+        return Claim(Decimal(facts.row_count), link)
+    spoken = [f for f in facts.measures if said(f, sentence.text)]
+    columns = spoken if spoken else list(facts.measures)
+    if len(columns) != 1 or facts.is_fraction(columns[0]):
+        return None
+    named = sentence.rows_for(numeral)
+    if sentence.cue(MORE, LESS, BETWEEN) or (named and sentence.cue(TOTAL, MEAN, MEDIAN)):
+        return None
+    if len(named) == 1:
+        return next(facts.cells(named, columns), None)
+    if named or not facts.complete:
+        return None
+    return _meant_aggregate(sentence, columns[0])
+
+
+def _meant_aggregate(sentence: Sentence, column: Field) -> Claim | None:
+    everything = range(len(sentence.facts.rows))
+    total, mean = sentence.cue(TOTAL), sentence.cue(MEAN)
+    if total == mean:
+        return None
+    claims = sentence.facts.totals(everything) if total else sentence.facts.means(everything)
+    return next((claim for claim in claims if claim.link.column == column.index), None)
+
+
+def _as_printed(value: Decimal, numeral: Numeral) -> str:
+    """The right value in the wrong one's clothes: the same decimals, grouping, scale and units."""
+    digits = re.search(r"\d[\d,]*(?:\.(\d+))?", numeral.text)
+    if digits is None:
+        return f"{value:,}"
+    decimals = len(digits[1] or "")
+    scale = _scale_of(numeral, digits[0])
+    number = abs(value) / scale
+    grouped = "," in digits[0] or (scale == 1 and number >= 10_000) or (number >= 1_000 and numeral.value < 1_000)
+    written = format(number, f"{',' if grouped else ''}.{decimals}f")
+    prefix = numeral.text[: digits.start()].strip("-−+ ")
+    return ("−" if value < 0 else "") + prefix + written + numeral.text[digits.end() :]
+
+
+def _scale_of(numeral: Numeral, digits: str) -> Decimal:
+    printed = Decimal(digits.replace(",", ""))
+    return abs(numeral.value) / printed if printed and numeral.scaled else Decimal(1)
+
+
+def _derived(basis: str, row: int | None = None, field: Field | None = None) -> NumberLink:
+    return NumberLink(start=0, end=0, kind="aggregate", row=row, column=field.index if field else None, basis=basis)
+
+
+def _shifted(link: NumberLink, by: int) -> dict[str, int]:
+    return {"start": link.start + by, "end": link.end + by}

@@ -1,0 +1,259 @@
+"""Finds everything in a text that states a number: digits, percentages, dates, number words, fractions.
+
+Reading is strict: digits that do not form a number, a date or a time that can be read are reported as unreadable, so
+that whoever checks the text knows of every one. Number words are read in English only.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+Kind = Literal["number", "percent", "ratio", "ordinal", "date", "time", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A date as far as it was said: a year, a quarter, a month, a day."""
+
+    year: int | None = None
+    quarter: int | None = None
+    month: int | None = None
+    day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numeral:
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    value: Decimal = Decimal(0)
+    """Scaled: “1.2 million” is 1200000. A percentage is the number before the sign."""
+    unit: Decimal = Decimal(1)
+    """The worth of the last digit that was printed; what was rounded may be half of it away."""
+    rough_unit: Decimal = Decimal(1)
+    """The same, when trailing zeros are taken for rounding: “about 1,200” may stand for 1,234."""
+    signed: bool = False
+    scaled: bool = False
+    """A word or letter multiplies it: million, k."""
+    period: Period | None = None
+
+
+def numerals(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Numeral]:
+    """All of them in order. Spans in `masked` were read by somebody else and are left out."""
+    taken = list(masked)
+    found = []
+    for reader in (_dates, _times, _fractions, _digits, _words):
+        for numeral in reader(text):
+            if not any(numeral.start < end and start < numeral.end for start, end in taken):
+                taken.append((numeral.start, numeral.end))
+                found.append(numeral)
+    found.extend(_leftovers(text, taken))
+    return sorted(found, key=lambda numeral: numeral.start)
+
+
+# Dates and times
+
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october"]
+_MONTHS += ["november", "december"]
+_MONTH = (
+    r"(?P<{0}>"
+    + "|".join(f"{name}|{name[:3]}\\.?" + ("|sept\\.?" if name[0:4] == "sept" else "") for name in _MONTHS)
+    + ")"
+)
+_BEGIN, _END = r"(?<![\w.,/:\-−])", r"(?![\w/])(?![.,:]\d)(?!-\d)"
+_DATE_FORMS = tuple(
+    re.compile(_BEGIN + form + _END, re.IGNORECASE)
+    for form in (
+        r"(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?",
+        r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])",
+        r"(?P<y>\d{4})[- ]?Q(?P<q>[1-4])",
+        r"Q(?P<q>[1-4])(?:[ ,/-]{1,2}(?P<y>\d{4}))?",
+        r"(?P<d>\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH.format("name") + r"(?:,? (?P<y>\d{4}))?",
+        _MONTH.format("name") + r" (?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<y>\d{4}))?",
+        _MONTH.format("name") + r",? (?P<y>\d{4})",
+    )
+)
+_TIME = re.compile(_BEGIN + r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?" + _END)
+
+
+def _dates(text: str) -> Iterator[Numeral]:
+    for form in _DATE_FORMS:
+        for match in form.finditer(text):
+            yield Numeral(match.start(), match.end(), match.group(), "date", period=_period(match.groupdict()))
+
+
+def _times(text: str) -> Iterator[Numeral]:
+    for match in _TIME.finditer(text):
+        yield Numeral(match.start(), match.end(), match.group(), "time")
+
+
+def _period(groups: dict[str, str | None]) -> Period:
+    number = {key: int(value) for key in "yqmd" if (value := groups.get(key))}
+    name = groups.get("name")
+    month = 1 + [m[:3] for m in _MONTHS].index(name[:3].lower()) if name else number.get("m")
+    return Period(number.get("y"), number.get("q"), month, number.get("d"))
+
+
+# Digits
+
+_GROUP = "[,'’\u00a0\u202f\u2009]"
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "mn": 6, "bn": 9, "k": 3, "K": 3, "M": 6, "B": 9}
+_SMALL_SCALES = {"m": 6, "b": 9, "t": 12}
+"""Read as scales only after a currency sign: 5m may well be five metres."""
+_NUMBER = re.compile(
+    rf"""
+    (?<![\w.,/:])                                             # not inside a word or a longer number
+    (?P<sign>(?<!\w)[-−+±]\ ?)?                               # a minus is no sign right after a word or digit
+    (?P<currency>[$€£¥])?
+    (?P<whole>\d{{1,3}}(?:{_GROUP}\d{{3}})+(?!\d)|\d+)
+    (?P<part>\.\d+)?
+    (?P<exponent>[eE][-+]?\d{{1,2}})?
+    (?P<ordinal>st|nd|rd|th)?
+    (?:\ ?(?P<percent>%|percent\b|per\ cent\b|percentage\ points?\b|pp\b))?
+    (?:(?P<scale>(?:\ |-)(?:thousand|million|billion|trillion)\b|\ ?(?:mn|bn)\b|[kKMB]\b|[mbt]\b))?
+    (?P<ratio>\ ?[x×](?!\w)|(?:\ |-)times\b)?
+    (?P<unit>[^\W\d_]{{1,3}}(?!\w))?                          # 41ms, 12kg
+    (?!\w)(?![.,/:]\d)
+    """,
+    re.VERBOSE,
+)
+
+
+def _digits(text: str) -> Iterator[Numeral]:
+    for match in _NUMBER.finditer(text):
+        yield _number(match)
+
+
+def _number(match: re.Match[str]) -> Numeral:
+    part = match["part"] or ""
+    bare = re.sub(_GROUP, "", match["whole"])
+    printed = Decimal(bare + part + (match["exponent"] or ""))
+    exponent = int((match["exponent"] or "e0")[1:])
+    scale = Decimal(10) ** _scale(match)
+    unit = Decimal(10) ** (exponent - max(0, len(part) - 1))
+    zeros = 0 if part else len(bare) - len(bare.rstrip("0"))
+    negative = (match["sign"] or "").strip() in ("-", "−")
+    return Numeral(
+        start=match.start(),
+        end=match.end(),
+        text=match.group(),
+        kind=_kind(match),
+        value=(-printed if negative else printed) * scale,
+        unit=unit * scale,
+        rough_unit=unit * Decimal(10) ** zeros * scale,
+        signed=bool(match["sign"]),
+        scaled=scale != 1,
+    )
+
+
+def _scale(match: re.Match[str]) -> int:
+    word = (match["scale"] or "").strip(" -")
+    if word in _SMALL_SCALES:
+        return _SMALL_SCALES[word] if match["currency"] else 0
+    return _SCALES.get(word, 0)
+
+
+def _kind(match: re.Match[str]) -> Kind:
+    if (match["sign"] or "").strip() == "±":
+        return "unreadable"
+    if match["ordinal"]:
+        return "ordinal"
+    if match["percent"]:
+        return "percent"
+    return "ratio" if match["ratio"] else "number"
+
+
+# Words
+
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {word: i for i, word in enumerate(_SMALL.split())}
+_VALUES |= {word: 10 * i for i, word in enumerate(_TENS.split(), 2)}
+_POWERS = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_WORD = r"(?:" + "|".join([*_VALUES, *_POWERS]) + r")"
+_WORDS = re.compile(
+    rf"(?<![\w-])(?:an? )?{_WORD}(?:(?:[- ]| and ){_WORD})*(?P<percent> percent| per cent)?(?!\w)(?!-\w)", re.IGNORECASE
+)
+_NOT_COUNTED_BEFORE = re.compile(
+    r"(?:\b(?:no|any|every|each|some|which|this|that|the|other|another|last|next|first|same|only the)|\bone by) $",
+    re.IGNORECASE,
+)
+_NOT_COUNTED_AFTER = re.compile(r" (?:of|by|another|or|should|can|could|might|would|day)\b|-", re.IGNORECASE)
+
+
+def _words(text: str) -> Iterator[Numeral]:
+    for match in _WORDS.finditer(text):
+        words = [
+            w for w in re.split(r"[- ]", match.group().lower()) if w not in ("and", "a", "an", "percent", "per", "cent")
+        ]
+        if not words or (words == ["one"] and _is_pronoun(text, match)):
+            continue
+        value = _value_of(words)
+        if value is None:
+            yield Numeral(match.start(), match.end(), match.group(), "unreadable")
+            continue
+        kind: Kind = "percent" if match["percent"] else "number"
+        yield Numeral(match.start(), match.end(), match.group(), kind, Decimal(value))
+
+
+def _is_pronoun(text: str, match: re.Match[str]) -> bool:
+    before, after = text[: match.start()], text[match.end() :]
+    return bool(_NOT_COUNTED_BEFORE.search(before) or _NOT_COUNTED_AFTER.match(after) or not re.match(r" \w", after))
+
+
+def _value_of(words: Sequence[str]) -> int | None:
+    total, current = 0, 0
+    for word in words:
+        if word in _VALUES:
+            current += _VALUES[word]
+        elif word in ("dozen", "hundred"):
+            current = max(1, current) * _POWERS[word]
+        elif word in _POWERS:
+            total, current = total + max(1, current) * _POWERS[word], 0
+        else:
+            return None
+    return total + current
+
+
+# Fractions and multiples
+
+_SHARES = {
+    r"(?:one |a )?half(?= (?:of|the)\b)": Decimal(50),
+    r"(?:one|a)[- ]third(?= of\b)": Decimal(100) / 3,
+    r"two[- ]thirds": Decimal(200) / 3,
+    r"(?:one|a)[- ]quarter(?= of\b)": Decimal(25),
+    r"three[- ]quarters": Decimal(75),
+}
+_MULTIPLES = {
+    r"twice|doubled?|doubles|doubling": Decimal(2),
+    r"thrice|tripled?|triples|tripling|threefold": Decimal(3),
+    r"quadrupled?|quadruples|fourfold": Decimal(4),
+    r"halved|halves|halving": Decimal("0.5"),
+}
+
+
+def _fractions(text: str) -> Iterator[Numeral]:
+    for pattern, value in _SHARES.items():
+        for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
+            yield Numeral(match.start(), match.end(), match.group(), "percent", value, Decimal(5), Decimal(5))
+    for pattern, value in _MULTIPLES.items():
+        for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
+            yield Numeral(match.start(), match.end(), match.group(), "ratio", value, Decimal("0.2"), Decimal("0.2"))
+
+
+def _leftovers(text: str, taken: Sequence[tuple[int, int]]) -> Iterator[Numeral]:
+    """Digits of any script that nobody has read."""
+    for match in re.finditer(r"\S+", text):
+        for position in range(match.start(), match.end()):
+            if unicodedata.category(text[position]).startswith("N") and not any(
+                start <= position < end for start, end in taken
+            ):
+                yield Numeral(match.start(), match.end(), match.group(), "unreadable")
+                break
