@@ -1,9 +1,9 @@
 """Ask your data in plain words and get answers that can be held to account.
 
-    from answerable import Answerable
+from answerable import Answerable
 
-    sales = Answerable("./sales/")
-    print(sales.ask("which region grew fastest last quarter?"))
+sales = Answerable("./sales/")
+print(sales.ask("which region grew fastest last quarter?"))
 """
 
 from importlib import import_module

@@ -131,7 +131,7 @@ class Result:
 
         if self._path is None:
             raise UserError(f"This answer is a {self.answer.kind} and has no rows.", code="no_rows")
-        return polars.read_ipc(self._path, memory_map=True)
+        return polars.read_ipc(self._path)
 
     def to_pandas(self) -> "pandas.DataFrame":
         try:

@@ -87,7 +87,11 @@ def _told(event: Event) -> tuple[int, str, dict[str, Any]]:
         case StepOutput(channel="code"):
             return logging.DEBUG, "program", {"node": event.node, "code": event.data}
         case StepFinished():
-            return logging.DEBUG, "step finished", {"node": event.node, "duration_ms": event.duration_ms, **_sample(event)}
+            return (
+                logging.DEBUG,
+                "step finished",
+                {"node": event.node, "duration_ms": event.duration_ms, **_sample(event)},
+            )
         case StepRetried():
             return logging.WARNING, "step retried", {"node": event.node, "code": event.code, "delay": event.delay}
         case StepFailed():

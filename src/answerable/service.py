@@ -110,7 +110,7 @@ class Service:
 
     async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: "LiveRun") -> None:
         """Runs to the end, or (without a graph) continues where an earlier process stopped."""
-        listeners = (*self._listeners, live)
+        listeners: tuple[Listener, ...] = (*self._listeners, live)
         with about(run=context.run, thread=context.thread, request=context.request):
             try:
                 if graph is None:

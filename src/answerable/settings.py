@@ -23,7 +23,9 @@ class Settings(Frozen):
     durability: Literal["full", "normal"] = Field(
         default="full", description="`full` survives power loss, `normal` the death of the process."
     )
-    sources: Mapping[str, str] = Field(default={}, description="Named sources: a file, a folder or a database URL each.")
+    sources: Mapping[str, str] = Field(
+        default={}, description="Named sources: a file, a folder or a database URL each."
+    )
     source: str = Field(default="demo", description="The source of a question that names none.")
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
     query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")

@@ -2,10 +2,14 @@
 
 import asyncio
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from answerable.cli.output import progress, tell_answer, tell_json
+
+if TYPE_CHECKING:
+    from answerable.settings import Settings
 
 
 @click.command("demo")
@@ -27,12 +31,10 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
     serve(settings)
 
 
-async def _answer_samples(settings: object, as_json: bool) -> None:
+async def _answer_samples(settings: "Settings", as_json: bool) -> None:
     from answerable import demo
     from answerable.app import open_service
-    from answerable.settings import Settings
 
-    assert isinstance(settings, Settings)
     answers = []
     async with open_service(settings, any_location=False) as service:
         for question in demo.SAMPLE_QUESTIONS:

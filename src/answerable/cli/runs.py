@@ -1,7 +1,7 @@
 """`answerable runs`"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -9,7 +9,10 @@ import click
 from answerable.cli.output import tell_answer, tell_json
 
 if TYPE_CHECKING:
+    from answerable.answers.answer import Answer
+    from answerable.core.events import Event
     from answerable.service import Service
+    from answerable.store.base import RunRecord
 
 T = TypeVar("T")
 
@@ -44,7 +47,7 @@ def show(run: str, as_json: bool) -> None:
     from answerable.core.context import LOCAL
     from answerable.core.ids import RunId
 
-    async def look(service: "Service") -> tuple[object, ...]:
+    async def look(service: "Service") -> "tuple[RunRecord, Answer, Sequence[Event]]":
         record = await service.store.runs.get(LOCAL, RunId(run))
         answer = await service.answer(RunId(run))
         return record, answer, await service.store.events.read(LOCAL, RunId(run))
@@ -87,10 +90,7 @@ def _with_service(work: "Callable[[Service], Awaitable[T]]") -> T:
     return asyncio.run(inside())
 
 
-def _summary(record: object) -> dict[str, object]:
-    from answerable.store.base import RunRecord
-
-    assert isinstance(record, RunRecord)
+def _summary(record: "RunRecord") -> dict[str, object]:
     return {
         "run_id": record.run,
         "thread_id": record.thread,

@@ -118,7 +118,7 @@ def _tell(step: Step, answer: Answer) -> None:
         body["rows"] = []
     columns = [column.model_dump() for column in answer.columns]
     chart = answer.provenance.chart
-    step.emit(AnswerMetadata, kind=answer.kind, columns=columns, row_count=answer.row_count, chart=chart)
+    step.emit(AnswerMetadata, answer.kind, columns, answer.row_count, chart)
     if answer.row_count >= STREAM_FROM:
         for offset in range(0, answer.row_count, BATCH):
             step.emit(AnswerBatch, offset=offset, count=min(BATCH, answer.row_count - offset))
