@@ -4,6 +4,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
@@ -56,12 +57,7 @@ class SqliteDatabase:
         self._endings.callback(connection.close)
 
     @classmethod
-    def open(
-        cls,
-        path: str,
-        synchronous: Synchronous,
-        known: Sequence[schema.Migration],
-    ) -> Self:
+    def open(cls, path: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
         if path != MEMORY:
             _make_file(Path(path))
         try:
@@ -124,7 +120,7 @@ class SqliteDatabase:
     def _prepare(self, synchronous: Synchronous) -> None:
         try:
             self._check_ours()
-            (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            mode = self._turn_on_log()
             self._connection.execute(f"PRAGMA synchronous = {synchronous}")
             self._connection.execute("PRAGMA foreign_keys = ON")
             self._connection.execute("PRAGMA journal_size_limit = 67108864")
@@ -136,6 +132,19 @@ class SqliteDatabase:
                 code="store_unavailable",
                 hint="Keep the store on a local disk, or use PostgreSQL.",
             )
+
+    def _turn_on_log(self) -> str:
+        """SQLite does not wait for other processes here, as it does elsewhere: several that start at once collide."""
+        patience = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+                    raise
+                time.sleep(0.01)
+            else:
+                return str(mode)
 
     def _check_ours(self) -> None:
         # In this order: another process may make its tables and mark the file between the two.
@@ -176,12 +185,16 @@ def _insert(target: Insert, rows: int) -> str:
 
 
 def _make_file(path: Path) -> None:
-    """Readable by its owner only. SQLite gives its side files the same permissions."""
+    """Readable by its owner only. SQLite gives its side files the same permissions.
+
+    A file that exists is not even opened: closing it would drop the locks of this process's other connections to it.
+    """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, stat.S_IRUSR | stat.S_IWUSR)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
+    except FileExistsError:
+        return
     except OSError as error:
         raise disk_error(error, f"The store {path}") from error
-    os.close(descriptor)
 
 
 def typed(error: sqlite3.Error, path: str) -> Exception:
@@ -199,9 +212,11 @@ def typed(error: sqlite3.Error, path: str) -> Exception:
 
 
 _KEEP = "Keep the damaged file: `sqlite3 FILE .recover` may save rows that were written after the backup."
+_HELD = "Another process holds the store for long: end it, or wait and try again."
 _UNAVAILABLE = {
-    sqlite3.SQLITE_BUSY: "Another process holds the store for long: end it, or wait and try again.",
-    sqlite3.SQLITE_LOCKED: "Another process holds the store for long: end it, or wait and try again.",
+    sqlite3.SQLITE_BUSY: _HELD,
+    sqlite3.SQLITE_LOCKED: _HELD,
+    sqlite3.SQLITE_PROTOCOL: _HELD,
     sqlite3.SQLITE_CANTOPEN: FOLDER_HINT,
     sqlite3.SQLITE_READONLY: FOLDER_HINT,
     sqlite3.SQLITE_PERM: FOLDER_HINT,

@@ -1,0 +1,52 @@
+"""Migrations: numbered, told in a sentence, and only ever appended to."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+import answerable.store
+from answerable.core.errors import OperatorError
+from answerable.store.schema import Migration, migrations, parsed, pending
+
+FOLDER = Path(answerable.store.__file__).parent / "migrations"
+
+FROZEN: dict[str, str] = {}
+"""SHA-256 of every released migration: stores out there have run it, so it never changes. Add the new ones."""
+
+
+def test_numbers_follow_each_other_from_one() -> None:
+    assert [one.number for one in migrations()] == list(range(1, len(migrations()) + 1))
+
+
+def test_each_has_a_sentence_and_statements() -> None:
+    for one in migrations():
+        assert one.name.endswith(".")
+        assert one.statements
+        assert not any(statement.endswith(";") for statement in one.statements)
+
+
+def test_released_migrations_are_not_edited() -> None:
+    for name, digest in FROZEN.items():
+        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_a_file_becomes_a_migration() -> None:
+    text = "-- Adds a table.\n\nCREATE TABLE a (\n    b TEXT\n) /* sqlite: WITHOUT ROWID */;\n\nDROP TABLE c;\n"
+    one = parsed("0042_add_a.sql", text)
+    assert (one.number, one.name) == (42, "Adds a table.")
+    assert one.statements == ("CREATE TABLE a (\n    b TEXT\n) /* sqlite: WITHOUT ROWID */", "DROP TABLE c")
+    assert one.for_sqlite()[0].endswith(")  WITHOUT ROWID ")
+
+
+def test_only_what_is_missing_is_pending() -> None:
+    known = [Migration(number, "Does something.", ()) for number in (1, 2, 3)]
+    assert pending(set(), known, "x.db") == known
+    assert pending({1, 2}, known, "x.db") == known[2:]
+    assert pending({1, 2, 3}, known, "x.db") == []
+
+
+def test_more_than_is_known_is_a_newer_store() -> None:
+    with pytest.raises(OperatorError, match=r"x\.db was written by a newer version.*schema 4.*knows 3") as caught:
+        pending({1, 2, 3, 4}, [Migration(number, "Does something.", ()) for number in (1, 2, 3)], "x.db")
+    assert caught.value.stable_code == "store_newer"
