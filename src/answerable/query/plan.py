@@ -1,7 +1,7 @@
 """A query as data.
 
 A plan says what is wanted in the catalog's own names. Both minds write it, access rules act on it, and compilers turn
-it into SQL or Cypher, always to the same text for the same plan. It is plain JSON, so it can be shown, stored and edited.
+it into SQL or Cypher, always to the same text for the same plan. It is plain JSON: it can be shown, stored and edited.
 
 Tables are named by the alias they have in the plan; a table that is used once needs no alias and goes by its name.
 """
