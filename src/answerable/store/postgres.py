@@ -114,8 +114,9 @@ async def _migrate(connection: Connection, known: Sequence[schema.Migration], na
     """
     if not schema.pending(await _applied(connection), known, name):
         return
+    # Before the transaction begins, or it might not see what was made while it waited. Ends with the connection.
+    await connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION_LOCK,))
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
         applied = await _applied(connection)
         if not await _exists(connection, "SELECT to_regnamespace('answerable')"):
             await connection.execute("CREATE SCHEMA answerable")

@@ -1,0 +1,132 @@
+"""Several processes at one store, and processes that die in the middle of a write."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from answerable.core.context import LOCAL, RunContext
+from answerable.core.ids import RunId
+from answerable.store.base import Store
+from answerable.store.open import open_store
+from answerable.store.schema import migrations
+
+PREAMBLE = """
+import asyncio, sys
+from pathlib import Path
+from answerable.core.context import LOCAL, RunContext
+from answerable.core.events import StepStarted
+from answerable.core.ids import NodeId, RunId
+from answerable.store.open import open_store
+
+def open_mine():
+    return open_store(sys.argv[1], artifacts=Path(sys.argv[2]))
+"""
+
+ENDLESS_WRITER = """
+async def main():
+    store, run, number, size = await open_mine(), RunId("run_1"), 0, 1
+    await store.runs.create(RunContext(run), None)
+    while True:
+        await store.events.append([StepStarted(run, number + n + 1, 1.0, NodeId("a")) for n in range(size)])
+        number += size
+        size = size % 40 + 1
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
+
+COUNTING_WRITER = """
+async def main():
+    sys.stdin.readline()  # all start together
+    store, run = await open_mine(), RunId(sys.argv[3])
+    await store.runs.create(RunContext(run), None)
+    for number in range(1, 201, 2):
+        await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)])
+    await store.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    url = tmp_path / "a.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    return str(url), tmp_path / "artifacts"
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", PREAMBLE + code, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def numbers(store: Store, run: str) -> Sequence[int]:
+    return [event.seq for event in await store.events.read(LOCAL, RunId(run))]
+
+
+def finished(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
+    """What those that failed had to say."""
+    ended = [(process, process.communicate(timeout=100)[1]) for process in processes]
+    return [problems for process, problems in ended if process.returncode]
+
+
+def killed_while_writing(place: tuple[str, Path], after_lines: int) -> int:
+    """The last number that a writer had confirmed when it was killed."""
+    writer = start(ENDLESS_WRITER, *place)
+    assert writer.stdout is not None
+    for _ in range(after_lines):
+        assert writer.stdout.readline()
+    os.kill(writer.pid, signal.SIGKILL)
+    confirmed, _ = writer.communicate(timeout=60)
+    assert writer.returncode == -signal.SIGKILL
+    return int(confirmed.split("\n")[-2] if confirmed.count("\n") else 0)
+
+
+@pytest.mark.parametrize("after_lines", [1, 25, 90])
+async def test_what_was_appended_survives_kill_9(place: tuple[str, Path], after_lines: int) -> None:
+    confirmed = killed_while_writing(place, after_lines)
+    store = await open_store(place[0], artifacts=place[1])
+    kept = await numbers(store, "run_1")
+    assert len(kept) >= confirmed
+    assert kept == list(range(1, len(kept) + 1))
+    ends = {0}
+    while max(ends) < len(kept):
+        ends.add(max(ends) + (len(ends) - 1) % 40 + 1)
+    assert len(kept) in ends, "an append was stored in part"
+    [unfinished] = await store.runs.unfinished()
+    assert unfinished.run == "run_1"
+    await store.close()
+
+
+async def test_many_processes_start_and_write_at_once(place: tuple[str, Path]) -> None:
+    """The first start of all: they also race for making the tables."""
+    writers = [start(COUNTING_WRITER, *place, f"run_{n}") for n in range(4)]
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert finished(writers) == []
+    store = await open_store(place[0], artifacts=place[1])
+    for n in range(4):
+        assert await numbers(store, f"run_{n}") == list(range(1, 201))
+    database: Any = store.database
+    assert len(await database.rows("SELECT number FROM migrations")) == len(migrations())
+    await store.close()
+
+
+async def test_a_store_whose_writer_died_takes_new_runs(place: tuple[str, Path]) -> None:
+    killed_while_writing(place, 5)
+    store = await open_store(place[0], artifacts=place[1])
+    created = await store.runs.create(RunContext(RunId("run_2")), None)
+    assert await store.runs.get(LOCAL, created.run) == created
+    await store.close()
