@@ -43,7 +43,10 @@ class Frontier:
         self._rejected: deque[NodeId] = deque()
         self._verdicts: list[tuple[NodeId, str]] = []
         self._awaited = {name: list(nodes) for name, nodes in graph.awaited.items()}
-        self._stages = _Stages(graph) if graph.strategy == "levels" or graph.early_stop else None
+        self._stages = _Stages(graph) if graph.strategy == "levels" else None
+        self._first = sum(level == 0 for level in graph.levels.values()) if graph.early_stop else 0
+        """For an early stop: how many first steps have yet to end before anything after them is decided on."""
+        self._undecided: list[NodeId] = []
         for node in graph.nodes:
             if not self._missing[node.id]:
                 self._admit(node)
@@ -109,8 +112,10 @@ class Frontier:
     def _fold(self, node: NodeId, how: str, data: Json) -> None:
         self._left -= 1
         self._met(self.graph.children[node])
+        if self._first and self.graph.levels[node] == 0:
+            self._end_first()
         if self._stages is not None:
-            self._open_stages(self._stages, node)
+            self._ready.extend(self._stages.close(node))
         if self._awaited:
             self._hear(f"{node}.{how}", data)
 
@@ -125,7 +130,10 @@ class Frontier:
         for node in nodes:
             missing[node] -= 1
             if not missing[node] and node not in self.skipped:
-                self._decide(self.graph.by_id[node])
+                if self._first and self.graph.levels[node]:
+                    self._undecided.append(node)
+                else:
+                    self._decide(self.graph.by_id[node])
 
     def _decide(self, node: Node) -> None:
         if self._blocked or self.skipped:
@@ -151,13 +159,19 @@ class Frontier:
         if blocks:
             self._blocked.add(node)
 
-    def _open_stages(self, stages: "_Stages", ended: NodeId) -> None:
-        for stage, nodes in stages.close(ended):
-            reason = self._reason_to_stop() if stage == 1 and self.graph.early_stop else None
-            if reason is not None:
-                self._stop(reason)
-                break
-            self._ready.extend(nodes)
+    def _end_first(self) -> None:
+        """One more first step has ended. After the last, the rest is decided on, or stopped."""
+        self._first -= 1
+        if self._first:
+            return
+        reason = self._reason_to_stop()
+        if reason is None:
+            for node in self._undecided:
+                self._decide(self.graph.by_id[node])
+        else:
+            self._awaited.clear()
+            for node in (node for node, level in self.graph.levels.items() if level):
+                self._reject(node, reason, blocks=True)
 
     def _reason_to_stop(self) -> str | None:
         first = [node for node, level in self.graph.levels.items() if level == 0]
@@ -167,12 +181,6 @@ class Frontier:
         if all(is_empty(self.outputs.get(node)) for node in first):
             return "stopped early: the first step found nothing"
         return None
-
-    def _stop(self, reason: str) -> None:
-        """Everything after the first steps is skipped; none of it has started."""
-        for node, level in self.graph.levels.items():
-            if level and node not in self.skipped:
-                self._reject(node, reason, blocks=True)
 
     def _give_up_waiting(self) -> None:
         """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""
@@ -188,27 +196,26 @@ class Frontier:
 
 
 class _Stages:
-    """Holds nodes back until all of the earlier stages have ended: every level, or only the first for an early stop."""
+    """Holds nodes back until all of the earlier levels have ended."""
 
     def __init__(self, graph: Graph) -> None:
-        every = graph.strategy == "levels"
-        self._of = {node: level if every else min(level, 1) for node, level in graph.levels.items()}
-        self._left = [0] * (max(self._of.values()) + 1)
-        for stage in self._of.values():
-            self._left[stage] += 1
+        self._levels = graph.levels
+        self._left = [0] * (max(graph.levels.values()) + 1)
+        for level in graph.levels.values():
+            self._left[level] += 1
         self._parked: list[list[Node]] = [[] for _ in self._left]
         self._open = 0
 
     def admits(self, node: Node) -> bool:
         """Else the node is kept and comes back from `close`."""
-        stage = self._of[node.id]
-        if stage > self._open:
-            self._parked[stage].append(node)
-        return stage <= self._open
+        level = self._levels[node.id]
+        if level > self._open:
+            self._parked[level].append(node)
+        return level <= self._open
 
-    def close(self, node: NodeId) -> Iterator[tuple[int, Sequence[Node]]]:
-        """A node has ended; the stages that this opens, each with the nodes it held back."""
-        self._left[self._of[node]] -= 1
+    def close(self, node: NodeId) -> Iterator[Node]:
+        """A node has ended; the nodes that this sets free."""
+        self._left[self._levels[node]] -= 1
         while not self._left[self._open] and self._open + 1 < len(self._left):
             self._open += 1
-            yield self._open, self._parked[self._open]
+            yield from self._parked[self._open]
