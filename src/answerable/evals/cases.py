@@ -1,0 +1,141 @@
+"""Case files: one JSON object a line, each a question with the rows of its right answer or the SQL that gives them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from answerable.core.errors import NotFoundError, UserError
+from answerable.core.values import Json
+
+BUNDLED = ("demo", "okta")
+"""Sets that come with the package: the file `golden.jsonl` of the folder of that name."""
+
+
+class Case(BaseModel):
+    """Other fields than these are allowed and ignored: case files serve other tools too."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    id: str = Field(min_length=1)
+    question: str = Field(min_length=1)
+    source: str = Field(min_length=1)
+    """A URL, or a path; relative ones start from the folder of the case file. Loaded cases have it absolute."""
+    gold_sql: str | None = None
+    gold_rows: tuple[tuple[Json, ...], ...] | None = None
+    """All rows; where there are too many to write down, only `gold_sql` is given."""
+    ordered: bool = False
+    split: str | None = None
+    today: date | None = None
+    """The day on which the question is asked, for "last quarter" and its like."""
+    group: str | None = None
+    """The family of paraphrases that it belongs to."""
+    after: str | None = None
+    """The id of the case that this one follows up on, in the same conversation."""
+
+    @model_validator(mode="after")
+    def _has_gold(self) -> "Case":
+        if self.gold_sql is None and self.gold_rows is None:
+            raise ValueError("a case needs gold_sql or gold_rows")
+        return self
+
+
+def load_cases(path: Path | str) -> list[Case]:
+    """The cases of a file, or of a bundled set by name. What is wrong with a file is a `UserError` that names the line
+    and the field."""
+    file = _file_of(path)
+    cases: dict[str, Case] = {}
+    for number, line in enumerate(_lines(file), 1):
+        if line.strip():
+            place = f"{file.name}, line {number}"
+            case = _located(_parsed(line, place), file.parent, place)
+            _check_against(case, cases, place)
+            cases[case.id] = case
+    if not cases:
+        raise _invalid(f"{file.name} holds no cases.", "Write one JSON object a line; see docs/evals.md.")
+    return list(cases.values())
+
+
+def chosen(cases: Sequence[Case], *, split: str | None = None, limit: int | None = None) -> list[Case]:
+    """The cases of one split, and of these the first so many."""
+    found = [case for case in cases if split is None or case.split == split]
+    if not found:
+        known = ", ".join(sorted({case.split for case in cases if case.split})) or "none"
+        raise UserError(f"There is no case of the split {split!r}.", code="split_unknown", hint=f"Splits: {known}.")
+    return found[:limit]
+
+
+def _file_of(path: Path | str) -> Path:
+    file = Path(path)
+    if file.is_file():
+        return file
+    bundled = {name: found for name in BUNDLED if (found := _bundled(name)).is_file()}
+    if str(path) not in bundled:
+        hint = f"Give a .jsonl file or the name of a bundled set: {', '.join(bundled)}."
+        raise NotFoundError(f"There is no case file {str(path)!r}.", hint=hint)
+    return bundled[str(path)]
+
+
+def _bundled(name: str) -> Path:
+    return Path(str(files("answerable"))) / name / "golden.jsonl"
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise _invalid(f"{file.name} is not UTF-8 text: byte {error.start} is wrong.") from error
+    except OSError as error:
+        raise _invalid(f"{file.name} cannot be read: {error.strerror}.") from error
+
+
+def _parsed(line: str, place: str) -> Case:
+    try:
+        raw = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise _invalid(f"{place}: not JSON: {error.msg} at column {error.colno}.") from error
+    if not isinstance(raw, Mapping):
+        raise _invalid(f"{place}: a case is a JSON object, not {type(raw).__name__}.")
+    try:
+        return Case.model_validate_json(line)
+    except ValidationError as error:
+        raise _invalid(f"{place}{_first_problem(error.errors())}") from error
+
+
+def _first_problem(problems: Iterable[Any]) -> str:
+    problem = next(iter(problems))
+    field = ".".join(str(part) for part in problem["loc"])
+    message = str(problem["msg"]).removeprefix("Value error, ")
+    return f", field {field!r}: {message}." if field else f": {message}."
+
+
+def _located(case: Case, folder: Path, place: str) -> Case:
+    if "://" in case.source:
+        return case
+    path = (folder / case.source).resolve()
+    if not path.exists():
+        raise _invalid(f"{place}, field 'source': there is no {case.source!r} beside the case file.")
+    return case.model_copy(update={"source": str(path)})
+
+
+def _check_against(case: Case, earlier: Mapping[str, Case], place: str) -> None:
+    if case.id in earlier:
+        raise _invalid(f"{place}, field 'id': {case.id!r} is taken by an earlier case.")
+    if case.after is None:
+        return
+    before = earlier.get(case.after)
+    if before is None:
+        raise _invalid(f"{place}, field 'after': there is no earlier case {case.after!r}.")
+    if (before.source, before.split) != (case.source, case.split):
+        raise _invalid(f"{place}, field 'after': {case.after!r} is of another source or split.")
+    follower = next((other.id for other in earlier.values() if other.after == case.after), None)
+    if follower is not None:
+        raise _invalid(f"{place}, field 'after': {case.after!r} is followed by {follower!r} already.")
+
+
+def _invalid(message: str, hint: str | None = None) -> UserError:
+    return UserError(message, code="cases_invalid", hint=hint)

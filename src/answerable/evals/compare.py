@@ -1,0 +1,67 @@
+"""When two results are the same.
+
+Values are equal when, as numbers, they agree to four decimals, and otherwise when their text is the same; true and
+false count as 1 and 0, as in databases that have no such type. Results are equal when they have the same rows the same
+number of times, and in the same order where order counts. Names of columns do not matter, their order does.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import TypeAlias
+
+from answerable.core.values import Json
+
+Rows: TypeAlias = Sequence[Sequence[Json]]
+
+DECIMALS = 4
+
+
+def same_rows(got: Rows, want: Rows, ordered: bool) -> bool:
+    if len(got) != len(want):
+        return False
+    mine, theirs = [_row_key(row) for row in got], [_row_key(row) for row in want]
+    return mine == theirs if ordered else Counter(mine) == Counter(theirs)
+
+
+def _row_key(row: Sequence[Json]) -> tuple[Hashable, ...]:
+    return tuple(_key(value) for value in row)
+
+
+def _key(value: Json) -> Hashable:
+    """Equal for values that count as equal, and only for these: a number never equals a text."""
+    match value:
+        case None:
+            return None
+        case int() | float() | Decimal():
+            return _number_key(value)
+        case datetime():
+            return value.isoformat(sep=" ")
+        case date():
+            return value.isoformat()
+        case str():
+            return _text_key(value)
+        case bytes() | bytearray() | memoryview():
+            return ("bytes", bytes(value).hex())
+    return str(value)
+
+
+def _number_key(value: int | float | Decimal) -> Hashable:
+    if isinstance(value, int):
+        return int(value)
+    if not isfinite(value):
+        return ("number", str(float(value)))
+    return round(float(value), DECIMALS) + 0.0  # -0.0 becomes 0.0
+
+
+def _text_key(text: str) -> str:
+    """A moment reads the same with a T or a blank between its day and its time."""
+    if len(text) >= 16 and text[10] == "T" and text[:4].isdigit():
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            return text
+        return f"{text[:10]} {text[11:]}"
+    return text

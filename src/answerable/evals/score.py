@@ -1,0 +1,62 @@
+"""From the outcome of each case to the figures that `answerable eval` prints. Their JSON form is a contract."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from answerable.core.values import Frozen
+
+Outcome = Literal["correct", "wrong", "asked", "failed"]
+
+
+class Scored(Frozen):
+    """What became of one case."""
+
+    id: str
+    outcome: Outcome
+    offered: bool = False
+    """Asked back, and the right reading was among the choices."""
+    code: str | None = None
+    """The program that ran; after a failure the code of the error."""
+
+
+class Report(Frozen):
+    cases: int
+    answered: int
+    correct: int
+    accuracy: float
+    """Correct of all cases."""
+    coverage: float
+    """Answered of all cases."""
+    precision: float
+    """Correct of those answered; 0 when none was."""
+    asked: int
+    offered: int
+    failed: int
+    seconds: float
+    results: tuple[Scored, ...]
+
+
+def report(results: Sequence[Scored], seconds: float) -> Report:
+    correct = _count(results, "correct")
+    answered = correct + _count(results, "wrong")
+    return Report(
+        cases=len(results),
+        answered=answered,
+        correct=correct,
+        accuracy=_share(correct, len(results)),
+        coverage=_share(answered, len(results)),
+        precision=_share(correct, answered),
+        asked=_count(results, "asked"),
+        offered=sum(result.offered for result in results),
+        failed=_count(results, "failed"),
+        seconds=round(seconds, 3),
+        results=tuple(results),
+    )
+
+
+def _count(results: Sequence[Scored], outcome: Outcome) -> int:
+    return sum(result.outcome == outcome for result in results)
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 6) if whole else 0.0
