@@ -118,19 +118,35 @@ def _link(numeral: Numeral, sentence: Sentence) -> NumberLink | None:
 def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
     facts = sentence.facts
     named = sentence.rows_for(numeral)
+    counted = _counted(numeral, sentence)
+    if not counted and (size := _size(sentence.word_after(numeral), facts)):
+        yield size
+        yield from _extra(facts)
+        return
     rows: Sequence[int] = named or range(len(facts.rows))
-    plain = [f for f in facts.measures if not facts.is_fraction(f)]
-    yield from facts.cells(rows, _counted(numeral, sentence) or plain)
+    yield from facts.cells(rows, counted or [f for f in facts.measures if not facts.is_fraction(f)])
     yield from facts.cells(rows, [f for f in facts.fields if _is_called(f, numeral, sentence)])
-    if _counts_rows(numeral, sentence, named):
-        link = NumberLink(start=0, end=0, kind="row_count", basis="the number of rows")
-        yield Claim(Decimal(facts.row_count), link)
+    if _may_count_rows(numeral, sentence, named):
+        yield _row_count(facts)
     yield from _years(numeral, facts)
     yield from _extra(facts)
     yield from _aggregates(sentence, named)
     if sentence.cue(LESS, MORE, BETWEEN):
         for first, second, _, basis in facts.pairs(facts.comparable_rows(named)):
             yield Claim(abs(first - second), _derived(f"difference of {basis}"))
+
+
+def _size(noun: str, facts: Facts) -> Claim | None:
+    """What a number of rows or columns has to be."""
+    if noun in COUNTED:
+        return _row_count(facts)
+    if noun in ("column", "columns"):
+        return Claim(Decimal(len(facts.columns)), _derived("the number of columns"))
+    return None
+
+
+def _row_count(facts: Facts) -> Claim:
+    return Claim(Decimal(facts.row_count), NumberLink(start=0, end=0, kind="row_count", basis="the number of rows"))
 
 
 def _percent_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
@@ -233,13 +249,11 @@ def _counted(numeral: Numeral, sentence: Sentence) -> list[Field]:
     return [f for f in sentence.facts.measures if noun and noun in {stem(word) for word in words(f.name)}]
 
 
-def _counts_rows(numeral: Numeral, sentence: Sentence, named: list[int]) -> bool:
-    """Whether the numeral can be the row count: not when it counts what a column counts, nor what a named row has."""
-    noun = sentence.word_after(numeral)
-    if noun in COUNTED:
-        return True
+def _may_count_rows(numeral: Numeral, sentence: Sentence, named: list[int]) -> bool:
+    """Not when the numeral counts what a column counts, nor what a named row has."""
+    noun = stem(sentence.word_after(numeral))
     labels = [f for f in sentence.facts.fields if f.role in ("category", "key", "time")]
-    if any(stem(noun) == stem(word) for f in labels for word in words(f.name)):
+    if any(noun == stem(word) for f in labels for word in words(f.name)):
         return True
     return not named and not _counted(numeral, sentence)
 
@@ -288,11 +302,11 @@ def _timed(numeral: Numeral, facts: Facts) -> NumberLink | None:
 def _meant(numeral: Numeral, sentence: Sentence) -> Claim | None:
     """What a wrong numeral was plainly meant to be: the one cell it can be, the sum, the mean, or the row count."""
     facts = sentence.facts
-    if numeral.kind != "number":
+    hedge = sentence.hedge(numeral)
+    if numeral.kind != "number" or (hedge is not None and not hedge["any"]):
         return None
-    if sentence.word_after(numeral) in ("row", "rows", "result", "results", "record", "records"):
-        link = NumberLink(start=0, end=0, kind="row_count", basis="the number of rows")
-        return Claim(Decimal(facts.row_count), link)
+    if not _counted(numeral, sentence) and (size := _size(sentence.word_after(numeral), facts)):
+        return size
     spoken = [f for f in facts.measures if said(f, sentence.text)]
     columns = spoken if spoken else list(facts.measures)
     if len(columns) != 1 or facts.is_fraction(columns[0]):

@@ -200,7 +200,9 @@ def _words(text: str) -> Iterator[Numeral]:
             yield Numeral(match.start(), match.end(), match.group(), "unreadable")
             continue
         kind: Kind = "percent" if match["percent"] else "number"
-        yield Numeral(match.start(), match.end(), match.group(), kind, Decimal(value))
+        zeros = len(str(value)) - len(str(value).rstrip("0"))
+        rough = Decimal(10) ** zeros
+        yield Numeral(match.start(), match.end(), match.group(), kind, Decimal(value), rough_unit=rough)
 
 
 def _is_pronoun(text: str, match: re.Match[str]) -> bool:

@@ -10,7 +10,7 @@ from answerable.answers.chart import chart
 from answerable.answers.facts import Fact, plan_facts
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec
 from answerable.answers.numbers import CheckedText, check_numbers
-from answerable.answers.prose import Result, prose
+from answerable.answers.prose import Result, counted, prose
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
 from answerable.query.plan import QueryPlan
@@ -42,13 +42,13 @@ def present(
     picture = chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(
-        written, result.columns, rows, _told_facts(told, plan, len(rows)), row_count=result.row_count, plan=plan
+        written, result.columns, rows, _told_facts(told, plan, result, len(rows)), row_count=result.row_count, plan=plan
     )
     return Answer(
         run_id=run_id,
         status=status,
         kind=_kind(question, result, picture),
-        text=checked.text or f"{result.row_count:,} rows.",
+        text=checked.text or counted(result.row_count),
         columns=result.columns,
         rows=tuple(rows),
         row_count=result.row_count,
@@ -93,10 +93,11 @@ def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
     return "chart" if asked and picture is not None else "table"
 
 
-def _told_facts(told: Provenance, plan: QueryPlan | None, shown: int) -> tuple[Fact, ...]:
+def _told_facts(told: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[Fact, ...]:
     """What the prose may say beside the rows: what was understood, the plan's constants, how many rows are shown."""
     understood = (Fact(value=told.understood, basis="what was understood"),) if told.understood else ()
-    return (*understood, *(plan_facts(plan) if plan else ()), Fact(value=shown, basis="rows shown"))
+    part = (Fact(value=shown, basis="the rows shown"),) if shown < result.row_count else ()
+    return (*understood, *(plan_facts(plan) if plan else ()), *part)
 
 
 def _completed(

@@ -49,6 +49,10 @@ def prose(result: Result) -> str:
     return " ".join(part for part in (_ranking(result) or _overview(result), _cut(result)) if part)
 
 
+def counted(rows: int) -> str:
+    return f"{rows:,} row{'' if rows == 1 else 's'}."
+
+
 def _nothing(result: Result) -> str:
     if result.understood:
         return f"Nothing matched. What was looked for: {_ended(result.understood)}"
@@ -82,7 +86,7 @@ def _ranking(result: Result) -> str | None:
         return None
     top, second = _label(result, 0, ranked), _label(result, 1, ranked)
     value, next_value = result.shown(0, ranked.index), result.shown(1, ranked.index)
-    count = f"{result.row_count:,} rows."
+    count = counted(result.row_count)
     if result.rows[0][ranked.index] == result.rows[1][ranked.index]:
         return f"{top} and {second} share {_superlative(result, ranked)}: {value}. {count}"
     return f"{top} has {_superlative(result, ranked)}: {value}, followed by {second}: {next_value}. {count}"
@@ -96,13 +100,13 @@ def _overview(result: Result) -> str:
         return f"{_extent(result, labels[0])} {_extremes(result, labels[0], measures[0])}".strip()
     if len(found) == 1 and found[0].role in ("category", "time"):
         return _listed(result)
-    return f"{result.row_count:,} rows."
+    return counted(result.row_count)
 
 
 def _extent(result: Result, label: Field) -> str:
     values = [(row[label.index], i) for i, row in enumerate(result.rows) if row[label.index] is not None]
     if label.role != "time" or len(values) < len(result.rows):
-        return f"{result.row_count:,} rows."
+        return counted(result.row_count)
     first, last = (result.shown(row, label.index) for _, row in (min(values), max(values)))
     return f"{result.row_count:,} rows, from {first} to {last}."
 

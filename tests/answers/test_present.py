@@ -1,0 +1,184 @@
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from answerable.answers import frame
+from answerable.answers.answer import Answer, Choice, Provenance
+from answerable.answers.format import format_spec
+from answerable.answers.numbers import check_numbers
+from answerable.answers.present import asked_back
+from answerable.answers.prose import Result, prose
+from answerable.core.ids import RunId
+from answerable.core.values import OutputColumn
+from answerable.query.plan import Aggregate, ColumnRef, OrderItem, QueryPlan, SelectItem
+
+Answered = Callable[..., Answer]
+Ranked = Callable[..., QueryPlan]
+
+
+def test_one_value(answered: Answered) -> None:
+    answer = answered({"total_revenue": [1234567.0]}, units={"total_revenue": "EUR"})
+    assert (answer.kind, answer.text) == ("value", "Total revenue: 1,234,567 EUR.")
+    (link,) = answer.provenance.links
+    assert answer.text[link.start : link.end] == "1,234,567"
+    assert (link.row, link.column) == (0, 0)
+
+
+def test_one_value_that_is_missing(answered: Answered) -> None:
+    answer = answered({"average_price": pl.Series([None], dtype=pl.Float64)})
+    assert answer.text == "Average price: no value. Either nothing matched, or what matched is empty."
+
+
+def test_nothing_matched(answered: Answered, ranked: Ranked) -> None:
+    empty = pl.DataFrame(schema={"city": pl.String, "revenue": pl.Int64})
+    told = Provenance(understood="total revenue of sales where city is “Atlantis” in 2024")
+    answer = answered(empty, provenance=told, plan=ranked("revenue", "city"))
+    assert answer.kind == "table"
+    assert answer.row_count == 0
+    assert answer.text == (
+        "Nothing matched. What was looked for: total revenue of sales where city is “Atlantis” in 2024."
+    )
+    assert answered(empty, plan=ranked("revenue", "city")).text == "Nothing matched in sales."
+    assert answered(empty).text == "The query ran and gave no rows."
+
+
+def test_the_highest(answered: Answered, ranked: Ranked) -> None:
+    data = {"city": ["Berlin", "Paris", "Rome"], "revenue": [1234567, 900, 3]}
+    answer = answered(data, plan=ranked("revenue", "city"))
+    assert answer.text == "Berlin has the highest revenue: 1,234,567, followed by Paris: 900. 3 rows."
+    assert [(link.row, link.column) for link in answer.provenance.links] == [(0, 1), (1, 1), (None, None)]
+
+
+def test_the_lowest_alone(answered: Answered, ranked: Ranked) -> None:
+    plan = ranked("revenue", "city", descending=False, limit=1)
+    assert answered({"city": ["Rome"], "revenue": [3]}, plan=plan).text == "Rome has the lowest revenue: 3."
+
+
+def test_a_shared_first_place(answered: Answered, ranked: Ranked) -> None:
+    answer = answered({"city": ["Berlin", "Paris"], "revenue": [5, 5]}, plan=ranked("revenue", "city"))
+    assert answer.text == "Berlin and Paris share the highest revenue: 5. 2 rows."
+
+
+def test_extremes_of_unordered_rows(answered: Answered) -> None:
+    answer = answered({"city": ["Berlin", "Paris", "Rome"], "revenue": [5, 9, 1]})
+    assert answer.text == "3 rows. Revenue is highest for Paris (9) and lowest for Rome (1)."
+    tied = answered({"city": ["Berlin", "Paris", "Rome"], "revenue": [5, 5, 1]})
+    assert tied.text == "3 rows. Revenue is lowest for Rome (1)."
+    same_name = answered({"city": ["Berlin", "Berlin"], "revenue": [5, 9]})
+    assert same_name.text == "2 rows."
+
+
+def test_a_time_series(answered: Answered) -> None:
+    days = [dt.date(2024, month, 1) for month in range(1, 13)]
+    answer = answered({"month": days, "orders": [m * m for m in range(12)]})
+    assert answer.text == (
+        "12 rows, from 2024-01-01 to 2024-12-01. Orders is highest in 2024-12-01 (121) and lowest in 2024-01-01 (0)."
+    )
+
+
+def test_lists(answered: Answered) -> None:
+    assert answered({"name": ["Ann", "Bo"]}).text == "2 rows: Ann and Bo."
+    assert answered({"name": list("ABCDEFG")}).text == "7 rows; the first are A, B, C, D and E."
+    assert answered({"id": [1, 2, 3], "a": [1, 2, 3], "b": ["x", "y", "z"]}).text == "3 rows."
+
+
+def test_one_row_of_many_columns(answered: Answered) -> None:
+    assert answered({"name": ["Ann"], "age": [7]}).text == "Name: Ann; Age: 7."
+    assert answered({f"c{i}": [i] for i in range(9)}).text == "1 row with 9 columns."
+
+
+def test_rows_are_limited_and_said_to_be(answered: Answered) -> None:
+    answer = answered({"n": range(5_000), "name": [f"row {i}" for i in range(5_000)]})
+    assert len(answer.rows) == 1_000
+    assert answer.row_count == 5_000
+    assert answer.provenance.truncated
+    assert answer.text == "5,000 rows. The first 1,000 are shown here."
+    assert len(answered({"n": range(5)}, row_limit=2).rows) == 2
+
+
+def test_what_the_file_cannot_say_is_a_finding(answered: Answered) -> None:
+    answer = answered({"v": [float("nan"), 1.0]}, provenance=Provenance(findings=("a file was left out",)))
+    assert answer.provenance.findings == (
+        "a file was left out",
+        "1 value is not a number (NaN) or infinite in “v”; shown as null.",
+    )
+
+
+def test_a_chart_comes_along_and_is_the_answer_when_asked_for(answered: Answered) -> None:
+    data = {"city": ["Berlin", "Paris"], "revenue": [5, 9]}
+    assert answered(data).kind == "table"
+    assert answered(data).provenance.chart["mark"]["type"] == "bar"
+    assert answered(data, question="Plot revenue by city").kind == "chart"
+    assert answered({"a": ["x"], "b": ["y"]}, question="chart of a").kind == "table"
+
+
+def test_long_text_is_cut_in_prose_only(answered: Answered) -> None:
+    answer = answered({"note": ["word " * 100]})
+    assert len(answer.text) < 100
+    assert answer.rows[0][0] == "word " * 100
+
+
+def test_the_json_form_is_the_contract(answered: Answered) -> None:
+    body = answered({"day": [dt.date(2024, 1, 1)], "n": [2]}).model_dump(mode="json")
+    assert list(body) == [
+        "run_id", "status", "kind", "text", "columns", "rows", "row_count", "steps", "choices", "provenance", "usage"
+    ]  # fmt: skip
+    assert body["rows"] == [["2024-01-01", 2]]
+    assert body["columns"] == [{"name": "day", "type": "date"}, {"name": "n", "type": "integer"}]
+    assert Answer.model_validate(body).model_dump(mode="json") == body
+
+
+def test_asking_back() -> None:
+    answer = asked_back(RunId("run_1"), "Which date?", [Choice(id=1, label="The order date")])
+    assert (answer.status, answer.kind) == ("clarify", "clarify")
+    assert answer.choices[0].label == "The order date"
+
+
+NAMES = st.text(st.characters(codec="utf-8", categories=("Lu", "Ll", "Zs", "Nd", "Po")), min_size=1, max_size=12)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    data=st.lists(st.tuples(NAMES, st.one_of(st.integers(-(10**6), 10**9), st.none())), min_size=1, max_size=8),
+    descending=st.booleans(),
+    with_plan=st.booleans(),
+)
+def test_own_prose_states_only_what_can_be_proved(
+    data: list[tuple[str, int | None]], descending: bool, with_plan: bool
+) -> None:
+    columns = (OutputColumn(name="name", type="text"), OutputColumn(name="amount", type="integer"))
+    amount = Aggregate(function="sum", of=ColumnRef(table="t", column="amount"))
+    name = ColumnRef(table="t", column="name")
+    plan = QueryPlan(
+        entity="t",
+        select=(SelectItem(expr=name), SelectItem(expr=amount)),
+        group_by=(name,),
+        order_by=(OrderItem(expr=amount, descending=descending),),
+    )
+    used = plan if with_plan else None
+    text = prose(Result(columns, data, len(data), format_spec(columns, data, used), used))
+    checked = check_numbers(text, columns, data, plan=used)
+    digits = [c for c in checked.text if c.isdigit()]
+    linked = {i for link in checked.links for i in range(link.start, link.end)}
+    names = "".join(str(row[0]) for row in data)
+    loose = [c for i, c in enumerate(checked.text) if c.isdigit() and i not in linked and c not in names]
+    assert not loose, digits
+
+
+def test_present_reads_only_what_it_shows(tmp_path: Path, answered: Answered, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, ...]] = []
+    read = frame.rows
+
+    def watched(path: Path, offset: int = 0, limit: int = 1_000) -> list[tuple[Any, ...]]:
+        asked.append((offset, limit))
+        return read(path, offset, limit)
+
+    monkeypatch.setattr(frame, "rows", watched)
+    answered({"n": range(100_000)})
+    assert asked == [(0, 1_000), (50_000, 50), (99_950, 50)]
