@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("service",),
     ("app",),
-    ("library",),
+    ("library", "examiner"),
     ("gateway",),
     ("cli", "__main__"),
 )

@@ -48,6 +48,7 @@ async def open_service(
         engine=engine,
         sources=sources,
         sql=sql,
+        mind=mind,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,

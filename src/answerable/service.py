@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from datetime import date
 from pathlib import Path
 
 from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
+from answerable.agents.reader_mind import ReaderMind
 from answerable.answers import frame
 from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord
 from answerable.answers.capsule import Replay, Rerun, read_capsule, replay
@@ -16,7 +18,7 @@ from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id, new
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
-from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.engine.steps.sql import SqlConfig, SqlOutput, SqlStep
 from answerable.engine.steps.understand import Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
@@ -34,6 +36,7 @@ class Service:
         engine: Engine,
         sources: SourceRegistry,
         sql: SqlStep,
+        mind: ReaderMind,
         clock: Clock,
         default_source: str,
         listeners: Sequence[Listener] = (),
@@ -42,6 +45,7 @@ class Service:
         self.sources = sources
         self._engine = engine
         self._sql = sql
+        self._mind = mind
         self._clock = clock
         self.default_source = default_source
         self._listeners = tuple(listeners)
@@ -57,10 +61,13 @@ class Service:
         thread: ThreadId | None = None,
         choice: int | None = None,
         force: bool = False,
+        today: date | None = None,
         scope: Scope = LOCAL,
     ) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
-        run = await self.begin(message, source=source, thread=thread, choice=choice, force=force, scope=scope)
+        run = await self.begin(
+            message, source=source, thread=thread, choice=choice, force=force, today=today, scope=scope
+        )
         return await self.finished(run, scope)
 
     async def begin(
@@ -71,6 +78,7 @@ class Service:
         thread: ThreadId | None = None,
         choice: int | None = None,
         force: bool = False,
+        today: date | None = None,
         scope: Scope = LOCAL,
         request: str | None = None,
     ) -> RunId:
@@ -80,7 +88,7 @@ class Service:
         if direct is not None:
             graph = direct_graph(*direct, named)
         else:
-            graph = question_graph(Question(text=message, source=named, choice=choice, force=force))
+            graph = question_graph(Question(text=message, source=named, choice=choice, force=force, today=today))
         return await self._start(graph, message, scope, thread or new_thread_id(), request)
 
     async def begin_query(
@@ -196,6 +204,14 @@ class Service:
                 return
             await live.beyond(seen)
 
+    async def query(self, config: SqlConfig, scope: Scope = LOCAL) -> SqlOutput:
+        """Runs one query beside any run: nothing is recorded but its rows."""
+        return await self._sql.query(config, scope)
+
+    async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
+        """How the reader reads a question, stage by stage."""
+        return await self._mind.explain(Question(text=question, source=source or self.default_source, today=today))
+
     async def replay(self, run: RunId, scope: Scope = LOCAL) -> Replay:
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
         capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
@@ -203,7 +219,7 @@ class Service:
         async def again(step: StepRecord) -> Rerun:
             assert step.source is not None
             assert step.artifact is not None
-            fresh = await self._sql.query(SqlConfig(source=step.source, sql=step.code), scope)
+            fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
             return Rerun(
                 recorded=await self.store.artifacts.path(scope, step.artifact),
                 fresh=await self.store.artifacts.path(scope, fresh.frame.artifact),

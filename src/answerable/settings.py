@@ -42,8 +42,9 @@ class Settings(Frozen):
         return self.store or f"sqlite:///{self.home / 'answerable.db'}"
 
     @property
-    def artifacts(self) -> Path:
-        return self.home / "artifacts"
+    def artifacts(self) -> Path | None:
+        """Beside the store; a store in memory has a folder that passes with it."""
+        return None if self.store == ":memory:" else self.home / "artifacts"
 
     @property
     def cache(self) -> Path:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextvars import ContextVar
 from datetime import date
 
 from answerable.agents.graphs import clarify_graph, query_graph
@@ -24,6 +25,9 @@ from answerable.sources.base import Source
 MAX_QUESTION = 10_000
 SURE, FAIRLY_SURE = 0.85, 0.6
 
+asked_on: ContextVar[date | None] = ContextVar("asked_on", default=None)
+"""The day on which the question that is being read is to be taken as asked, where that is not today."""
+
 
 class ReaderMind:
     def __init__(self, sources: Sources, clock: Clock) -> None:
@@ -38,8 +42,15 @@ class ReaderMind:
         if chosen is not None:
             return _understood(question, _reading_of(chosen), "You chose this reading.")
         reader = await self.reader(source)
+        asked_on.set(question.today)
         reply = await asyncio.to_thread(reader.read, text, previous=_last_plan(before.last), force=question.force)
         return _understanding(question, reply, await source.describe())
+
+    async def explain(self, question: Question) -> Json:
+        """The stages of reading a question, for `answerable eval --explain`."""
+        reader = await self.reader(await self._sources.get(question.source))
+        asked_on.set(question.today)
+        return await asyncio.to_thread(reader.explain_stages, question.text)
 
     async def reader(self, source: Source) -> Reader:
         """The reader of a source, made again only when the data has changed."""
@@ -51,7 +62,7 @@ class ReaderMind:
         return known[1]
 
     def _today(self, catalog: Catalog) -> Callable[[], date]:
-        return lambda: catalog.as_of or today(self._clock)
+        return lambda: asked_on.get() or catalog.as_of or today(self._clock)
 
 
 def _acceptable(text: str) -> str:

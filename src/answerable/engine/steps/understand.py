@@ -6,6 +6,7 @@ The graph is this step's recorded output, so a run that is continued is never un
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Protocol
 
 from answerable.core.context import RunContext
@@ -21,6 +22,8 @@ class Question(Frozen):
     """Which of the readings offered last in this thread was meant, counted from 1."""
     force: bool = False
     """Answer with the best reading even when unsure."""
+    today: date | None = None
+    """Count "last month" from this day instead of the day of asking."""
 
 
 class Understanding(Frozen):
