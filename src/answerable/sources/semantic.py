@@ -1,0 +1,346 @@
+"""`semantic.yaml`: what people call the things in the data, written by someone who knows it. See docs/semantic.md.
+
+`parse` reads the text, `apply` lays it over a catalog. Whatever is wrong is a `SemanticError` that names file, line,
+column and field, with the nearest valid name: a wish that is silently ignored is worse than none.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import yaml
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueName, Warning
+from answerable.core.errors import SemanticError, UserError
+from answerable.core.values import Frozen
+from answerable.core.words import normalise
+from answerable.query.measures import parsed_measure
+from answerable.sources.relationships import relationship_name
+from answerable.sources.yaml_text import LARGEST, FieldPath, Marks, did_you_mean, read
+
+Named = TypeVar("Named", Table, Column)
+
+
+def _listed(value: object) -> object:
+    """One synonym needs no list."""
+    return [value] if isinstance(value, str) else value
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+
+
+class Described(Frozen):
+    label: Text | None = None
+    synonyms: Texts = ()
+    description: Text | None = None
+
+
+class SemanticColumn(Described):
+    unit: Text | None = None
+    hidden: bool = False
+    values: dict[Text, Texts] = Field(default_factory=dict)
+    """What people call single values: `{A: [active, live]}`."""
+
+
+class SemanticTable(Described):
+    hidden: bool = False
+    columns: dict[str, SemanticColumn] = Field(default_factory=dict)
+
+
+class SemanticMeasure(Described):
+    table: Text
+    expression: Text
+    unit: Text | None = None
+
+
+class End(Frozen):
+    """One side of a relationship; `orders.customer_id` is short for the table and its one column."""
+
+    table: Text
+    columns: Texts = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_short_form(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        table, dot, column = value.partition(".")
+        if not dot or "." in column:
+            raise ValueError("write table.column, or {table: …, columns: […]} for several columns or names with dots")
+        return {"table": table, "columns": [column]}
+
+
+class SemanticRelationship(Frozen):
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
+
+    name: Text | None = None
+    from_: End = Field(alias="from")
+    to: End
+    synonyms: Texts = ()
+    hidden: bool = False
+    """Takes a relationship out that was declared or inferred."""
+
+    @model_validator(mode="after")
+    def _same_width(self) -> "SemanticRelationship":
+        if len(self.from_.columns) != len(self.to.columns):
+            raise ValueError("both sides need the same number of columns")
+        return self
+
+
+class Semantic(Frozen):
+    version: int = Field(default=1, ge=1, le=1)
+    tables: dict[str, SemanticTable] = Field(default_factory=dict)
+    measures: dict[Text, SemanticMeasure] = Field(default_factory=dict)
+    relationships: tuple[SemanticRelationship, ...] = ()
+
+    _marks: Marks = PrivateAttr(default_factory=lambda: Marks("semantic.yaml"))
+
+    def wrong(self, path: FieldPath, problem: str, hint: str | None = None) -> SemanticError:
+        return self._marks.error(path, problem, hint)
+
+
+def load(path: Path) -> Semantic:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(4 * LARGEST)
+        return parse(raw.decode("utf-8-sig"), path.name)
+    except OSError as error:
+        raise SemanticError(f"{path.name} cannot be read: {error.strerror}", file=path.name) from error
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        marks = Marks(path.name, {(): (line, 1)})
+        raise marks.error((), "this is not UTF-8 text", "Save the file as UTF-8.") from None
+
+
+def parse(text: str, origin: str = "semantic.yaml") -> Semantic:
+    data, marks = read(text, origin)
+    try:
+        semantic = Semantic.model_validate(data)
+    except ValidationError as invalid:
+        raise _first_problem(marks, invalid) from None
+    semantic._marks = marks
+    return semantic
+
+
+def dump(semantic: Semantic) -> str:
+    """The text that `parse` reads back to the same thing; only what differs from the defaults is written."""
+    data = semantic.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return yaml.safe_dump({"version": semantic.version, **data}, allow_unicode=True, sort_keys=False, width=100)
+
+
+# Errors of form
+
+_PLAIN_WORDS: Mapping[str, str] = {
+    "missing": "this field is required",
+    "dict_type": "this must be a mapping of names (name: …)",
+    "model_type": "this must be a mapping of fields (field: …)",
+    "tuple_type": "this must be a list",
+    "string_type": "this must be text",
+    "string_too_short": "this must not be empty",
+    "string_too_long": "this text is too long",
+    "too_short": "this must not be empty",
+    "bool_parsing": "this must be true or false",
+    "int_parsing": "this must be a number",
+    "less_than_equal": "this version is not known; the latest is 1",
+}
+
+
+def _first_problem(marks: Marks, invalid: ValidationError) -> SemanticError:
+    """The one that stands first in the file; people read from the top."""
+    problems = sorted(invalid.errors(), key=lambda error: marks.place(_field_path(error["loc"])))
+    first, path = problems[0], _field_path(problems[0]["loc"])
+    if first["type"] == "extra_forbidden":
+        return marks.error(path, "unknown field", _known_fields(path))
+    problem = _PLAIN_WORDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+    more = f" (and {len(problems) - 1} more problems)" if len(problems) > 1 else ""
+    return marks.error(path, problem + more)
+
+
+def _field_path(location: Sequence[str | int]) -> FieldPath:
+    return tuple(part for part in location if part != "[key]")
+
+
+def _known_fields(path: FieldPath) -> str:
+    names = sorted(field.alias or name for name, field in _model_at(path[:-1]).model_fields.items())
+    return did_you_mean(str(path[-1]), names) or f"Known fields are {', '.join(names)}."
+
+
+def _model_at(path: FieldPath) -> type[Frozen]:
+    match path:
+        case ():
+            return Semantic
+        case ("tables", _):
+            return SemanticTable
+        case ("tables", *_):
+            return SemanticColumn
+        case ("measures", *_):
+            return SemanticMeasure
+        case ("relationships", _):
+            return SemanticRelationship
+    return End
+
+
+# Laying it over a catalog
+
+
+def apply(catalog: Catalog, semantic: Semantic) -> Catalog:
+    """The catalog with the names, relationships and measures of the file, and without what it hides."""
+    return _Applying(catalog, semantic).result()
+
+
+class _Applying:
+    def __init__(self, catalog: Catalog, semantic: Semantic) -> None:
+        self._catalog = catalog
+        self._semantic = semantic
+        self._hidden: set[tuple[str, ...]] = set()
+
+    def result(self) -> Catalog:
+        tables = {table.name: table for table in self._catalog.tables}
+        for name, said in self._semantic.tables.items():
+            table = self._table(name, ("tables", name))
+            tables[table.name] = self._described(table, name, said)
+        relationships = self._relationships()
+        shown = {name: self._shown(table) for name, table in tables.items() if (name,) not in self._hidden}
+        measures = [self._measure(name, said, shown) for name, said in self._semantic.measures.items()]
+        return self._catalog.model_copy(
+            update={
+                "tables": tuple(shown.values()),
+                "relationships": tuple(r for r in relationships if _is_between(r, shown)),
+                "measures": (*self._catalog.measures, *measures),
+                "warnings": (*self._catalog.warnings, *_ambiguities(self._semantic)),
+            }
+        )
+
+    def _table(self, name: str, path: FieldPath) -> Table:
+        found = _by_name(name, self._catalog.tables)
+        if found is None:
+            hint = did_you_mean(name, (table.name for table in self._catalog.tables))
+            raise self._semantic.wrong(path, f"there is no table {name!r}", hint)
+        return found
+
+    def _column(self, table: Table, name: str, path: FieldPath) -> Column:
+        found = _by_name(name, table.columns)
+        if found is None:
+            hint = did_you_mean(name, (column.name for column in table.columns))
+            raise self._semantic.wrong(path, f"table {table.name!r} has no column {name!r}", hint)
+        return found
+
+    def _described(self, table: Table, name: str, said: SemanticTable) -> Table:
+        if said.hidden:
+            self._hidden.add((table.name,))
+        columns = {column.name: column for column in table.columns}
+        for column_name, column_said in said.columns.items():
+            column = self._column(table, column_name, ("tables", name, "columns", column_name))
+            columns[column.name] = _described_column(column, column_said)
+            if column_said.hidden:
+                self._hidden.add((table.name, column.name))
+        return table.model_copy(update=_description(said) | {"columns": tuple(columns.values())})
+
+    def _shown(self, table: Table) -> Table:
+        columns = tuple(column for column in table.columns if (table.name, column.name) not in self._hidden)
+        key_shown = not any((table.name, name) in self._hidden for name in table.primary_key)
+        return table.model_copy(update={"columns": columns, "primary_key": table.primary_key if key_shown else ()})
+
+    def _relationships(self) -> list[Relationship]:
+        known = {_ends(relationship): relationship for relationship in self._catalog.relationships}
+        for number, said in enumerate(self._semantic.relationships):
+            path: FieldPath = ("relationships", number)
+            relationship = self._relationship(said, path)
+            replaced = known.pop(_ends(relationship), None)
+            if said.hidden and replaced is None:
+                raise self._semantic.wrong(path, "there is no such relationship to hide")
+            if not said.hidden:
+                known[_ends(relationship)] = relationship
+            if sum(other.name == relationship.name for other in known.values()) > 1:
+                raise self._semantic.wrong((*path, "name"), f"the name {relationship.name!r} is taken already")
+        return list(known.values())
+
+    def _relationship(self, said: SemanticRelationship, path: FieldPath) -> Relationship:
+        from_table, from_columns = self._end(said.from_, (*path, "from"))
+        to_table, to_columns = self._end(said.to, (*path, "to"))
+        return Relationship(
+            name=said.name or relationship_name(from_table, from_columns, to_table, to_columns),
+            from_table=from_table,
+            from_columns=from_columns,
+            to_table=to_table,
+            to_columns=to_columns,
+            origin="semantic",
+            synonyms=said.synonyms,
+        )
+
+    def _end(self, end: End, path: FieldPath) -> tuple[str, tuple[str, ...]]:
+        table = self._table(end.table, path)
+        return table.name, tuple(self._column(table, column, path).name for column in end.columns)
+
+    def _measure(self, name: str, said: SemanticMeasure, shown: Mapping[str, Table]) -> Measure:
+        path: FieldPath = ("measures", name)
+        table = shown.get(self._table(said.table, (*path, "table")).name)
+        if table is None:
+            raise self._semantic.wrong((*path, "table"), f"table {said.table!r} is hidden")
+        names = _description(said) | {"unit": said.unit}
+        measure = Measure(name=name, table=table.name, expression=said.expression, **names)
+        try:
+            expression = parsed_measure(measure, self._catalog.model_copy(update={"tables": tuple(shown.values())}))
+        except UserError as wrong:
+            raise self._semantic.wrong((*path, "expression"), wrong.message, wrong.hint) from None
+        return measure.model_copy(update={"expression": expression.sql(self._catalog.dialect)})
+
+
+def _by_name(name: str, things: Sequence[Named]) -> Named | None:
+    """By the very name, else by the only one that differs in case alone."""
+    alike = [thing for thing in things if thing.name.casefold() == name.casefold()]
+    exact = [thing for thing in alike if thing.name == name]
+    return exact[0] if exact else alike[0] if len(alike) == 1 else None
+
+
+def _description(said: Described) -> dict[str, Any]:
+    """Only what is said; a label that the source itself knows stays."""
+    return {name: value for name in ("label", "synonyms", "description") if (value := getattr(said, name))}
+
+
+def _described_column(column: Column, said: SemanticColumn) -> Column:
+    names = tuple(ValueName(value=value, synonyms=synonyms) for value, synonyms in said.values.items())
+    extra = {"unit": said.unit or column.unit, "value_names": names or column.value_names}
+    return column.model_copy(update=_description(said) | extra)
+
+
+def _ends(relationship: Relationship) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+    return relationship.from_table, relationship.from_columns, relationship.to_table, relationship.to_columns
+
+
+def _is_between(relationship: Relationship, tables: Mapping[str, Table]) -> bool:
+    """Both sides are still shown."""
+    sides = (relationship.from_table, relationship.from_columns), (relationship.to_table, relationship.to_columns)
+    return all(table in tables and all(map(tables[table].column, columns)) for table, columns in sides)
+
+
+def _ambiguities(semantic: Semantic) -> Iterator[Warning]:
+    """A synonym that is given to two things is a question back to the user each time; so it is said once, up front."""
+    meant: dict[str, dict[str, str]] = defaultdict(dict)
+    for thing, synonyms in _claims(semantic):
+        for synonym in synonyms:
+            meant[normalise(synonym)].setdefault(thing, synonym)
+    for things in meant.values():
+        if len(things) > 1:
+            synonym = next(iter(things.values()))
+            yield Warning(subject=synonym, message=f"this synonym means {len(things)} things: {', '.join(things)}")
+
+
+def _claims(semantic: Semantic) -> Iterable[tuple[str, Sequence[str]]]:
+    for name, table in semantic.tables.items():
+        yield f"table {name}", table.synonyms
+        for column_name, column in table.columns.items():
+            yield f"column {name}.{column_name}", column.synonyms
+    for name, measure in semantic.measures.items():
+        yield f"measure {name}", measure.synonyms
