@@ -117,6 +117,7 @@ class SupportTicket:
     employee_id: int
     opened_at: datetime
     resolved_at: datetime | None
+    resolution_hours: float | None
     topic: str
     priority: str
     satisfaction: int | None
@@ -388,7 +389,8 @@ def _ticket(
         weights = (0.2, 0.22, 0.26, 0.2, 0.12) if late else (0.03, 0.06, 0.16, 0.35, 0.4)
         satisfaction = random.choices((1, 2, 3, 4, 5), weights)[0]
     done = None if open_still else resolved
-    return SupportTicket(number, customer, order, agent, opened, done, topic, priority, satisfaction)
+    took = None if open_still else round((resolved - opened).total_seconds() / 3600, 2)
+    return SupportTicket(number, customer, order, agent, opened, done, took, topic, priority, satisfaction)
 
 
 def _moment(random: Random, day: date) -> datetime:
