@@ -68,11 +68,12 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
     name = dialect or catalog.dialect
     try:
         tree = _parsed(sql, name)
-        _inspected(tree, catalog, name)
+        names = _inspected(tree, catalog, name)
         if max_rows is not None:
             tree = _limited(tree, max_rows)
         text = written(tree, name)
-        names = _inspected(_parsed(text, name), catalog, name)
+        if text != sql:
+            names = _inspected(_parsed(text, name), catalog, name)
     except RecursionError as error:
         raise _too_deep() from error
     except SqlglotError as error:
@@ -86,8 +87,6 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Query:
-    if len(sql) > MAX_LENGTH:
-        raise RefusedError(f"The SQL has more than {MAX_LENGTH:,} characters.", code="sql_too_large")
     tokens = _tokens(sql, dialect)
     _check_statement(tokens)
     _check_depth(tokens)
@@ -103,7 +102,23 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Query:
     return tree
 
 
+def parsed_expression(sql: str, dialect: Dialect) -> exp.Expr:
+    """A single expression rather than a statement; its parts are not checked."""
+    tokens = _tokens(sql, dialect)
+    _check_depth(tokens)
+    try:
+        trees = SqlglotDialect.get_or_raise(dialect).parser().parse_into(exp.Condition, tokens, sql)
+    except ParseError as error:
+        raise _unparsable(error) from error
+    tree = trees[0] if len(trees) == 1 else None
+    if tree is None:
+        raise _many_statements()
+    return tree
+
+
 def _tokens(sql: str, dialect: Dialect) -> list[Token]:
+    if len(sql) > MAX_LENGTH:
+        raise RefusedError(f"The SQL has more than {MAX_LENGTH:,} characters.", code="sql_too_large")
     if "\0" in sql:
         raise UserError("The SQL holds a zero character.", code="sql_unparsable")
     try:
@@ -160,9 +175,14 @@ def _unparsable(error: ParseError) -> UserError:
 
 
 def _inspected(tree: exp.Query, catalog: Catalog, dialect: Dialect) -> Names:
+    check_nodes(tree, dialect)
+    return resolved(tree, catalog, dialect)
+
+
+def check_nodes(tree: exp.Expr, dialect: Dialect) -> None:
+    """Refuses a tree that holds anything but allowed parts. Names of tables and columns are not looked at."""
     for node in tree.walk():
         _check_node(node, dialect)
-    return resolved(tree, catalog, dialect)
 
 
 def _check_node(node: exp.Expr, dialect: Dialect) -> None:
@@ -279,4 +299,4 @@ def _not_allowed(node: exp.Expr, argument: str | None = None) -> RefusedError:
     )
 
 
-__all__ = ["CheckedSql", "checked"]
+__all__ = ["CheckedSql", "check_nodes", "checked", "parsed_expression"]

@@ -43,7 +43,9 @@ def cast(node: exp.Expr, to: exp.DType) -> exp.Expr:
 
 
 def or_null_if_zero(node: exp.Expr) -> exp.Expr:
-    return node if isinstance(node, exp.Nullif) else exp.Nullif(this=node, expression=number(0))
+    node = node.unnest()
+    never_zero = isinstance(node, exp.Nullif) or (node.is_number and float(node.name or 0) != 0)
+    return grouped(node) if never_zero else exp.Nullif(this=node, expression=number(0))
 
 
 def moment_of(iso: str) -> datetime:

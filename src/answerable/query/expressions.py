@@ -104,16 +104,12 @@ class ExpressionCompiler(ABC):
 
     def _measure(self, ref: MeasureRef) -> exp.Expr:
         measure, alias = self.scope.measure(ref)
-        tree = parsed_measure(measure, self.scope.catalog)
-
-        def qualified(node: exp.Expr) -> exp.Expr:
-            if isinstance(node, exp.Column):
-                return self.column(ColumnRef(table=alias, column=node.name))
-            if isinstance(node, exp.Div):
-                return self.dialect.divided(node.this, node.expression, whole=True)
-            return node
-
-        return tree.transform(qualified)
+        tree = exp.Paren(this=parsed_measure(measure, self.scope.catalog))
+        for column in list(tree.find_all(exp.Column)):
+            column.replace(self.column(ColumnRef(table=alias, column=column.name)))
+        for division in reversed(list(tree.find_all(exp.Div))):
+            division.replace(self.dialect.divided(division.this, division.expression, whole=True))
+        return tree.this.pop()
 
     def condition(self, filter: Filter) -> exp.Expr:
         match filter:

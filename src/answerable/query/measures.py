@@ -2,23 +2,71 @@
 
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from answerable.core.catalog import Catalog, Measure
-from answerable.core.errors import UserError
+from answerable.core.catalog import Catalog, Measure, Table
+from answerable.core.errors import AnswerableError, UserError
 from answerable.core.values import Dialect
+from answerable.query.check_sql import check_nodes, parsed_expression
+from answerable.query.names import folded, folded_name
+from answerable.query.scope import nearest
 
 
 def parsed_measure(measure: Measure, catalog: Catalog) -> exp.Expr:
-    """The expression of a measure. What it may not hold is a `UserError` with code `measure_invalid`."""
-    return _parsed(measure.expression, catalog.dialect)
+    """The expression of a measure, its columns unqualified and by the catalog's names. The tree is the caller's.
+
+    A measure that is not one aggregate over the columns of its table is a `UserError` with code `measure_invalid`.
+    """
+    table = catalog.table(measure.table)
+    if table is None:
+        hint = nearest(measure.table, (table.name for table in catalog.tables))
+        raise _invalid(measure, f"there is no table {measure.table!r}", hint)
+    tree = _checked(measure, catalog.dialect).copy()
+    for column in list(tree.find_all(exp.Column)):
+        name = _column_name(measure, column, table, catalog.dialect)
+        column.replace(exp.Column(this=exp.Identifier(this=name, quoted=True)))
+    return tree
 
 
 @lru_cache(maxsize=512)
-def _parsed(expression: str, dialect: Dialect) -> exp.Expr:
+def _checked(measure: Measure, dialect: Dialect) -> exp.Expr:
     try:
-        return sqlglot.parse_one(expression, read=dialect, into=exp.Condition)
-    except SqlglotError as error:
-        raise UserError(f"The measure {expression!r} is not SQL.", code="measure_invalid") from error
+        tree = parsed_expression(measure.expression, dialect)
+        check_nodes(tree, dialect)
+    except AnswerableError as error:
+        raise _invalid(measure, error.message, error.hint) from error
+    except (RecursionError, SqlglotError) as error:
+        raise _invalid(measure, "it cannot be read") from error
+    if tree.find(exp.Query, exp.Window) is not None:
+        raise _invalid(measure, "it may not hold queries or windows")
+    if not _is_aggregate(tree):
+        raise _invalid(measure, "every column must stand in an aggregate such as sum(…)")
+    return tree
+
+
+def _is_aggregate(tree: exp.Expr) -> bool:
+    found = [*tree.find_all(exp.AggFunc)]
+    inside = {id(node) for aggregate in found for node in aggregate.find_all(exp.Column, exp.AggFunc)}
+    nested = any(aggregate.find_ancestor(exp.AggFunc) for aggregate in found)
+    conditions = {id(node) for filtered in tree.find_all(exp.Filter) for node in filtered.find_all(exp.Column)}
+    return bool(found) and not nested and all(id(c) in inside | conditions for c in tree.find_all(exp.Column))
+
+
+def _column_name(measure: Measure, column: exp.Column, table: Table, dialect: Dialect) -> str:
+    qualifier = column.args.get("table")
+    if qualifier is not None and folded(qualifier, dialect) != folded_name(table.name, dialect):
+        raise _invalid(measure, f"it may only use columns of {table.name!r}")
+    by_key = {folded_name(known.name, dialect): known.name for known in table.columns}
+    if not isinstance(column.this, exp.Identifier):
+        raise _invalid(measure, "it may not use *")
+    name = by_key.get(folded(column.this, dialect))
+    if name is None:
+        hint = nearest(column.name, by_key.values())
+        raise _invalid(measure, f"{table.name!r} has no column {column.name!r}", hint)
+    return name
+
+
+def _invalid(measure: Measure, reason: str, hint: str | None = None) -> UserError:
+    message = f"The measure {measure.name!r} ({measure.expression}) cannot be used: {reason.removesuffix('.')}."
+    return UserError(message, code="measure_invalid", hint=hint, name=measure.name)

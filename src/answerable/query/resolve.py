@@ -289,6 +289,8 @@ class _Resolver:
                 self.query(current, ctes, level)
             elif isinstance(current, exp.Column) and not current.is_star:
                 self._find(current, level)
+            elif isinstance(current, exp.Star):
+                stack.extend(current.args.get("replace") or ())
             elif isinstance(current, exp.Join):
                 stack.append(current.args.get("on"))
             else:

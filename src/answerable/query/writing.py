@@ -61,6 +61,10 @@ class _DuckDb(_WithTypedLiterals, DuckDBGenerator):
 class _Postgres(_WithTypedLiterals, PostgresGenerator):
     TRANSFORMS = {**PostgresGenerator.TRANSFORMS, exp.TimestampTrunc: _truncation}  # noqa: RUF012
 
+    def withingroup_sql(self, expression: exp.WithinGroup) -> str:
+        order = self.order_sql(expression.expression, flat=True).strip()
+        return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
+
 
 class _Sqlite(_Readable, SQLiteGenerator):
     pass
@@ -76,6 +80,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 def written(tree: exp.Expr, dialect: Dialect) -> str:
-    """The text of a tree, without comments. What the dialect cannot express raises sqlglot's UnsupportedError."""
+    """The text of a tree, without comments; the tree is used up. What the dialect cannot express raises sqlglot's
+    UnsupportedError."""
     generator = _GENERATORS[dialect](dialect=SqlglotDialect.get_or_raise(dialect), **_OPTIONS)
-    return generator.generate(tree)
+    return generator.generate(tree, copy=False)
