@@ -22,6 +22,7 @@ class Handle:
         self.reason: str | None = None
         """Why somebody cancelled it."""
         self._events = events
+        self._under_way = False
 
     def __await__(self) -> Generator[Any, None, Outcome]:
         return self.task.__await__()
@@ -30,7 +31,14 @@ class Handle:
         """Cancels the run for good: running steps are interrupted, and it is never taken up again."""
         if not self.task.done() and self.reason is None:
             self.reason = reason
-            self.task.cancel()
+            if self._under_way:
+                self.task.cancel()
+
+    def set_out(self) -> None:
+        """From now on a cancellation can be stored; one that came earlier takes effect here."""
+        self._under_way = True
+        if self.reason is not None:
+            raise asyncio.CancelledError
 
     def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event with a higher number until the run has ended: those that are stored, then others as they happen.

@@ -125,9 +125,10 @@ class Engine:
 
     async def _carry_out(self, handle: Handle, graph: Graph, journal: Journal) -> Outcome:
         walk = Walk(self._means, graph, journal)
-        journal.on_failure = walk.give_up
         try:
+            handle.set_out()
             await journal.flush()  # the run is known before it acts, and of two processes only one gets past this
+            journal.on_failure = walk.give_up
             outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(handle, walk, journal)

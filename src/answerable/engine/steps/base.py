@@ -1,10 +1,13 @@
 """The seam between the engine and what a step does: one method, and the step that is handed to it."""
 
 from collections.abc import Callable, Mapping
-from typing import Concatenate, ParamSpec, Protocol, TypeAlias
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from answerable.core.codec import json_bytes
 from answerable.core.context import RunContext
+from answerable.core.errors import GraphError
 from answerable.core.events import (
     AnswerBatch,
     AnswerFinal,
@@ -22,6 +25,7 @@ from answerable.engine.outcome import Outcome
 Told: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
 """The events that a step itself may tell; all others are the engine's."""
 P = ParamSpec("P")
+M = TypeVar("M", bound=BaseModel)
 
 
 class Suspended(Exception):
@@ -81,6 +85,16 @@ class Step:
     def idempotency_key(self) -> str:
         """The same for every attempt and after every restart."""
         return f"{self.journal.context.run}:{self.id}"
+
+    def config_as(self, model: type[M]) -> M:
+        """The node's config, checked; a `GraphError` that names node and field if it is wrong."""
+        try:
+            return model.model_validate(self.node.config)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(map(str, first["loc"]))
+            where = f"`config.{field}`" if field else "`config`"
+            raise GraphError(f"Node `{self.id}`: {where}: {first['msg']}.", node=self.id) from error
 
     @property
     def inside(self) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from answerable.core.errors import AnswerableError, GraphError, kind_of
 from answerable.core.events import PlanReady
@@ -29,7 +29,7 @@ class SubgraphStep:
     with the nodes under the ids that the graph gives them."""
 
     async def run(self, step: Step) -> Json:
-        config = _config(step)
+        config = step.config_as(SubgraphConfig)
         document, sentence = _document(step, config)
         graph = Graph.parse(document)
         step.emit(PlanReady, plan=_plan(step, graph), sentence=sentence)
@@ -38,14 +38,6 @@ class SubgraphStep:
             raise outcome.error
         step.partial = outcome.status != "done"
         return _told(outcome)
-
-
-def _config(step: Step) -> SubgraphConfig:
-    try:
-        return SubgraphConfig.model_validate(step.node.config)
-    except ValidationError as error:
-        reason = error.errors(include_url=False)[0]["msg"]
-        raise GraphError(f"Node `{step.id}`: its config is wrong: {reason}.", node=step.id) from error
 
 
 def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:
