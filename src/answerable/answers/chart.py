@@ -25,6 +25,8 @@ LYING_BARS = 8
 """From this many bars on, or with long names, bars lie and names are read straight."""
 LONG_NAME = 12
 POINTS = 5_000
+DOTTED_POINTS = 40
+"""Up to this many, each point of a line gets a dot."""
 _SAME_SCALE = 20
 """Measures share an axis when the largest of one is at most this many times the largest of the other."""
 _TITLE_LENGTH = 90
@@ -83,42 +85,25 @@ def _over_time(data: _Data, time: Field, names: list[Field], measures: list[Fiel
     if data.distinct(time) < 2:
         return _by_name(data, names, measures) if names else None
     x = {"field": _key(time.index), "title": _title(time.name), **_time_type(data, time)}
-    mark = {"type": "line", "tooltip": True, "point": data.distinct(time) <= 40}
+    mark = {"type": "line", "tooltip": True, "point": data.distinct(time) <= DOTTED_POINTS}
     if names:
-        if data.distinct(names[0]) > SERIES:
-            return None
-        return _spec(
-            data, "Line", mark, x, _quantity(data, measures[0]), [measures[0], time, names[0]], color=_series(names[0])
-        )
-    together = _together(data, measures)
-    if len(together) > 1:
-        return _folded(data, "Line", mark, {"x": x}, together, time)
-    return _spec(data, "Line", mark, x, _quantity(data, measures[0]), [measures[0], time])
+        return _series(data, "Line", mark, {"x": x}, measures[0], time, names[0])
+    return _measures(data, "Line", mark, {"x": x}, _together(data, measures), time)
 
 
 def _by_name(data: _Data, names: list[Field], measures: list[Field]) -> Spec | None:
     label, others = _widest(data, names)
-    if not data.complete or data.distinct(label, *others[:1]) < data.row_count or len(others) > 1:
-        return _against(data, measures) if len(measures) == 2 and not others else None
-    if data.row_count > BARS:
-        return _against(data, measures) if len(measures) == 2 and not others else None
+    fits = data.complete and data.row_count <= BARS and data.distinct(label, *others) == data.row_count
+    if len(names) == 1 and len(measures) == 2 and not fits:
+        return _against(data, measures)
+    if not fits or len(others) > 1:
+        return None
     lying = data.distinct(label) >= LYING_BARS or any(len(str(v)) > LONG_NAME for v in data.values(label))
-    axis, across = ("y", "x") if lying else ("x", "y")
-    position = {"field": _key(label.index), "type": "nominal", "sort": None, "title": _title(label.name)}
-    mark = {"type": "bar", "tooltip": True}
+    place = {"field": _key(label.index), "type": "nominal", "sort": None, "title": _title(label.name)}
+    axis, mark = "y" if lying else "x", {"type": "bar", "tooltip": True}
     if others:
-        if data.distinct(others[0]) > SERIES:
-            return None
-        encoding = {
-            axis: position,
-            across: _quantity(data, measures[0]),
-            f"{axis}Offset": {"field": _key(others[0].index)},
-        }
-        return _whole(data, "Bar", mark, encoding | {"color": _series(others[0])}, [measures[0], label, others[0]])
-    together = _together(data, measures)[:2]
-    if len(together) > 1:
-        return _folded(data, "Bar", mark, {axis: position}, together, label)
-    return _whole(data, "Bar", mark, {axis: position, across: _quantity(data, measures[0])}, [measures[0], label])
+        return _series(data, "Bar", mark, {axis: place}, measures[0], label, others[0])
+    return _measures(data, "Bar", mark, {axis: place}, _together(data, measures)[:2], label)
 
 
 def _against(data: _Data, measures: list[Field]) -> Spec | None:
@@ -126,35 +111,47 @@ def _against(data: _Data, measures: list[Field]) -> Spec | None:
     if data.row_count > POINTS or data.row_count < 3:
         return None
     across, up = measures
-    x, y = _quantity(data, across), _quantity(data, up)
-    for axis in (x, y):
-        axis["scale"] = {"zero": False}
-    return _spec(data, "Point", {"type": "point", "tooltip": True}, x, y, [up, across])
+    encoding = {axis: _quantity(data, f) | {"scale": {"zero": False}} for axis, f in (("x", across), ("y", up))}
+    return _whole(data, "Point", {"type": "point", "tooltip": True}, encoding, [up, across])
 
 
-def _folded(data: _Data, kind: str, mark: Spec, place: Spec, measures: list[Field], by: Field) -> Spec:
-    """Several measures on one axis, each a series under its own title."""
-    axis = next(iter(place))
-    across = "y" if axis == "x" else "x"
-    keys = [_key(m.index) for m in measures]
-    titles = [_title(m.name) for m in measures]
+def _series(data: _Data, kind: str, mark: Spec, place: Spec, measure: Field, by: Field, name: Field) -> Spec | None:
+    """One measure, a colour for each name; with more names than colours, nothing."""
+    if data.distinct(name) > SERIES:
+        return None
+    axis, across = _axes(place)
+    color = {"field": _key(name.index), "type": "nominal", "sort": None, "title": _title(name.name)}
+    encoding = place | {across: _quantity(data, measure), "color": color}
+    if kind == "Bar":
+        encoding[f"{axis}Offset"] = {"field": _key(name.index), "sort": None}
+    return _whole(data, kind, mark, encoding, [measure, by, name])
+
+
+def _measures(data: _Data, kind: str, mark: Spec, place: Spec, measures: list[Field], by: Field) -> Spec:
+    """One measure, or several on one axis, each a colour under its own title."""
+    axis, across = _axes(place)
+    if len(measures) == 1:
+        return _whole(data, kind, mark, place | {across: _quantity(data, measures[0])}, [*measures, by])
+    keys, titles = [_key(m.index) for m in measures], [_title(m.name) for m in measures]
+    color = {"field": "series", "type": "nominal", "title": None, "sort": titles}
     encoding = place | {
         across: {"field": "value", "type": "quantitative", "title": _unit(data, measures[0])},
-        "color": {"field": "series", "type": "nominal", "title": None, "sort": titles},
+        "color": color,
     }
     if kind == "Bar":
         encoding[f"{axis}Offset"] = {"field": "series", "sort": titles}
-    whole = _whole(data, kind, mark, encoding, [*measures, by])
-    lookup = {"data": {"values": [{"key": k, "series": t} for k, t in zip(keys, titles, strict=True)]}, "key": "key"}
-    whole["transform"] = [
-        {"fold": keys, "as": ["measure", "value"]},
-        {"lookup": "measure", "from": lookup | {"fields": ["series"]}},
-    ]
-    return whole
+    named = [{"key": key, "series": title} for key, title in zip(keys, titles, strict=True)]
+    return _whole(data, kind, mark, encoding, [*measures, by]) | {
+        "transform": [
+            {"fold": keys, "as": ["measure", "value"]},
+            {"lookup": "measure", "from": {"data": {"values": named}, "key": "key", "fields": ["series"]}},
+        ]
+    }
 
 
-def _spec(data: _Data, kind: str, mark: Spec, x: Spec, y: Spec, told: list[Field], color: Spec | None = None) -> Spec:
-    return _whole(data, kind, mark, {"x": x, "y": y} | ({"color": color} if color else {}), told)
+def _axes(place: Spec) -> tuple[str, str]:
+    """The axis that is taken, and the one across."""
+    return ("x", "y") if "x" in place else ("y", "x")
 
 
 def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, told: list[Field]) -> Spec:
@@ -169,10 +166,6 @@ def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, told: list[Field]
         "mark": mark,
         "encoding": encoding,
     }
-
-
-def _series(field: Field) -> Spec:
-    return {"field": _key(field.index), "type": "nominal", "sort": None, "title": _title(field.name)}
 
 
 def _quantity(data: _Data, field: Field) -> Spec:

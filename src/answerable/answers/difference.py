@@ -16,6 +16,7 @@ SHOWN = 5
 _DIGITS = 12
 _TOLERANCE = 1e-9
 """Sums of floating numbers depend in their last digits on the order of adding, which databases do not promise."""
+_TURN = "turn"
 _PAIRED = 100_000
 """Up to this many differing rows are matched to each other; above, they are only counted."""
 
@@ -84,7 +85,7 @@ def difference(before: Path, after: Path, *, ordered: bool) -> Difference:
         changed_count=len(pairs),
         added=tuple(added.head(SHOWN).rows()),
         removed=tuple(removed.head(SHOWN).rows()),
-        changed=tuple(_changed_row(b, a, removed.columns) for b, a in pairs[:SHOWN]),
+        changed=tuple(_changed_row(b, a, names) for b, a in pairs[:SHOWN]),
     )
 
 
@@ -102,11 +103,13 @@ def _columns(before: Path, after: Path) -> tuple[ChangedColumn, ...]:
 
 
 def _comparable(path: Path, names: Sequence[str]) -> pl.LazyFrame:
-    """The named columns as plain values, floats cut to the digits that count."""
+    """The named columns as plain values under their numbers, floats cut to the digits that count."""
     carried = frame.scan(path).select(frame.json_form(path).expressions)
     schema = carried.collect_schema()
     place = {name: i for i, name in enumerate(schema)}
-    return carried.select(_plain(pl.nth(place[name]), schema[name]).alias(name) for name in names)
+    return carried.select(
+        _plain(pl.nth(place[name]), schema[name]).alias(str(number)) for number, name in enumerate(names)
+    )
 
 
 def _plain(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -119,19 +122,14 @@ def _leftovers(before: pl.LazyFrame, after: pl.LazyFrame) -> tuple[pl.DataFrame,
     """Rows of either that have no equal in the other; a row that occurs twice needs two."""
     old, new = _numbered(before), _numbered(after)
     keys = old.collect_schema().names()
-    gone = old.join(new, on=keys, how="anti", nulls_equal=True).drop(keys[-1])
-    came = new.join(old, on=keys, how="anti", nulls_equal=True).drop(keys[-1])
+    gone = old.join(new, on=keys, how="anti", nulls_equal=True).drop(_TURN)
+    came = new.join(old, on=keys, how="anti", nulls_equal=True).drop(_TURN)
     return gone.collect(), came.collect()
 
 
 def _numbered(rows: pl.LazyFrame) -> pl.LazyFrame:
     """With the number of each row among its equals, so that a join compares bags rather than sets."""
-    names = rows.collect_schema().names()
-    number = "#"
-    while number in names:
-        number += "#"
-    everything = pl.struct(pl.nth(range(len(names))))
-    return rows.with_columns(pl.int_range(pl.len()).over(everything).alias(number))
+    return rows.with_columns(pl.int_range(pl.len()).over(pl.struct(pl.all())).alias(_TURN))
 
 
 def _nearly_equal(removed: pl.DataFrame, added: pl.DataFrame) -> bool:

@@ -46,7 +46,7 @@ def scan(path: Path) -> pl.LazyFrame:
         raise OperatorError(
             "The stored rows of this answer are gone.", code="artifact_missing", hint="Ask the question again."
         ) from None
-    except PolarsError as error:
+    except (PolarsError, OSError) as error:
         raise OperatorError(
             f"The stored rows of this answer cannot be read: {error}.",
             code="artifact_damaged",

@@ -116,7 +116,8 @@ def _extremes(result: Result, label: Field, measure: Field) -> str:
     cells = [(row[measure.index], i) for i, row in enumerate(result.rows)]
     values = [(value, i) for value, i in cells if isinstance(value, int | float)]
     numbers = [value for value, _ in values]
-    if len(values) < 2 or len({result.shown(i, label.index) for _, i in values}) < len(values):
+    names = {row[label.index] for row in result.rows} - {None}
+    if len(values) < 2 or len(names) < len(result.rows):
         return ""
     parts = []
     for word, (value, row) in (("highest", max(values)), ("lowest", min(values))):

@@ -84,24 +84,29 @@ def spec_of(answer: Answer) -> FormatSpec:
 
 
 def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iterator[RenderableType]":
-    from rich.text import Text
-
+    told = answer.provenance
     if question:
-        yield Text(question, style="bold")
-    if answer.provenance.understood:
-        yield Text(f"Understood: {answer.provenance.understood}", style="dim")
+        yield _text(question, "bold")
+    if told.understood:
+        yield _text(f"Understood: {told.understood}", "dim")
     if code:
-        for step in answer.steps:
-            if step.code:
-                yield _code(step)
-    yield Text(answer.text, style=_TEXT_STYLES.get(answer.status, ""))
+        yield from (_code(step) for step in answer.steps if step.code)
+    yield _text(answer.text, _TEXT_STYLES.get(answer.status, ""))
     for number, choice in enumerate(answer.choices, 1):
-        yield Text(f"  {number}  {choice.label}")
+        yield _text(f"  {number}  {choice.label}")
     if answer.rows and answer.kind != "value":
         yield _table(answer, rows)
-    for finding in answer.provenance.findings:
-        yield Text(f"Note: {finding}", style="yellow")
-    yield Text(receipt(answer), style="dim")
+        if more := _more(answer, rows):
+            yield _text(more, "dim")
+    for finding in told.findings:
+        yield _text(f"Note: {finding}", "yellow")
+    yield _text(receipt(answer), "dim")
+
+
+def _text(text: str, style: str = "") -> "RenderableType":
+    from rich.text import Text
+
+    return Text(_clean(text), style=style)
 
 
 _TEXT_STYLES = {"failed": "red", "refused": "red", "partial": "yellow", "cancelled": "yellow"}
@@ -112,7 +117,7 @@ def _code(step: StepRecord) -> "RenderableType":
     from rich.syntax import Syntax
 
     language = _LANGUAGES.get(step.data_source_type or step.kind, "sql")
-    return Padding(Syntax(step.code or "", language, background_color="default", word_wrap=True), (0, 0, 0, 2))
+    return Padding(Syntax(_clean(step.code or ""), language, background_color="default", word_wrap=True), (0, 0, 0, 2))
 
 
 def _table(answer: Answer, rows: int) -> "RenderableType":
@@ -121,13 +126,17 @@ def _table(answer: Answer, rows: int) -> "RenderableType":
     from rich.text import Text
 
     spec = spec_of(answer)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, caption=_more(answer, rows), caption_justify="left")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in spec.columns:
-        head = Text.assemble(column.header, *([(f" {column.unit}", "dim")] if column.unit else []))
+        head = Text.assemble(_clean(column.header), *([(_clean(f" {column.unit}"), "dim")] if column.unit else []))
         table.add_column(head, justify="right" if column.right else "left", overflow="fold")
     for row in answer.rows[:rows]:
-        table.add_row(*(Text("null", style="dim") if c is None else Text(_one_line(c)) for c in _cells(row, spec)))
+        table.add_row(*map(_cell, _cells(row, spec)))
     return table
+
+
+def _cell(text: str | None) -> "RenderableType":
+    return _text("null", "dim") if text is None else _text(text.replace("\n", "␤"))
 
 
 def _cells(row: Sequence[Json], spec: FormatSpec) -> list[str | None]:
@@ -139,9 +148,9 @@ def _more(answer: Answer, rows: int) -> str | None:
     return f"… and {left:,} more rows" if left > 0 else None
 
 
-def _one_line(text: str) -> str:
+def _clean(text: str) -> str:
     """Control characters from data must not move the cursor or colour the terminal."""
-    return "".join(c if c.isprintable() else "␤" if c == "\n" else "·" for c in text)
+    return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
 
 
 def _receipt(told: Provenance, steps: Sequence[StepRecord], usage: Usage, run_id: str, now: datetime) -> Iterator[str]:
