@@ -43,7 +43,8 @@ def cast(node: exp.Expr, to: exp.DType) -> exp.Expr:
 
 
 def or_null_if_zero(node: exp.Expr) -> exp.Expr:
-    node = node.unnest()
+    while isinstance(node, exp.Paren):
+        node = node.this
     never_zero = isinstance(node, exp.Nullif) or (node.is_number and float(node.name or 0) != 0)
     return grouped(node) if never_zero else exp.Nullif(this=node, expression=number(0))
 
@@ -141,11 +142,8 @@ class SqlDialect:
     def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
         raise NotImplementedError
 
-    def median(self, of: exp.Expr) -> exp.Expr:
+    def median(self, of: Operand) -> exp.Expr:
         raise NotImplementedError
-
-    def stddev(self, of: exp.Expr) -> exp.Expr:
-        return call("STDDEV_SAMP", of)
 
     def match(self, left: exp.Expr, how: str, pattern: str) -> exp.Expr:
         return _like(exp.ILike, left, how, pattern)
@@ -158,8 +156,9 @@ class DuckDb(SqlDialect):
     def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
         return exp.Sub(this=call("EPOCH", end.node), expression=call("EPOCH", start.node))
 
-    def median(self, of: exp.Expr) -> exp.Expr:
-        return call("MEDIAN", of)
+    def median(self, of: Operand) -> exp.Expr:
+        # Of decimals, DuckDB cuts the mean of the two values in the middle off to their scale.
+        return call("MEDIAN", of.node if of.type == "integer" else cast(of.node, exp.DType.DOUBLE))
 
 
 class Postgres(SqlDialect):
@@ -174,8 +173,8 @@ class Postgres(SqlDialect):
         apart = exp.Sub(this=sides[0], expression=sides[1])
         return exp.Extract(this=exp.Var(this="EPOCH"), expression=apart)
 
-    def median(self, of: exp.Expr) -> exp.Expr:
-        order = exp.Order(expressions=[exp.Ordered(this=of, nulls_first=False)])
+    def median(self, of: Operand) -> exp.Expr:
+        order = exp.Order(expressions=[exp.Ordered(this=of.node, nulls_first=False)])
         return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
 
 

@@ -78,22 +78,19 @@ class ExpressionCompiler(ABC):
                 return self.subquery(expr.plan)
 
     def aggregate(self, expr: Aggregate) -> exp.Expr:
-        of = exp.Star() if expr.of is None else self.expression(expr.of)
-        if expr.distinct:
-            of = exp.Distinct(expressions=[of])
-        return self.filtered(self._plain_aggregate(expr.function, of), expr.where)
+        node = self._over_all_rows(expr)
+        if expr.where is None:
+            return node
+        return exp.Filter(this=node, expression=exp.Where(this=self.condition(expr.where)))
 
-    def filtered(self, aggregate: exp.Expr, where: Filter | None) -> exp.Expr:
-        if where is None:
-            return aggregate
-        return exp.Filter(this=aggregate, expression=exp.Where(this=self.condition(where)))
-
-    def _plain_aggregate(self, function: str, of: exp.Expr) -> exp.Expr:
-        if function == "median":
-            return self.dialect.median(of)
-        if function == "stddev":
-            return self.dialect.stddev(of)
-        return call(function.upper(), of)
+    def _over_all_rows(self, expr: Aggregate) -> exp.Expr:
+        if expr.of is None:
+            return call("COUNT", exp.Star())
+        if expr.function == "median":
+            return self.dialect.median(self._operand(expr.of))
+        of = self.expression(expr.of)
+        name = "STDDEV_SAMP" if expr.function == "stddev" else expr.function.upper()
+        return call(name, exp.Distinct(expressions=[of]) if expr.distinct else of)
 
     def _arithmetic(self, expr: Arithmetic) -> exp.Expr:
         left, right = self.expression(expr.left), self.expression(expr.right)
@@ -109,7 +106,8 @@ class ExpressionCompiler(ABC):
             column.replace(self.column(ColumnRef(table=alias, column=column.name)))
         for division in reversed(list(tree.find_all(exp.Div))):
             division.replace(self.dialect.divided(division.this, division.expression, whole=True))
-        return tree.this.pop()
+        measured: exp.Expr = tree.this.pop()
+        return measured
 
     def condition(self, filter: Filter) -> exp.Expr:
         match filter:

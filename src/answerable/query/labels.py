@@ -75,8 +75,9 @@ def _label_of_aggregate(expr: Aggregate, scope: Scope) -> str:
     if expr.function == "count":
         what = f"distinct {_words(label_of(expr.of, scope))}" if expr.distinct and expr.of is not None else "count"
     else:
+        of = "" if expr.of is None else _words(label_of(expr.of, scope))
         opening = _OPENINGS.get(expr.function, expr.function)
-        what = opening if expr.of is None else f"{opening} {_words(label_of(expr.of, scope))}"
+        what = f"{expr.function if of.startswith(opening) else opening} {of}".strip()
     return f"{what} {condition}" if condition else what
 
 

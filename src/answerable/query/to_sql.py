@@ -249,7 +249,10 @@ class _StagedStatement(_Statement):
         return exp.Window(this=function, partition_by=keys, order=order)
 
     def _stage(self, wanted: str, node: exp.Expr) -> str:
-        """Adds a column to the first stage and says what it is called there."""
+        """Adds a column to the first stage, unless it is there, and says what it is called."""
+        for name, known in self._staged.items():
+            if known == node:
+                return name
         made = (label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label))
         taken = {name.casefold() for name in (*self._staged, *made)}
         name, repeat = wanted, 1

@@ -13,7 +13,7 @@ from sqlglot.generators.sqlite import SQLiteGenerator
 from answerable.core.values import Dialect
 
 _LINE = 100
-_TYPED_LITERALS = {exp.DType.DATE: "DATE", exp.DType.TIMESTAMP: "TIMESTAMP"}
+_TYPED_LITERALS = {exp.DType.DATE: "DATE", exp.DType.TIMESTAMP: "TIMESTAMP", exp.DType.TIMESTAMPNTZ: "TIMESTAMP"}
 
 
 class _Readable(Generator):
