@@ -30,7 +30,7 @@ def opened(folder: Path) -> Iterator["DuckDBPyConnection"]:
     """The tables of a folder of Parquet files, by name."""
     import duckdb
 
-    with duckdb.connect(":memory:") as connection:
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         for path in sorted(folder.glob("*.parquet")):
             connection.read_parquet(str(path)).create_view(path.stem)
         yield connection
