@@ -184,6 +184,19 @@ async def test_a_store_that_another_process_holds(tmp_path: Path, monkeypatch: A
     await store.runs.create(RunContext(RUN), None)
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_store_that_is_taken_away_takes_no_new_runs(tmp_path: Path, opened: Any, replaced: bool) -> None:
+    path = tmp_path / "a.db"
+    store = await opened(path)
+    await store.runs.create(RunContext(RUN), None)
+    path.rename(tmp_path / "b.db")
+    if replaced:
+        path.write_bytes(b"")
+    with pytest.raises(OperatorError, match="removed or replaced") as caught:
+        await store.runs.create(RunContext(RunId("run_2")), None)
+    assert caught.value.stable_code == "store_unavailable"
+
+
 async def test_opening_a_store_once_more_keeps_the_locks_of_the_first(tmp_path: Path, opened: Any) -> None:
     """Were they lost, another process could take the log away from under this one."""
     path = tmp_path / "a.db"

@@ -1,7 +1,8 @@
 """What the store keeps, each kind of thing behind its own short protocol.
 
-Every call names a `Scope`; nothing of another tenant is ever returned, listed or changed. An unknown id is a
-`NotFoundError`; a store that cannot be used is an `OperatorError` with the remedy.
+Every call of a user names a `Scope`; nothing of another tenant is ever returned, listed or changed. Within a tenant
+everything can be read: which of its users may see what is for the layers above. An unknown id is a `NotFoundError`; a
+store that cannot be used is an `OperatorError` with the remedy, and it can be used again once the cause is gone.
 """
 
 from collections.abc import Sequence
@@ -61,7 +62,9 @@ class Capsule:
 
 
 class Runs(Protocol):
-    async def create(self, context: RunContext, question: str | None) -> RunRecord: ...
+    async def create(self, context: RunContext, question: str | None) -> RunRecord:
+        """A new run, with the status `running`."""
+        ...
 
     async def get(self, scope: Scope, run: RunId) -> RunRecord: ...
 
@@ -75,7 +78,9 @@ class Runs(Protocol):
         """Of all scopes: what a starting process has to continue."""
         ...
 
-    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None: ...
+    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:
+        """Sets the status. `waiting` and `running` are not an end: such a run stays unfinished."""
+        ...
 
 
 class Events(Protocol):
@@ -85,11 +90,15 @@ class Events(Protocol):
         """All or none, of one run, in one commit. A sequence number that exists already is an `InternalError`."""
         ...
 
-    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]: ...
+    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
+        """In order of number, those with a higher number than `after`."""
+        ...
 
 
 class Capsules(Protocol):
-    async def put(self, scope: Scope, capsule: Capsule) -> None: ...
+    async def put(self, scope: Scope, capsule: Capsule) -> None:
+        """Of a run of this tenant. Once more for the same run replaces it."""
+        ...
 
     async def get(self, scope: Scope, run: RunId) -> Capsule: ...
 
@@ -101,7 +110,9 @@ class Threads(Protocol):
         """The thread, made if it is new. A thread of another tenant is a `NotFoundError`."""
         ...
 
-    async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]: ...
+    async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]:
+        """By their last message, newest first."""
+        ...
 
     async def add_message(self, scope: Scope, message: Message) -> None: ...
 
@@ -118,10 +129,12 @@ class Artifacts(Protocol):
         ...
 
     async def adopt(self, scope: Scope, path: Path) -> ArtifactId:
-        """Moves a finished file in under its hash."""
+        """Moves a finished file from staging in under its hash; from then on it does not change."""
         ...
 
-    async def path(self, scope: Scope, artifact: ArtifactId) -> Path: ...
+    async def path(self, scope: Scope, artifact: ArtifactId) -> Path:
+        """The file, to be read only. Another tenant's is a `NotFoundError`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
