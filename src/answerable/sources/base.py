@@ -1,4 +1,4 @@
-"""The seam to data: three verbs. A source trusts no text, although what it is given has been checked and regenerated."""
+"""The seam to data: three verbs. A source trusts no text, although what it gets was checked and regenerated."""
 
 from dataclasses import dataclass
 from pathlib import Path

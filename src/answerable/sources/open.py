@@ -5,14 +5,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from answerable.core.errors import NotFoundError
 from answerable.sources.base import Source
+from answerable.sources.discovery import database_kind
 from answerable.sources.duckdb import DuckDbPlace
 from answerable.sources.files import FilesPlace
 from answerable.sources.served import Options, Place, ServedSource
 from answerable.sources.sqlite import SqlitePlace
-
-_SQLITE_MAGIC = b"SQLite format 3\0"
-_DUCKDB_MAGIC = b"DUCK"
-"""At byte 8, after the checksum of the first block."""
 
 
 async def open_source(location: str, *, name: str | None = None, cache: Path, options: Options | None = None) -> Source:
@@ -25,11 +22,10 @@ async def open_source(location: str, *, name: str | None = None, cache: Path, op
 def _place(path: Path, cache: Path, options: Options) -> Place:
     if path.is_dir():
         return FilesPlace(path, cache, options)
-    with path.open("rb") as file:
-        head = file.read(16)
-    if head.startswith(_SQLITE_MAGIC):
+    kind = database_kind(path)
+    if kind == "sqlite":
         return SqlitePlace(path, options)
-    if head[8:12] == _DUCKDB_MAGIC:
+    if kind == "duckdb":
         return DuckDbPlace(path, options)
     return FilesPlace(path, cache, options)
 

@@ -1,6 +1,7 @@
 """Worker processes as their parent sees them: started, asked, stopped, replaced."""
 
 import asyncio
+import os
 import signal
 import socket
 import subprocess
@@ -15,6 +16,8 @@ from answerable.sources.workers import wire
 _GRACE_SECONDS = 1.0
 """How long a worker may take to stop by itself before it is killed."""
 _START_SECONDS = 60.0
+_SPOILING = ("query_memory", "worker_failed", "worker_died")
+"""After these errors a worker is not used again."""
 _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
 
 
@@ -26,14 +29,14 @@ class Worker:
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         self.memory_mb: int = spec["memory_mb"]
-        self.isolation: Mapping[str, Any] = {}
+        self.isolation: Mapping[str, str] = {}
         self._number = 0
         self._outstanding = True
         """A reply is still to come; what leaves it unread makes the worker useless."""
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(
-                [*_COMMAND, str(theirs.fileno())],
+            self._process = subprocess.Popen(  # noqa: S603 - a fixed command
+                [*_COMMAND, str(theirs.fileno()), str(os.getpid())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -64,10 +67,9 @@ class Worker:
             async with asyncio.timeout(_START_SECONDS):
                 self.isolation = _content(await self._receive(), "ready")
 
-    async def ask(
-        self, do: str, request: Mapping[str, Any] | None = None, *, seconds: float, output: int | None = None
-    ) -> Any:
+    async def ask(self, do: str, request: Mapping[str, Any], *, output: int | None = None) -> Any:
         """The reply to one message. Out of time or cancelled, the statement is stopped, and if need be the process."""
+        seconds = request["seconds"]
         self._number += 1
         self._outstanding = True
         await self._send({"do": do, "id": self._number, "request": request}, output)
@@ -154,7 +156,7 @@ class Worker:
 
 
 class WorkerPool:
-    """A few warm workers over the same data. A statement gets one to itself; one that failed badly is not used again."""
+    """A few warm workers over the same data. A statement gets one to itself; one that failed badly is replaced."""
 
     def __init__(self, spec: Mapping[str, Any], size: int) -> None:
         self._spec = spec
@@ -162,6 +164,8 @@ class WorkerPool:
         self._idle: list[Worker] = []
         self._dying: list[Worker] = []
         self._closed = False
+        self.isolation: Mapping[str, str] = {}
+        """What is in force in the workers; known once one has opened the data."""
 
     def warm(self) -> None:
         """Starts a worker ahead of the first question."""
@@ -169,14 +173,16 @@ class WorkerPool:
             self._idle.append(Worker(self._spec))
 
     @asynccontextmanager
-    async def worker(self, memory_mb: int | None = None) -> AsyncIterator[Worker]:
+    async def worker(self, memory_mb: int) -> AsyncIterator[Worker]:
         async with self._places:
-            worker = self._taken(memory_mb or self._spec["memory_mb"])
+            worker = self._taken(memory_mb)
             try:
                 await worker.open()
+                self.isolation = worker.isolation
                 yield worker
-            except InternalError:
-                worker.kill()
+            except AnswerableError as error:
+                if error.stable_code in _SPOILING:
+                    worker.kill()
                 raise
             finally:
                 self._returned(worker)
@@ -185,10 +191,11 @@ class WorkerPool:
         self._dying = [worker for worker in self._dying if worker.alive]
         while self._idle:
             worker = self._idle.pop()
-            if worker.alive and worker.memory_mb == memory_mb:
+            if worker.alive and worker.memory_mb >= memory_mb:
                 return worker
             self._discard(worker)
-        return Worker({**self._spec, "memory_mb": memory_mb})
+        self._spec = {**self._spec, "memory_mb": max(memory_mb, self._spec["memory_mb"])}
+        return Worker(self._spec)
 
     def _returned(self, worker: Worker) -> None:
         if worker.usable and not self._closed:

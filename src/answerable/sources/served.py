@@ -1,4 +1,4 @@
-"""A source whose statements run in worker processes. What differs from kind to kind is the place that the data is in."""
+"""A source whose statements run in worker processes. What differs from kind to kind is the place the data is in."""
 
 import asyncio
 import hashlib
@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,6 +33,9 @@ class Options:
     memory_mb: int = 2048
     probe_seconds: float = 30.0
     probe_rows: int = 1_000_000
+    max_files: int = 10_000
+    max_mb: int = 20_000
+    """Of files that are not Parquet, together; and of one such file when unpacked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Snapshot:
     fingerprint: str
     last_sync: datetime | None = None
     warnings: tuple[Warning, ...] = ()
+    table_fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """Where tables can be told apart."""
 
 
 class Place(Protocol):
@@ -72,6 +77,11 @@ class ServedSource:
         self._description: _Description | None = None
         self._values: tuple[Catalog, ValueIndex] | None = None
 
+    @property
+    def isolation(self) -> Mapping[str, str]:
+        """Which walls stand around the workers, by what they guard; empty until the first one has started."""
+        return self._pool.isolation if self._pool is not None else {}
+
     async def describe(self) -> Catalog:
         async with self._lock:
             snapshot = await self._look()
@@ -90,15 +100,14 @@ class ServedSource:
             return self._values[1]
 
     async def check(self, sql: str) -> None:
-        await self._ask("check", sql, Limits(seconds=self._options.probe_seconds))
+        await self._ask("check", sql, self._probing())
 
     async def execute(self, sql: str, into: Path, limits: Limits) -> Result:
         output = _created(into)
         try:
             done = await self._ask("execute", sql, limits, output)
         except BaseException:
-            with suppress(OSError):
-                into.unlink()
+            _removed(into)
             raise
         finally:
             os.close(output)
@@ -107,8 +116,7 @@ class ServedSource:
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
-        limits = Limits(seconds=self._options.probe_seconds, rows=self._options.probe_rows)
-        return [tuple(row) for row in await self._ask("rows", sql, limits)]
+        return [tuple(row) for row in await self._ask("rows", sql, self._probing())]
 
     async def close(self) -> None:
         await self._place.close()
@@ -127,7 +135,7 @@ class ServedSource:
         }
         pool = await self._ready()
         async with pool.worker(limits.memory_mb) as worker:
-            return await worker.ask(do, request, seconds=limits.seconds, output=output)
+            return await worker.ask(do, request, output=output)
 
     async def _ready(self) -> WorkerPool:
         if self._pool is None:
@@ -159,7 +167,7 @@ class ServedSource:
     async def _read(self, snapshot: Snapshot) -> "_Description":
         inspected = await self._inspected()
         notices: list[Warning] = []
-        tables = tuple(_table(table) for table in inspected["tables"])
+        tables = tuple(_table(table, snapshot.table_fingerprints) for table in inspected["tables"])
         tables = await profile(self, self.dialect, tables, notices=notices)
         declared = _relationships(inspected["relationships"], tables)
         relationships = await relate(self, self.dialect, tables, declared)
@@ -175,10 +183,12 @@ class ServedSource:
         return _Description(catalog=catalog, addresses=_addresses(inspected["tables"]))
 
     async def _inspected(self) -> Mapping[str, Any]:
-        pool = await self._ready()
-        async with pool.worker() as worker:
-            found: Mapping[str, Any] = await worker.ask("inspect", seconds=self._options.probe_seconds * 2)
-            return found
+        found: Mapping[str, Any] = await self._ask("inspect", "", self._probing())
+        return found
+
+    def _probing(self) -> Limits:
+        options = self._options
+        return Limits(seconds=options.probe_seconds, memory_mb=options.memory_mb, rows=options.probe_rows)
 
 
 class _Description(Frozen):
@@ -193,9 +203,10 @@ def _addresses(tables: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]
     return {table["name"]: tuple(table["address"]) for table in tables if [table["name"]] != table["address"][-1:]}
 
 
-def _table(found: Mapping[str, Any]) -> Table:
+def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
     columns = tuple(Column(**column) for column in found["columns"])
-    return Table(name=found["name"], columns=columns, primary_key=tuple(found["primary_key"]))
+    name, key = found["name"], tuple(found["primary_key"])
+    return Table(name=name, columns=columns, primary_key=key, fingerprint=fingerprints.get(name, ""))
 
 
 def _relationships(found: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:
@@ -232,6 +243,11 @@ def write_whole(path: Path, content: bytes) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _removed(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
 
 
 def _created(path: Path) -> int:

@@ -24,6 +24,7 @@ class SqlitePlace:
             "engine": "sqlite",
             "database": str(self._path),
             "memory_mb": self._options.memory_mb,
+            "threads": 1,
             "generation": fingerprint,
         }
         return Snapshot(spec, fingerprint, sync_time(files))

@@ -1,4 +1,4 @@
-"""The worker process: `python -I -m answerable.sources.workers DESCRIPTOR`.
+"""The worker process: `python -I -m answerable.sources.workers DESCRIPTOR PARENT`.
 
 One thread runs statements, one after the other. Another listens, so that a running statement can be stopped and the
 process ends when its parent does.
@@ -28,28 +28,28 @@ _ENGINES = {
 }
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, parent: int) -> None:
+    harden.die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
-    harden.die_with_parent()
     received = wire.receive(connection)
     if received is None:
         return
     spec = received[0]
     try:
-        engine = _engine(spec)
+        engine, isolation = _opened(spec)
     except Failure as failure:
         wire.send(connection, {"error": failure.as_json()})
         return
-    wire.send(connection, {"ready": {}})
-    _serve(connection, engine)
+    wire.send(connection, {"ready": isolation})
+    _serve(connection, engine, spec["threads"])
 
 
-def _engine(spec: dict[str, Any]) -> Any:
-    """Its libraries are loaded before anything is taken away that loading needs."""
+def _opened(spec: dict[str, Any]) -> tuple[Any, dict[str, str]]:
+    """The engine's libraries are loaded first, then the walls go up, and only then is the data opened."""
     module, name = _ENGINES[spec["engine"]]
     engine = getattr(importlib.import_module(f"answerable.sources.workers.{module}"), name)
-    harden.limit_resources(spec)
-    return engine(spec)
+    isolation = harden.confine(engine.needs(spec), spec["memory_mb"])
+    return engine(spec), isolation
 
 
 class _Statements:
@@ -77,13 +77,13 @@ class _Statements:
                 self._engine.interrupt()
 
 
-def _serve(connection: socket.socket, engine: Any) -> None:
+def _serve(connection: socket.socket, engine: Any, threads: int) -> None:
     statements = _Statements(engine)
     threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
     while True:
         message, output = statements.waiting.get()
         with statements.running(message["id"]):
-            reply = _answered(engine, message, output)
+            reply = _answered(engine, message, output, threads)
         wire.send(connection, {"id": message["id"], **reply})
 
 
@@ -97,15 +97,17 @@ def _listen(connection: socket.socket, statements: _Statements) -> None:
     os._exit(0)  # the parent is gone, and with it whoever wanted the result
 
 
-def _answered(engine: Any, message: dict[str, Any], output: int | None) -> dict[str, Any]:
+def _answered(engine: Any, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
+    request = message["request"]
     try:
-        return {"done": _done(engine, message, output)}
+        harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])
+        return {"done": _done(engine, message["do"], request, output)}
     except Failure as failure:
         return {"error": failure.as_json()}
     except MemoryError:
-        return {"error": too_much_memory(message["request"]["memory_mb"]).as_json()}
+        return {"error": too_much_memory(request["memory_mb"]).as_json()}
     except OSError as error:
-        return {"error": _not_written(error, message["request"]["bytes"]).as_json()}
+        return {"error": _not_written(error, request["bytes"]).as_json()}
     except Exception as error:  # a defect of ours must reach the parent as one; the worker is then replaced
         return {"error": Failure("InternalError", "worker_failed", f"{type(error).__name__}: {error}").as_json()}
     finally:
@@ -113,18 +115,22 @@ def _answered(engine: Any, message: dict[str, Any], output: int | None) -> dict[
             os.close(output)
 
 
-def _done(engine: Any, message: dict[str, Any], output: int | None) -> Any:
-    if message["do"] == "inspect":
+def _done(engine: Any, do: str, request: dict[str, Any], output: int | None) -> Any:
+    if do == "load":
+        return engine.load(request["load"])
+    if do == "inspect":
         return engine.inspect()
-    if message["do"] == "load":
-        return engine.load(**message["request"])
-    request = Request(**message["request"])
-    if message["do"] == "check":
-        return engine.check(request)
-    if message["do"] == "rows":
-        return engine.rows(request)
+    asked = Request(**request)
+    if do == "check":
+        return engine.check(asked)
+    if do == "rows":
+        return engine.rows(asked)
     if output is None:
         raise Failure("InternalError", "worker_failed", "There is nowhere to write the result to.")
+    return _executed(engine, asked, output)
+
+
+def _executed(engine: Any, request: Request, output: int) -> dict[str, Any]:
     out = ArrowFile(output, max_rows=request.rows, max_bytes=request.bytes)
     started = time.perf_counter()
     columns = engine.execute(request, out)
@@ -141,4 +147,4 @@ def _not_written(error: OSError, limit: int) -> Failure:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -11,6 +11,7 @@ from answerable.sources.workers import failures
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, quoted, unique_names
 from answerable.sources.workers.failures import Failure
+from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.wire import nested_as_text
 
 _INTEGERS = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger")
@@ -60,6 +61,12 @@ class DuckDbEngine:
             )
             self._lock_down(spec)
         self._cursor = self._connection
+
+    @staticmethod
+    def needs(spec: dict[str, Any]) -> Needs:
+        database = spec.get("database")
+        beside = [database, f"{database}.wal"] if database else []
+        return Needs(read=[*beside, *spec.get("folders", []), *spec.get("files", [])])
 
     def _lock_down(self, spec: dict[str, Any]) -> None:
         run = self._connection.execute

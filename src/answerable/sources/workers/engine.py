@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.harden import Needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,11 @@ class Request:
 
 
 class Engine(Protocol):
+    """Made from the description of a source: `Engine(spec)`."""
+
+    @staticmethod
+    def needs(spec: dict[str, Any]) -> Needs: ...
+
     def inspect(self) -> dict[str, Any]:
         """Tables with their columns, keys and declared relationships, as plain JSON."""
         ...

@@ -1,4 +1,4 @@
-"""The types of a SQLite result. The values say them, as a column may hold anything and an expression declares nothing."""
+"""The types of a SQLite result. The values say them: a column may hold anything, and an expression declares nothing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime

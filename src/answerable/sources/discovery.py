@@ -1,0 +1,260 @@
+"""Which files are tables, by their content first and their names second, and what each table is called."""
+
+import gzip
+import os
+import re
+import unicodedata
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from answerable.core.catalog import Warning
+from answerable.core.errors import LimitError, SourceError
+
+SQLITE_MAGIC = b"SQLite format 3\0"
+_DUCKDB_MAGIC = b"DUCK"
+"""At byte 8, after a checksum."""
+_PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC, _OLD_EXCEL_MAGIC = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
+
+_FORMATS = {
+    **dict.fromkeys((".csv", ".txt"), "csv"),
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".json", ".ndjson", ".jsonl"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
+}
+_DATABASES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
+_NOT_IN_FOLDERS = (".txt",)
+"""Read when named, but in a folder more often a note than a table."""
+_COMPRESSED = (".gz", ".gzip")
+_COMPRESSIBLE = ("csv", "tsv", "json")
+_UNREMARKABLE = re.compile(r"(readme|license|licence|notice|changelog|semantic)\b.*|.*\.semantic\.yaml", re.IGNORECASE)
+_PART = re.compile(r"(part|chunk|file|data|output|split)?[-_.]?[0-9].*", re.IGNORECASE)
+_GENERIC_SHEET = re.compile(r"(sheet|tabelle|feuille|hoja|foglio|blad|лист)[ _]?[0-9]*", re.IGNORECASE)
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    path: Path
+    format: str
+    """`csv`, `tsv`, `json`, `excel` or `parquet`."""
+    stem: str
+    compressed: bool = False
+
+
+def database_kind(path: Path) -> str | None:
+    """`sqlite` or `duckdb` when the file is one of their databases."""
+    head = _head(path)
+    if head.startswith(SQLITE_MAGIC):
+        return "sqlite"
+    return "duckdb" if head[8:12] == _DUCKDB_MAGIC else None
+
+
+def data_file(path: Path, *, named: bool) -> DataFile | None:
+    """Nothing for what cannot be a table. `named` files, which the user asked for, are looked at more closely."""
+    compressed = path.suffix.lower() in _COMPRESSED
+    inner = path.with_suffix("") if compressed else path
+    by_name = _FORMATS.get(inner.suffix.lower())
+    if (by_name is None and not named) or (inner.suffix.lower() in _NOT_IN_FOLDERS and not named):
+        return None
+    head = _head(path)
+    compressed = head.startswith(_GZIP_MAGIC)
+    kind = _by_content(path, head, compressed) or by_name or (_as_text(path, compressed) if named else None)
+    if kind is None or (compressed and kind not in _COMPRESSIBLE):
+        return None
+    return DataFile(path, kind, inner.stem, compressed)
+
+
+def _head(path: Path, size: int = 16) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def _by_content(path: Path, head: bytes, compressed: bool) -> str | None:
+    if compressed:
+        return None
+    if head.startswith(_PARQUET_MAGIC):
+        return "parquet"
+    if head.startswith(_OLD_EXCEL_MAGIC) or (head.startswith(_ZIP_MAGIC) and _is_workbook(path)):
+        return "excel"
+    return None
+
+
+def _is_workbook(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            return any(name.startswith("xl/") or name == "content.xml" for name in packed.namelist())
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def _as_text(path: Path, compressed: bool) -> str | None:
+    try:
+        with gzip.open(path) if compressed else path.open("rb") as file:
+            start = file.read(4096)
+    except (OSError, EOFError, zlib.error):
+        return None
+    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return None
+    return "json" if start.lstrip().startswith((b"{", b"[")) else "csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    files: tuple[DataFile, ...]
+    warnings: tuple[Warning, ...] = ()
+
+
+def walked(folder: Path, most: int) -> list[Path]:
+    """Every file below a folder that is not hidden, in a fixed order. Links that lead out of it are not followed."""
+    paths: list[Path] = []
+    root = folder.resolve()
+    for place, folders, names in os.walk(folder):
+        depth = len(Path(place).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < _DEEPEST else []
+        paths += [Path(place, name) for name in sorted(names) if not name.startswith((".", "~$"))]
+        if len(paths) > most:
+            raise LimitError(
+                f"{folder} holds more than {most:,} files.",
+                code="source_too_large",
+                hint="Point to a folder that holds only the tables.",
+            )
+    return [path for path in paths if not path.is_symlink() or path.resolve().is_relative_to(root)]
+
+
+def found_in(folder: Path, paths: Sequence[Path]) -> Found:
+    files, warnings, others = [], [], []
+    for path in paths:
+        shown = str(path.relative_to(folder))
+        try:
+            database = path.suffix.lower() in _DATABASES and database_kind(path)
+            file = None if database else data_file(path, named=False)
+        except OSError as error:
+            warnings.append(Warning(subject=shown, message=f"cannot be opened: {error.strerror}"))
+            continue
+        if database:
+            warnings.append(Warning(subject=shown, message=f"is a {database} database; ask it as a source of its own"))
+        elif file is not None:
+            files.append(file)
+        elif not _UNREMARKABLE.fullmatch(path.name):
+            others.append(shown)
+    if others:
+        listed = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
+        warnings.append(Warning(subject=folder.name, message=f"{len(others)} files are not tables: {listed}"))
+    return Found(tuple(files), tuple(warnings))
+
+
+def named_file(path: Path) -> Found:
+    file = data_file(path, named=True)
+    if file is None:
+        raise SourceError(
+            f"{path} is of no type that can be read.",
+            code="source_unsupported",
+            hint="Use CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files, a folder of them, or a PostgreSQL URL.",
+        )
+    return Found((file,))
+
+
+# Parts of one table
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetTable:
+    """One file, or the parts of one table."""
+
+    files: tuple[Path, ...]
+    stem: str
+    place: Path
+    """The folder that it lies in."""
+
+
+def parquet_tables(schemas: Sequence[tuple[Path, str]]) -> Iterator[ParquetTable]:
+    """Files of the same columns are parts of one table when they are numbered, or lie in `key=value` folders."""
+    by_base = groupby(
+        sorted(schemas, key=lambda item: (str(_base(item[0])), item[1])), key=lambda i: (_base(i[0]), i[1])
+    )
+    for (base, _columns), members in by_base:
+        paths = sorted(path for path, _columns in members)
+        parts = [path for path in paths if _PART.fullmatch(path.stem) or path.parent != base]
+        if len(parts) > 1 or any(path.parent != base for path in parts):
+            yield ParquetTable(tuple(parts), base.name, base.parent)
+            paths = [path for path in paths if path not in parts]
+        for path in paths:
+            yield ParquetTable((path,), path.stem, path.parent)
+
+
+def _base(path: Path) -> Path:
+    """The folder above all `key=value` folders."""
+    folder = path.parent
+    while "=" in folder.name:
+        folder = folder.parent
+    return folder
+
+
+# Names
+
+
+def table_name(text: str) -> str:
+    """Small letters, digits and underscores, of any script: `Sales 2024 (final)` becomes `sales_2024_final`."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", text).casefold())
+    name = "_".join(words).strip("_") or "table"
+    return f"t_{name}" if name[0].isdigit() else name
+
+
+def sheet_names(stem: str, sheets: Sequence[str | None]) -> list[str]:
+    """A single sheet goes by the name of its file, several by their own names unless these say nothing."""
+    if len(sheets) == 1:
+        return [stem]
+    return [f"{stem} {sheet}" if not sheet or _GENERIC_SHEET.fullmatch(sheet) else sheet for sheet in sheets]
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What a table would like to be called, and what tells it apart if another would too."""
+
+    wanted: str
+    folder: str
+    suffix: str
+    shown: str
+
+    def named(self, form: str) -> str:
+        return table_name(form.format(folder=self.folder, wanted=self.wanted, suffix=self.suffix))
+
+
+def unique_table_names(namings: Sequence[Naming]) -> tuple[list[str], list[Warning]]:
+    """Equal names get their folder in front, then their type behind, then a number; that is told."""
+    first = [table_name(naming.wanted) for naming in namings]
+    clashing = _repeated(first)
+    names = first
+    for form in ("{folder} {wanted}", "{wanted} {suffix}", "{folder} {wanted} {suffix}"):
+        repeated = _repeated(names)
+        names = [n.named(form) if name in repeated else name for name, n in zip(names, namings, strict=True)]
+    names = _numbered(names)
+    warnings = [
+        Warning(subject=naming.shown, message=f"another table is called {before!r} too; this one is {name!r}")
+        for naming, before, name in zip(namings, first, names, strict=True)
+        if before in clashing
+    ]
+    return names, warnings
+
+
+def _repeated(names: Iterable[str]) -> set[str]:
+    return {name for name, count in Counter(names).items() if count > 1}
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    taken: set[str] = set()
+    numbered = []
+    for name in names:
+        candidate, number = name, 1
+        while candidate in taken:
+            number += 1
+            candidate = f"{name}_{number}"
+        taken.add(candidate)
+        numbered.append(candidate)
+    return numbered

@@ -1,0 +1,244 @@
+"""CSV and its kin: which delimiter, which quotes, where the header is, which rows are broken."""
+
+import csv
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from answerable.sources.workers.failures import Failure
+from answerable.sources.workers.headers import Header, header_of
+from answerable.sources.workers.typing_columns import Typed, literal, selected, typed
+
+_SAMPLE = 1 << 20
+_SAMPLE_RECORDS = 1_000
+_DELIMITERS = (",", ";", "\t", "|")
+_MOST_COLUMNS = 4_000
+_LONGEST_LINE = 64 * 1024 * 1024
+_KEPT_REJECTS = 100_000
+_TOLERATED = 0.01
+"""Up to this share of broken rows is left out and told; more is an error."""
+
+Records = list[tuple[int, list[str]]]
+"""Each with the number of lines before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A statement that gives the typed rows of a table, and what there is to tell about it."""
+
+    select: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    path: Path
+    delimiter: str
+    skip: int
+    header: Header
+    quote: str = '"'
+    escape: str = '"'
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rejected:
+    count: int = 0
+    lines: tuple[int, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    layout: _Layout
+    typed: Typed
+    rejected: _Rejected
+
+
+def read_csv(cursor: Any, path: Path, *, tabs: bool) -> ReadTable:
+    sample = _sample(path)
+    layout = _layout(path, sample, tabs)
+    best = _attempted(cursor, layout)
+    for other in _other_ways(layout, sample) if best.rejected.count else ():
+        best = min(best, _attempted(cursor, other), key=lambda attempt: attempt.rejected.count)
+    notes = [*layout.notes, *layout.header.notes, *_about_rejected(best), *best.typed.notes]
+    scan = _scan(best.layout, "ignore_errors = true")
+    return ReadTable(selected(layout.header.names, best.typed.expressions, scan), tuple(notes))
+
+
+# Layout
+
+
+def _sample(path: Path) -> str:
+    """The first whole lines."""
+    with path.open("rb") as file:
+        content = file.read(_SAMPLE)
+        if file.read(1):
+            content = content[: content.rfind(b"\n") + 1] or content
+    return content.decode("utf-8", "ignore").removeprefix("\ufeff")
+
+
+def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
+    lines_before = len(sample) - len(sample.lstrip("\r\n"))
+    stated = _stated_delimiter(sample)
+    choices = [stated] if stated else ["\t", *_DELIMITERS] if tabs else list(_DELIMITERS)
+    read = {delimiter: _records(sample, delimiter) for delimiter in dict.fromkeys(choices)}
+    delimiter = max(read, key=lambda delimiter: _evenness(read[delimiter]))
+    records = read[delimiter][1:] if stated else read[delimiter]
+    width = _width(records)
+    preamble = list(itertools.takewhile(lambda record: len(record[1]) == 1 < width, records))
+    table = records[len(preamble) :]
+    if width > _MOST_COLUMNS:
+        raise Failure(
+            "SourceError", "file_malformed", f"The file has {width:,} columns; {_MOST_COLUMNS:,} can be read."
+        )
+    _refuse_odd_header(table, width)
+    header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
+    told = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
+    skip = table[0][0] if preamble or stated or lines_before else 0
+    return _Layout(path, delimiter, skip, header, notes=told)
+
+
+def _stated_delimiter(sample: str) -> str | None:
+    """Excel writes and reads a first line that states it: `sep=;`."""
+    first = sample.split("\n", 1)[0].strip()
+    return first[4] if len(first) == 5 and first.lower().startswith("sep=") else None
+
+
+def _records(sample: str, delimiter: str) -> Records:
+    csv.field_size_limit(_SAMPLE * 2)
+    reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
+    records: Records = []
+    before = 0
+    for cells in itertools.islice(reader, _SAMPLE_RECORDS):
+        if any(cell.strip() for cell in cells) or len(cells) > 1:
+            records.append((before, cells))
+        before = reader.line_num
+    return records
+
+
+def _width(records: Records) -> int:
+    """How many values most records have."""
+    return Counter(len(cells) for _line, cells in records).most_common(1)[0][0] if records else 1
+
+
+def _evenness(records: Records) -> tuple[float, int]:
+    """The share of records that have as many values as most, then how many those are. One value each says nothing."""
+    width = _width(records)
+    if width < 2:
+        return (0.0, 1)
+    even = sum(len(cells) == width for _line, cells in records)
+    return (round(even / len(records), 1), width)
+
+
+def _fitted(cells: list[str], width: int) -> list[str]:
+    return [*cells, ""][:width]
+
+
+def _refuse_odd_header(table: Records, width: int) -> None:
+    line, cells = table[0]
+    trailing = len(cells) == width - 1 and all(not row[-1].strip() for _l, row in table[1:] if len(row) == width)
+    if len(cells) != width and not trailing:
+        raise Failure(
+            "SourceError",
+            "file_ragged",
+            f"Line {line + 1} has {len(cells)} values, but most lines have {width}.",
+            "Give every row as many values as the header has names.",
+        )
+
+
+def _other_ways(layout: _Layout, sample: str) -> Iterator[_Layout]:
+    """Quotes are escaped or meant in other ways than the standard says."""
+    if '\\"' in sample:
+        yield replace(layout, escape="\\")
+    if layout.delimiter in ("\t", "|"):
+        yield replace(layout, quote="", escape="")
+
+
+# Reading
+
+
+def _attempted(cursor: Any, layout: _Layout) -> _Attempt:
+    cursor.execute("DROP TABLE IF EXISTS rejects")
+    cursor.execute("DROP TABLE IF EXISTS reject_scans")
+    keeping = (
+        "store_rejects = true, rejects_table = 'rejects', rejects_scan = 'reject_scans',"
+        f" rejects_limit = {_KEPT_REJECTS}"
+    )
+    found = typed(
+        cursor,
+        _scan(layout, "ignore_errors = true"),
+        layout.header.names,
+        comma_decimals=layout.delimiter in (";", "\t"),
+        checked_scan=_scan(layout, keeping),
+    )
+    return _Attempt(layout, found, _rejected(cursor, layout))
+
+
+def _scan(layout: _Layout, errors: str) -> str:
+    columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(layout.header.names)))
+    options = (
+        "auto_detect = false",
+        f"columns = {{{columns}}}",
+        f"header = {str(layout.header.present).lower()}",
+        f"skip = {layout.skip}",
+        f"delim = {literal(layout.delimiter)}",
+        f"quote = {literal(layout.quote)}",
+        f"escape = {literal(layout.escape)}",
+        f"max_line_size = {_LONGEST_LINE}",
+        "strict_mode = true",
+        errors,
+    )
+    return f"SELECT * FROM read_csv({literal(str(layout.path))}, {', '.join(options)})"
+
+
+def _rejected(cursor: Any, layout: _Layout) -> _Rejected:
+    """A quote that never closes takes many lines with it; each of them counts."""
+    bad = "FROM rejects WHERE trim(csv_line, E' \\t\\r\\n') <> ''"
+    lines_of = "CASE WHEN error_type = 'UNQUOTED VALUE' THEN len(string_split(rtrim(csv_line), chr(10))) ELSE 1 END"
+    [(count,)] = cursor.execute(
+        f"SELECT coalesce(sum(lines), 0)::BIGINT FROM (SELECT line, max({lines_of}) AS lines {bad} GROUP BY line)"
+    ).fetchall()
+    if not count:
+        return _Rejected()
+    first = cursor.execute(f"SELECT line_byte_position, error_type {bad} ORDER BY 1 LIMIT 20").fetchall()
+    lines = dict.fromkeys(_line_number(layout.path, position) for position, _reason in first)
+    return _Rejected(count, tuple(lines)[:5], _REASONS.get(first[0][1], "cannot be read"))
+
+
+_REASONS = {
+    "MISSING COLUMNS": "has too few values",
+    "TOO MANY COLUMNS": "has too many values",
+    "UNQUOTED VALUE": "has a quote that is not closed or closes too early",
+    "LINE SIZE OVER MAXIMUM": "is too long",
+    "INVALID ENCODING": "is not valid text",
+}
+
+
+def _line_number(path: Path, position: int) -> int:
+    """Counted as an editor counts, so that a value of several lines does not shift those after it."""
+    number, remaining = 1, position - 1
+    with path.open("rb") as file:
+        while remaining > 0 and (piece := file.read(min(remaining, 1 << 20))):
+            number += piece.count(b"\n")
+            remaining -= len(piece)
+    return number
+
+
+def _about_rejected(attempt: _Attempt) -> Sequence[str]:
+    rejected, rows = attempt.rejected, attempt.typed.rows
+    if not rejected.count:
+        return ()
+    if rejected.count > _TOLERATED * (rows + rejected.count):
+        raise Failure(
+            "SourceError",
+            "file_ragged",
+            f"Line {rejected.lines[0]} {rejected.reason}; in all, {rejected.count:,} of {rows + rejected.count:,} rows"
+            " cannot be read.",
+            "Check the delimiter and the quotes of that line; every row needs as many values as the header has names.",
+        )
+    lines = ", ".join(map(str, rejected.lines)) + (", …" if rejected.count > len(rejected.lines) else "")
+    return (f"{rejected.count:,} of {rows + rejected.count:,} rows cannot be read and were left out: line {lines}",)

@@ -1,0 +1,41 @@
+"""System calls that Python has no function for."""
+
+import ctypes
+import os
+import sys
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+
+
+class Unavailable(Exception):
+    """The kernel does not offer this, for the reason given."""
+
+
+def _libc() -> Any:
+    if sys.platform != "linux":
+        raise Unavailable(f"not on {sys.platform}")
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def prctl(option: int, *arguments: Any) -> None:
+    passed = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
+    passed += [ctypes.c_ulong(0)] * (4 - len(passed))
+    if _libc().prctl(option, *passed) != 0:
+        raise Unavailable(os.strerror(ctypes.get_errno()).lower())
+
+
+def system_call(number: int, *arguments: Any) -> int:
+    result: int = _libc().syscall(ctypes.c_long(number), *arguments)
+    if result < 0:
+        raise Unavailable(os.strerror(ctypes.get_errno()).lower())
+    return result
+
+
+def signal_on_parent_death(number: int) -> None:
+    prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def forbid_new_privileges() -> None:
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
