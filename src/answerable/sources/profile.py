@@ -421,11 +421,17 @@ def key_rank(table: Table, column: Column) -> int:
     return _UNNAMED
 
 
+def _can_be_key(table: Table, column: Column) -> bool:
+    return column.type in ("integer", "text", "date", "datetime") or (
+        column.type == "number" and key_rank(table, column) < _UNNAMED
+    )
+
+
 def with_key(table: Table) -> Table:
     """The primary key, when none is declared: a proven unique column without nulls, by name, else the first."""
     if table.primary_key:
         return table
-    keys = [c for c in table.columns if c.unique and c.null_count == 0 and c.type in _KEY_TYPES | {"date", "datetime"}]
+    keys = [c for c in table.columns if c.unique and c.null_count == 0 and _can_be_key(table, c)]
     best = min(keys, key=lambda column: key_rank(table, column), default=None)
     return table if best is None else table.model_copy(update={"primary_key": (best.name,)})
 

@@ -25,10 +25,13 @@ MOST_PROBES = 2_000
 SAMPLED_VALUES = 20_000
 """Distinct values of a column that are looked up at most."""
 REQUIRED_INCLUSION = 0.95
+REQUIRED_OF_NAMESAKES = 0.8
 REQUIRED_CONFIDENCE = 0.5
 
 _PROBES_A_STATEMENT = 25
 _CANDIDATES_A_COLUMN = 4
+_FEW = 5
+"""So few values are unique by accident."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -38,17 +41,17 @@ def _set(words: str) -> frozenset[str]:
 _KEY_SUFFIXES = _set("id ids key code no nr num number fk ref uuid ssn")
 _TABLE_NOISE = _set("tbl table dim fact stg raw ref lookup lkp master vw view")
 _GENERIC = _set(
-    "name title description type status category date year month day time value amount count total comment note "
-    "text label level rank order position result score number detail details other first last start end from to"
+    "name title description type status date year month day time value amount count total comment note text label "
+    "level rank position result score number detail other first last start end from to"
 )
-_PEOPLE = _set("employee person people staff user member worker student player customer contact individual")
+_PEOPLE = _set("employee person staff user member worker individual")
 _PERSON_ROLES = _set(
     "manager supervisor boss head leader chief owner author creator assignee agent rep representative salesperson "
     "seller buyer approver reviewer advisor adviser mentor coach captain driver director secretary treasurer "
     "president instructor teacher spouse friend sender receiver recipient winner loser reporter requester "
-    "technician"
+    "technician male female husband wife"
 )
-_SELF_ROLES = _set("parent manager supervisor boss superior predecessor previous next original reply reports")
+_SELF_ROLES = _set("parent manager supervisor boss superior predecessor previous next original reply report")
 _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
@@ -56,16 +59,17 @@ async def relate(
     probe: Probe, dialect: Dialect, tables: Sequence[Table], declared: Sequence[Relationship]
 ) -> tuple[Relationship, ...]:
     """The declared relationships, then the inferred ones in the order of the tables and their columns."""
+    pointers = [_Pointer.of(t, c) for t in tables for c in t.columns if c.type in _RELATED_TYPES]
     keys = [_Key.of(table, column) for table in tables for column in _key_columns(table)]
     taken = _Taken.by(declared)
     data = _Data(probe, dialect)
-    named = _likeliest(candidate for candidate in _by_name(tables, keys, dialect) if taken.allows(candidate))
+    named = _likeliest(candidate for candidate in _by_name(pointers, keys, dialect) if taken.allows(candidate))
     found = await _confirmed(data, named)
     taken.add(found)
-    coded = [candidate for candidate in await _by_codes(data, tables, keys) if taken.allows(candidate)]
+    coded = [candidate for candidate in await _by_codes(data, pointers, keys) if taken.allows(candidate)]
     found += await _confirmed(data, coded)
     inferred = _one_way(_best_per_column(found))
-    order = {(table.name, column.name): n for n, (table, column) in enumerate(_all_columns(tables))}
+    order = {(pointer.table.name, pointer.column.name): number for number, pointer in enumerate(pointers)}
     inferred.sort(key=lambda relationship: order[relationship.from_table, relationship.from_columns[0]])
     return (*declared, *inferred)
 
@@ -107,16 +111,51 @@ class _Key:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Pointer:
+    """A column that may point somewhere."""
+
     table: Table
     column: Column
+    subject: tuple[str, ...]
+    name: tuple[str, ...]
+    base: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, column: Column) -> "_Pointer":
+        return cls(table, column, _subject(table), *_name_and_base(column))
+
+    @property
+    def says_key(self) -> bool:
+        """`customer_id`, not `customer`."""
+        return len(self.base) < len(self.name)
+
+    @property
+    def names_own_table(self) -> bool:
+        """The key of its own table, such as `order_id` of customer_orders: it is what others point to."""
+        is_key = self.says_key and self.table.primary_key == (self.column.name,)
+        return self.base == self.subject or (is_key and self.base[-1:] == self.subject[-1:])
+
+    @property
+    def counts(self) -> bool:
+        """`home_games` of a stadium is how many, not which."""
+        last = name_words(self.column.name)[-1:]
+        return not self.says_key and self.column.type != "text" and last != [singular(word) for word in last]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    pointer: _Pointer
     key: _Key
     strength: float
     """What the names alone say, 0 to 1."""
 
     @property
-    def pair(self) -> frozenset[str]:
-        return frozenset({self.table.name, self.key.table.name})
+    def source(self) -> tuple[str, str]:
+        return self.pointer.table.name, self.pointer.column.name
+
+    @property
+    def target(self) -> tuple[str, str]:
+        return self.key.table.name, self.key.column.name
 
 
 @dataclass(slots=True)
@@ -138,11 +177,8 @@ class _Taken:
         self.columns.update((r.from_table, r.from_columns[0]) for r in found)
 
     def allows(self, candidate: _Candidate) -> bool:
-        return candidate.pair not in self.pairs and (candidate.table.name, candidate.column.name) not in self.columns
-
-
-def _all_columns(tables: Iterable[Table]) -> Iterator[tuple[Table, Column]]:
-    return ((table, column) for table in tables for column in table.columns)
+        pair = frozenset({candidate.source[0], candidate.target[0]})
+        return pair not in self.pairs and candidate.source not in self.columns
 
 
 def _key_columns(table: Table) -> Iterator[Column]:
@@ -165,100 +201,102 @@ def _subject(table: Table) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _TABLE_NOISE) or tuple(words)
 
 
-def _by_name(tables: Sequence[Table], keys: Sequence[_Key], dialect: Dialect) -> Iterator[_Candidate]:
+def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialect) -> Iterator[_Candidate]:
     index = _word_index(keys)
-    for table, column in _all_columns(tables):
-        if column.type not in _RELATED_TYPES:
-            continue
-        name, base = _name_and_base(column)
-        for key in _mentioned(index, name, base):
-            if (key.table.name, key.column.name) == (table.name, column.name) or not _comparable(column, key, dialect):
-                continue
-            strength = _strength(table, name, base, key)
-            if strength > 0:
-                yield _Candidate(table, column, key, strength)
+    for pointer in pointers:
+        for key in _mentioned(index, pointer):
+            if pointer.column is not key.column and _comparable(pointer.column, key.column, dialect):
+                strength = _strength(pointer, key)
+                if strength > 0:
+                    yield _Candidate(pointer, key, strength)
 
 
 def _word_index(keys: Sequence[_Key]) -> Mapping[str, list[_Key]]:
     """Keys by every word that a column may use to speak of them, so that no column is compared with all keys."""
     index: dict[str, list[_Key]] = defaultdict(list)
     for key in keys:
-        spoken = {*key.subject, " ".join(key.name)}
-        if key.subject and (key.subject[-1] in _PEOPLE):
-            spoken.add("(people)")
-        spoken.update(word[:3] + "…" for word in key.subject)
-        spoken.add("(self) " + key.table.name)
+        spoken = {" ".join(key.name)}
+        if key.primary or key.names_its_table:
+            spoken |= {*key.subject, *(_start(word) for word in key.subject), f"(own) {key.table.name}"}
+            spoken.update("(people)" for word in key.subject[-1:] if word in _PEOPLE)
         for word in spoken:
             index[word].append(key)
     return index
 
 
-def _mentioned(index: Mapping[str, list[_Key]], name: tuple[str, ...], base: tuple[str, ...]) -> list[_Key]:
-    spoken = [" ".join(name), *base, *(word[:3] + "…" for word in base if len(word) >= 3)]
-    if not _PERSON_ROLES.isdisjoint(base):
+def _start(word: str) -> str:
+    """Abbreviations share the first letters with their word."""
+    return word[:2] + "…"
+
+
+def _mentioned(index: Mapping[str, list[_Key]], pointer: _Pointer) -> Iterable[_Key]:
+    spoken = [" ".join(pointer.name), *pointer.base, f"(own) {pointer.table.name}"]
+    if len(pointer.base) == 1:
+        spoken.append(_start(pointer.base[0]))
+    if not _PERSON_ROLES.isdisjoint(pointer.base):
         spoken.append("(people)")
     found = {id(key): key for word in spoken for key in index.get(word, ())}
-    return list(found.values())
+    return found.values()
 
 
-def _comparable(column: Column, key: _Key, dialect: Dialect) -> bool:
+def _comparable(one: Column, other: Column, dialect: Dialect) -> bool:
+    """SQLite compares a number with its text."""
     numeric = {"integer", "number"}
-    if column.type == key.column.type or {column.type, key.column.type} <= numeric:
-        return True
-    return dialect == "sqlite" and {column.type, key.column.type} <= numeric | {"text"}
+    alike = numeric | {"text"} if dialect == "sqlite" else numeric
+    return one.type == other.type or {one.type, other.type} <= alike
 
 
-def _strength(table: Table, name: tuple[str, ...], base: tuple[str, ...], key: _Key) -> float:
+def _strength(pointer: _Pointer, key: _Key) -> float:
     """How much the names say that the column points to the key."""
-    own = table.name == key.table.name
-    if not base or (not own and base == _subject(table)):
+    if not pointer.base or pointer.counts:
         return 0.0
-    if not (key.primary or key.names_its_table or name == key.name):
+    if pointer.table is key.table:
+        return _self_strength(pointer, key)
+    if pointer.base == key.subject:
+        exact = 0.0 if pointer.base == pointer.subject else 1.0 if pointer.says_key else 0.92
+        return exact * _key_weight(pointer, key)
+    if pointer.names_own_table:
         return 0.0
-    if own:
-        return _self_strength(name, base, key)
-    suffixed = len(base) < len(name)
-    if base == key.subject:
-        return (1.0 if suffixed else 0.92) * _key_weight(key, name)
-    if name == key.name and not _GENERIC.issuperset(base):
-        return (0.97 if key.names_its_table else 0.9) * (1.0 if key.primary else 0.9)
-    return _partial_strength(table, name, base, key) * _key_weight(key, name)
+    if pointer.name == key.name:
+        return _same_name_strength(pointer, key)
+    return _partial_strength(pointer, key) * _key_weight(pointer, key)
 
 
-def _key_weight(key: _Key, name: tuple[str, ...]) -> float:
-    """A primary key is what is pointed to; another unique column only when it is the table's name or the same word."""
-    if key.primary or name == key.name:
+def _key_weight(pointer: _Pointer, key: _Key) -> float:
+    """A primary key is what is pointed to; another unique column only when it bears the table's name."""
+    if key.primary or pointer.name == key.name:
         return 1.0
-    return 0.9 if key.names_its_table else 0.6
+    return 0.9 if key.names_its_table else 0.0
 
 
-def _partial_strength(table: Table, name: tuple[str, ...], base: tuple[str, ...], key: _Key) -> float:
-    if name == key.name:
-        return 0.8 if _subject(table)[: len(key.subject)] == key.subject else 0.0
-    if _ends_with(base, key.subject):
+def _same_name_strength(pointer: _Pointer, key: _Key) -> float:
+    if _GENERIC.issuperset(pointer.base):
+        # `name` of person_friends may be the `name` of persons, but of no other table.
+        return 0.8 if key.primary and pointer.subject[: len(key.subject)] == key.subject else 0.0
+    if not key.primary and (key.column.distinct_count or 0) < _FEW:
+        return 0.0
+    return (0.97 if key.names_its_table else 0.9) * (1.0 if key.primary else 0.9)
+
+
+def _partial_strength(pointer: _Pointer, key: _Key) -> float:
+    base, subject = pointer.base, key.subject
+    if _ends_with(base, subject):
         return 0.9
-    if key.base and _ends_with(base, key.base) and not _GENERIC.issuperset(key.base):
+    if (_ends_with(base, key.base) and not _GENERIC.issuperset(key.base)) or _ends_with(subject, base):
         return 0.85
-    if _ends_with(key.subject, base):
-        return 0.85
-    if base == key.subject[: len(base)]:
-        return 0.7
-    if len(base) == 1 and any(_abbreviates(base[0], word) for word in key.subject):
-        return 0.7
-    if key.subject[-1] in _PEOPLE and base[-1] in _PERSON_ROLES:
+    if base[: len(subject)] == subject or (base[-1] in _PERSON_ROLES and subject[-1] in _PEOPLE):
         return 0.75
+    if base == subject[: len(base)] or (len(base) == 1 and any(_abbreviates(base[0], word) for word in subject)):
+        return 0.7
     return 0.0
 
 
-def _self_strength(name: tuple[str, ...], base: tuple[str, ...], key: _Key) -> float:
+def _self_strength(pointer: _Pointer, key: _Key) -> float:
     if not key.primary:
         return 0.0
-    if not _SELF_ROLES.isdisjoint(base):
+    if not _SELF_ROLES.isdisjoint(pointer.base):
         return 0.9
-    if len(base) > len(key.subject) and _ends_with(base, key.subject):
-        return 0.85
-    people = key.subject[-1] in _PEOPLE and base[-1] in _PERSON_ROLES
-    return 0.8 if people and len(base) < len(name) else 0.0
+    return 0.85 if len(pointer.base) > len(key.subject) and _ends_with(pointer.base, key.subject) else 0.0
 
 
 def _ends_with(words: tuple[str, ...], ending: tuple[str, ...]) -> bool:
@@ -266,8 +304,8 @@ def _ends_with(words: tuple[str, ...], ending: tuple[str, ...]) -> bool:
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """`dept` for department, `emp` for employee: the same first letter, and the rest in order."""
-    if len(short) < 3 or len(short) >= len(word) or short[0] != word[0]:
+    """`dept` for department, `emp` for employee: the same first letters, and the rest in order."""
+    if len(short) < 3 or len(short) >= len(word) or _start(short) != _start(word):
         return False
     letters = iter(word)
     return all(letter in letters for letter in short)
@@ -276,38 +314,30 @@ def _abbreviates(short: str, word: str) -> bool:
 def _likeliest(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     by_column: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
-        by_column[candidate.table.name, candidate.column.name].append(candidate)
+        by_column[candidate.source].append(candidate)
     kept = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
     return sorted(kept, key=_rank)[:MOST_PROBES]
 
 
-def _rank(candidate: _Candidate) -> tuple[float, bool, str, str, str, str]:
-    key = candidate.key
-    return (
-        -candidate.strength,
-        not key.primary,
-        candidate.table.name,
-        candidate.column.name,
-        key.table.name,
-        key.column.name,
-    )
+def _rank(candidate: _Candidate) -> tuple[object, ...]:
+    return -candidate.strength, not candidate.key.primary, candidate.source, candidate.target
 
 
 # Codes: text that is found in a key though its name does not say so (`origin` and `dest` of flights are airports)
 
 
-async def _by_codes(data: "_Data", tables: Sequence[Table], keys: Sequence[_Key]) -> list[_Candidate]:
-    coded = [(table, column) for table, column in _all_columns(tables) if _is_code(column)]
+async def _by_codes(data: "_Data", pointers: Sequence[_Pointer], keys: Sequence[_Key]) -> list[_Candidate]:
+    coded = [pointer for pointer in pointers if _is_code(pointer.column)]
     targets = [
         key for key in keys if key.primary and key.column.type == "text" and (key.column.distinct_count or 0) > 2
     ]
-    examples = sorted({example for _, column in coded for example in column.examples})
+    examples = sorted({example for pointer in coded for example in pointer.column.examples})
     found: list[_Candidate] = []
     for key in targets if examples else ():
         known = await data.known(key, examples)
-        for table, column in coded:
-            if table.name != key.table.name and known.issuperset(column.examples):
-                found.append(_Candidate(table, column, key, 0.6))
+        for pointer in coded:
+            if pointer.table is not key.table and known.issuperset(pointer.column.examples):
+                found.append(_Candidate(pointer, key, 0.6))
     return _likeliest(found)
 
 
@@ -359,7 +389,7 @@ class _Data:
         return {number: result[0] for number, result in enumerate(single) if 0 in result}
 
     def _inclusion(self, number: int, candidate: _Candidate) -> exp.Select:
-        source, key = candidate.column, candidate.key
+        source, key = candidate.pointer.column, candidate.key
         value = comparable(source, self.dialect)
         filled: exp.Condition = exp.Not(this=exp.Is(this=column_ref(source.name), expression=exp.Null()))
         if source.type == "text":
@@ -367,7 +397,7 @@ class _Data:
         asked = (
             exp.select(exp.alias_(value, "v"))
             .distinct()
-            .from_(table_ref(candidate.table.name))
+            .from_(table_ref(candidate.pointer.table.name))
             .where(filled)
             .limit(SAMPLED_VALUES)
             .subquery("asked")
@@ -400,9 +430,14 @@ def _confidence(candidate: _Candidate, asked: int, included: int) -> float:
         # Nothing contradicts the names, and nothing supports them.
         return round(0.6 * candidate.strength, 3) if candidate.strength >= 0.95 else 0.0
     inclusion = included / asked
-    if inclusion < REQUIRED_INCLUSION:
+    if inclusion < (REQUIRED_OF_NAMESAKES if _is_namesake(candidate) else REQUIRED_INCLUSION):
         return 0.0
     return round(candidate.strength * inclusion * _selectivity(candidate, asked), 3)
+
+
+def _is_namesake(candidate: _Candidate) -> bool:
+    """The same name as a key: then rows without a partner are gaps in the data, not doubts about the meaning."""
+    return candidate.key.primary and candidate.pointer.name == candidate.key.name
 
 
 def _selectivity(candidate: _Candidate, asked: int) -> float:
@@ -413,8 +448,7 @@ def _selectivity(candidate: _Candidate, asked: int) -> float:
 
 
 def _relationship(candidate: _Candidate, confidence: float) -> Relationship:
-    table, column = candidate.table.name, candidate.column.name
-    target, key = candidate.key.table.name, candidate.key.column.name
+    (table, column), (target, key) = candidate.source, candidate.target
     return Relationship(
         name=relationship_name(table, (column,), target, (key,)),
         from_table=table,
