@@ -1,7 +1,8 @@
 """The sentences of the fixture file, and the promise behind them: one sentence never stands for different answers."""
 
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,31 @@ def test_plans_with_one_sentence_give_one_answer(plans: list[QueryPlan], shop: d
         if twin != plan:
             answers = [answer(twin, shop), answer(plan, shop)]
             assert None in answers or answers[0] == answers[1], text
+
+
+def trees(leaves: Sequence[Any]) -> Iterator[Any]:
+    """Every way to put conditions together in this order with and, or and not."""
+    if len(leaves) == 1:
+        yield leaves[0]
+        yield {"kind": "not", "part": leaves[0]}
+    for cut in range(1, len(leaves)):
+        for left, right in itertools.product(trees(leaves[:cut]), trees(leaves[cut:])):
+            for kind in ("and", "or"):
+                yield {"kind": kind, "parts": [left, right]}
+                yield {"kind": "not", "part": {"kind": kind, "parts": [left, right]}}
+
+
+def test_brackets_are_told(shop: duckdb.DuckDBPyConnection) -> None:
+    leaves = [
+        {"kind": "compare", "left": amount, "op": op, "right": {"kind": "constant", "value": value}}
+        for op, value in ((">=", 2), ("<", 15), ("=", 20.5))
+    ]
+    answers: dict[str, Any] = {}
+    for tree in trees(leaves):
+        plan = QueryPlan.model_validate({"entity": "orders", "where": tree})
+        text = sentence(plan, CATALOG)
+        assert answers.setdefault(text, answer(plan, shop)) == answer(plan, shop), text
+    assert len(answers) > 100
 
 
 def test_names_that_would_read_alike_are_told_exactly() -> None:
