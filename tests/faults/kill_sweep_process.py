@@ -21,7 +21,7 @@ from typing import Any
 
 from answerable.core.context import RunContext
 from answerable.core.errors import NotFoundError, TransientError
-from answerable.core.events import Event, StepFinished
+from answerable.core.events import Event, StepFailed, StepFinished, StepRetried, StepSkipped
 from answerable.core.ids import NodeId, RunId
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Outcome
@@ -78,6 +78,7 @@ class FusedEvents:
 
     async def append(self, events: Sequence[Event]) -> None:
         self._fuse.point()
+        await asyncio.sleep(0)  # as a slow store would: others go on meanwhile
         await self._events.append(events)
         self._fuse.point()
 
@@ -137,6 +138,8 @@ async def stored(engine: Engine, store: Store) -> Any:
     events = await store.events.read(CONTEXT.scope, CONTEXT.run)
     return {
         "finished": [event.node for event in events if isinstance(event, StepFinished)],
+        "ended": [event.node for event in events if isinstance(event, StepFinished | StepFailed | StepSkipped)],
+        "retried": [[event.node, event.attempt] for event in events if isinstance(event, StepRetried)],
         "numbers": [event.seq for event in events],
         "types": [event.type for event in events],
     }
@@ -183,14 +186,14 @@ def sweep_point(folder: Path, prepared: Path, graph: Graph, point: int) -> Any:
     for _ in range(6):
         before, done = here(folder, stored), len(diary(folder))
         ended = in_process(folder, act, fuse)
-        lives.append({"finished_before": before["finished"], "done": diary(folder)[done:], "ended": ended})
+        lives.append({"before": before, "done": diary(folder)[done:], "after": here(folder, stored), "ended": ended})
         if ended != "killed" and ended["status"] not in ("waiting", "run_not_begun"):
             break
         if ended != "killed" and ended["status"] == "waiting":
             here(folder, approve)
         begun = ended == "killed" or ended["status"] != "run_not_begun"
         act, fuse = (again if begun else first(graph)), (ON_THE_WAY if len(lives) == 1 and point % 2 else None)
-    return {"point": point, "lives": lives, "events": here(folder, stored)}
+    return {"point": point, "lives": lives}
 
 
 def main() -> None:
