@@ -43,6 +43,7 @@ asyncio.run(main())
 
 COUNTING_WRITER = """
 async def main():
+    print("ready", flush=True)
     sys.stdin.readline()  # all start together
     store, run = await open_mine(), RunId(sys.argv[3])
     await store.runs.create(RunContext(run), None)
@@ -72,6 +73,17 @@ def start(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 async def numbers(store: Store, run: str) -> Sequence[int]:
     return [event.seq for event in await store.events.read(LOCAL, RunId(run))]
+
+
+def release(processes: Sequence[subprocess.Popen[str]]) -> None:
+    """Lets them go when all are ready."""
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
 
 
 def finished(processes: Sequence[subprocess.Popen[str]]) -> list[str]:
@@ -111,10 +123,7 @@ async def test_what_was_appended_survives_kill_9(place: tuple[str, Path], after_
 async def test_many_processes_start_and_write_at_once(place: tuple[str, Path]) -> None:
     """The first start of all: they also race for making the tables."""
     writers = [start(COUNTING_WRITER, *place, f"run_{n}") for n in range(4)]
-    for writer in writers:
-        assert writer.stdin is not None
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
+    release(writers)
     assert finished(writers) == []
     store = await open_store(place[0], artifacts=place[1])
     for n in range(4):

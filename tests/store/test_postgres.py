@@ -1,5 +1,6 @@
 """What is particular to PostgreSQL: connections, rights, its own schema."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from answerable.core.errors import OperatorError
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
 from answerable.store.open import open_store
-from answerable.store.postgres import typed
+from answerable.store.postgres import MIGRATION_LOCK, typed
 
 RUN = RunId("run_1")
 
@@ -79,6 +80,18 @@ async def test_a_server_that_came_back_is_used_again(postgres_url: str, artifact
         )
     await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))])
     assert await store.runs.get(LOCAL, RUN) == created
+
+
+async def test_a_start_waits_for_another_that_is_making_the_store(postgres_url: str, artifacts: Path) -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        start = asyncio.create_task(open_store(postgres_url, artifacts=artifacts))
+        while other.execute(waiting).fetchone() == (0,):
+            await asyncio.sleep(0.01)
+            assert not start.done()
+        other.execute("SELECT pg_advisory_unlock(%s)", (MIGRATION_LOCK,))
+    await (await start).close()
 
 
 async def test_whoever_runs_it_needs_no_right_to_change_the_schema(

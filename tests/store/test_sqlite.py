@@ -184,6 +184,19 @@ async def test_a_store_that_another_process_holds(tmp_path: Path, monkeypatch: A
     await store.runs.create(RunContext(RUN), None)
 
 
+async def test_a_start_waits_for_another_that_is_making_the_store(tmp_path: Path, opened: Any) -> None:
+    """SQLite itself refuses at once to turn on the log while another process writes."""
+    path = tmp_path / "a.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, other.execute, ["ROLLBACK"])
+    release.start()
+    store = await opened(path)
+    release.join()
+    other.close()
+    assert pragma(store, "journal_mode") == "wal"
+
+
 @pytest.mark.parametrize("replaced", [False, True])
 async def test_a_store_that_is_taken_away_takes_no_new_runs(tmp_path: Path, opened: Any, replaced: bool) -> None:
     path = tmp_path / "a.db"

@@ -27,7 +27,7 @@ Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
-_MIGRATION_LOCK = 0x416E7372
+MIGRATION_LOCK = 0x416E7372
 _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
@@ -115,7 +115,7 @@ async def _migrate(connection: Connection, known: Sequence[schema.Migration], na
     if not schema.pending(await _applied(connection), known, name):
         return
     # Before the transaction begins, or it might not see what was made while it waited. Ends with the connection.
-    await connection.execute("SELECT pg_advisory_lock(%s)", (_MIGRATION_LOCK,))
+    await connection.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
     async with connection.transaction():
         applied = await _applied(connection)
         if not await _exists(connection, "SELECT to_regnamespace('answerable')"):
