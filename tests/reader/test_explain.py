@@ -59,6 +59,7 @@ OTHERS: dict[str, tuple[Any, ...]] = {
     "offset": (1, 2, None),
     "kind": ("and", "or"),
     "type": ("date", "datetime", None),
+    "relationship": tuple(relationship.name for relationship in CATALOG.relationships),
 }
 FLAGS = ("distinct", "negated", "descending", "outer")
 
@@ -223,9 +224,9 @@ def test_names_that_would_read_alike_are_told_exactly() -> None:
 @pytest.mark.parametrize(
     ("column", "values", "told"),
     [
-        ("name", ["it's", "both ' and \"", None], "name is one of \"it's\", 'both '' and \"' or nothing"),
+        ("name", ["it's", "both ' and \"", None], "name is \"it's\", 'both '' and \"' or nothing"),
         ("active", [True], "active is one of true"),
-        ("region_id", [1, 2.5, -3], "region id is one of 1, 2.5 or -3"),
+        ("region_id", [1, 2.5, -3], "region id is 1, 2.5 or -3"),
         ("name", ["2024-01-01"], "name is one of '2024-01-01'"),
     ],
 )

@@ -10,7 +10,7 @@ from answerable.core.catalog import Catalog
 from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan
 from answerable.query.scope import aggregates, scope_of
 from answerable.query.validate import validate
-from answerable.reader.phrases import Phrases, listed
+from answerable.reader.phrases import EXTREMES, Phrases, listed
 from answerable.reader.plain_names import Names, plural
 from answerable.reader.rows import Link, mentioned, relationships_between, rows_of
 
@@ -44,15 +44,18 @@ class _Teller:
         self.names = names
         self.scope = scope_of(plan, catalog)
         self.rows = rows_of(plan, self.scope)
-        self.say = Phrases(self.scope, self.rows, names, self.nested)
+        self.say = Phrases(self.scope, self.rows, names, self.nested, self.nested_filter)
         self.items = [item.expr for item in plan.select]
 
     def nested(self, plan: QueryPlan, many: bool) -> str:
         return _Teller(plan, self.catalog, self.names).noun(many)
 
+    def nested_filter(self, plan: QueryPlan) -> str:
+        return _Teller(plan, self.catalog, self.names).only()
+
     def statement(self) -> str:
         """In the imperative: "count the orders whose status is 'returned', for each region, highest first"."""
-        clauses = [self.core(), self.grouping(), self.having(), self.combination(), self.order(), self.extent()]
+        clauses = [self.core(), self.grouping(), self.having(), self.combination(), *self.ranking()]
         return ", ".join(clause for clause in clauses if clause)
 
     def noun(self, many: bool) -> str:
@@ -61,12 +64,15 @@ class _Teller:
         plain = not (plan.group_by or plan.having or plan.set_operation or plan.order_by or plan.distinct)
         if not plain or plan.limit is not None or plan.offset or not plan.select:
             return f"the result of ({self.statement()})"
-        only = f" (only those {self.say.whose(plan.where)})" if plan.where is not None else ""
         if self.items == [_COUNT_ROWS]:
-            return f"the number of {self.subject(article='')}{only}"
+            return f"the number of {self.subject(article='')}{self.only()}"
         if many and isinstance(self.items[0], ColumnRef):
-            return f"the {plural(self.say.column(self.items[0]))} of {self.subject()}{only}"
-        return f"{self.shown(self.items)}{self.source(self.items)}{only}"
+            return f"the {plural(self.say.column(self.items[0]))} of {self.subject()}{self.only()}"
+        return f"{self.shown(self.items)}{self.source(self.items)}{self.only()}"
+
+    def only(self) -> str:
+        where = self.plan.where
+        return f" (only those {self.say.whose(where)})" if where is not None else ""
 
     def core(self) -> str:
         where = f" {self.say.whose(self.plan.where)}" if self.plan.where is not None else ""
@@ -149,11 +155,20 @@ class _Teller:
     # What follows.
 
     def grouping(self) -> str:
-        keys = list(self.plan.group_by)
+        keys = self.plan.group_by
         if not keys:
             return ""
-        hidden = "" if any(key in self.items for key in keys) or not self.items else " (not shown)"
-        return f"for each {listed([self.say.expression(key) for key in keys])}{hidden}"
+        told = [self.thing(key) or self.say.expression(key) for key in keys]
+        shown = not self.items or any(key in self.items or self.thing(key) for key in keys)
+        return f"for each {listed(told)}{'' if shown else ' (not shown)'}"
+
+    def thing(self, key: Expr) -> str | None:
+        """What a key that is not shown stands for: "for each product" says more than its number."""
+        if not isinstance(key, ColumnRef) or key in self.items or not self.items:
+            return None
+        known = self.say.is_usual(key.table) and self.scope.tables[key.table].primary_key == (key.column,)
+        noun = self.say.called(key.table)
+        return noun if known and not self.say.column_names[noun] else None
 
     def having(self) -> str:
         return f"only where {self.say.clause(self.plan.having)}" if self.plan.having is not None else ""
@@ -164,10 +179,23 @@ class _Teller:
             return ""
         return _COMBINED[operation.op].format(_Teller(operation.right, self.catalog, self.names).statement())
 
+    def ranking(self) -> tuple[str, ...]:
+        """The order, and the part of the rows that is kept."""
+        plan = self.plan
+        if len(plan.order_by) == 1 and plan.limit is not None and not plan.offset:
+            (item,) = plan.order_by
+            what = self.say.expression(item.expr).removeprefix("the ")
+            if isinstance(item.expr, ColumnRef) or not self.say.column_names[what]:
+                kept = "only the one" if plan.limit == 1 else f"the {plan.limit}"
+                return (f"{kept} with the {EXTREMES[self.say.nature(item.expr)][item.descending]} {what}",)
+        return self.order(), self.extent()
+
     def order(self) -> str:
         order = self.plan.order_by
         if not order:
             return ""
+        if [order[0].expr] == list(self.plan.group_by) and self.say.nature(order[0].expr) == "time" and len(order) == 1:
+            return "in reverse order of time" if order[0].descending else "in order of time"
         if len(order) == 1 and [order[0].expr] == [expr for expr in self.items if aggregates(expr)]:
             return self.direction(order[0]) or "from A to Z"
         return "sorted by " + ", then ".join(self.sorted_by(item) for item in order)

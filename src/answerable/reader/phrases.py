@@ -1,7 +1,9 @@
 """Expressions and conditions of a plan as English phrases. Different ones never share a phrase."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import cached_property
 from typing import Literal
 
 from answerable.query.plan import (
@@ -31,7 +33,7 @@ from answerable.query.plan import (
 from answerable.query.scope import TEMPORAL, Scope, type_of
 from answerable.reader.periods import MONTHS, WEEKDAYS, Period, day_name, period_name
 from answerable.reader.plain_names import Names, plural, spoken
-from answerable.reader.rows import Rows
+from answerable.reader.rows import Rows, relationships_between, usual_ways
 
 _COMPARISONS = {
     "=": "is",
@@ -73,10 +75,10 @@ _TEXT_FUNCTIONS = {
     "length": "length of {}",
 }
 _ADJECTIVES = {"sum": "total", "avg": "average", "median": "median", "stddev": "standard deviation of the"}
-_EXTREMES = {
-    "number": {"min": "lowest", "max": "highest"},
-    "time": {"min": "earliest", "max": "latest"},
-    "text": {"min": "alphabetically first", "max": "alphabetically last"},
+EXTREMES = {
+    "number": ("lowest", "highest"),
+    "time": ("earliest", "latest"),
+    "text": ("alphabetically first", "alphabetically last"),
 }
 
 
@@ -87,13 +89,22 @@ def listed(phrases: Sequence[str], word: Literal["and", "or"] = "and") -> str:
 
 
 class Phrases:
-    """For one plan; `nested` tells of a plan within it, as one value or as many."""
+    """For one plan; `nested` tells of a plan within it, as one value or as many, and `nested_filter` only how that
+    limits its rows."""
 
-    def __init__(self, scope: Scope, rows: Rows, names: Names, nested: Callable[[QueryPlan, bool], str]) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        rows: Rows,
+        names: Names,
+        nested: Callable[[QueryPlan, bool], str],
+        nested_filter: Callable[[QueryPlan], str],
+    ) -> None:
         self.scope = scope
         self.rows = rows
         self.names = names
         self.nested = nested
+        self.nested_filter = nested_filter
 
     # Expressions.
 
@@ -128,12 +139,34 @@ class Phrases:
 
     def column(self, ref: ColumnRef) -> str:
         column = self.scope.column(ref)
-        return self.owner(ref.table) + self.names.column(self.scope.tables[ref.table], column)
+        name = self.names.column(self.scope.tables[ref.table], column)
+        if ref.table != self.rows.root and self.is_usual(ref.table):
+            return name if self.column_names[name] == 1 else f"{self.called(ref.table)}'s {name}"
+        return self.owner(ref.table) + name
 
     def owner(self, alias: str) -> str:
         """The way from a row to one of another table, as possessives: "customer's region's "."""
+        return "".join(f"{self.called(step)}'s " for step in self.way(alias))
+
+    def way(self, alias: str) -> tuple[str, ...]:
         link = self.rows.link(alias)
-        return "" if link is None else f"{self.owner(link.parent)}{self.called(alias)}'s "
+        return () if link is None else (*self.way(link.parent), alias)
+
+    def is_usual(self, alias: str) -> bool:
+        """Whether the table is reached by the one shortest way there is, so that the way need not be told."""
+        way = self.way(alias)
+        unnamed = all(self.scope.tables[step].name == step for step in (*way, self.rows.root))
+        return unnamed and self.usual_ways.get(alias) == way
+
+    @cached_property
+    def usual_ways(self) -> Mapping[str, tuple[str, ...] | None]:
+        return usual_ways(self.scope.catalog, self.scope.tables[self.rows.root].name)
+
+    @cached_property
+    def column_names(self) -> Counter[str]:
+        """How often a name occurs in the tables that a row leads to."""
+        tables = [table for name in self.usual_ways if (table := self.scope.catalog.table(name))]
+        return Counter(self.names.column(table, column) for table in tables for column in table.columns)
 
     def called(self, alias: str) -> str:
         """One row of a table: by its name, or by its alias where it has one."""
@@ -162,7 +195,7 @@ class Phrases:
                 different = plural(self.column(of)) if isinstance(of, ColumnRef) else f"values of {self.enclosed(of)}"
                 return f"the number of different {different}"
             return self.number_known(of)
-        adjective = _ADJECTIVES.get(expr.function) or _EXTREMES[self.nature(of)][expr.function]
+        adjective = _ADJECTIVES.get(expr.function) or EXTREMES[self.nature(of)][expr.function == "max"]
         return f"the {adjective} {'different ' if expr.distinct else ''}{self.operand(of)}"
 
     def number_known(self, of: Expr) -> str:
@@ -211,8 +244,26 @@ class Phrases:
     def relative(self, part: Filter | str) -> str:
         if isinstance(part, str):
             return f"whose {part}"
+        if isinstance(part, InQuery) and (having := self.having_rows(part)):
+            return having
         pronoun = "for which" if isinstance(part, And | Or | Not) else "whose"
         return f"{pronoun} {self.clause(part, inner=True)}"
+
+    def having_rows(self, condition: InQuery) -> str | None:
+        """ "that have no orders": membership of the key in the one reference to it."""
+        left, inner = condition.left, condition.plan
+        root, other = self.scope.tables[self.rows.root], self.scope.catalog.table(inner.entity)
+        if not isinstance(left, ColumnRef) or left.table != self.rows.root or other is None or other == root:
+            return None
+        selected = [item.expr for item in inner.select]
+        ways = list(relationships_between(self.scope.catalog, root, other))
+        if len(selected) != 1 or not isinstance(selected[0], ColumnRef) or root.primary_key != (left.column,):
+            return None
+        plain = inner == QueryPlan(entity=inner.entity, select=inner.select, where=inner.where)
+        if not plain or ways != [frozenset({(left.column, selected[0].column)})]:
+            return None
+        only = self.nested_filter(inner)
+        return f"that have {'no ' if condition.negated else ''}{self.names.many(other)}{only}"
 
     def told_parts(self, condition: And) -> list[Filter | str]:
         """The parts of a conjunction, with two ends of one period told as one."""
@@ -285,7 +336,7 @@ class Phrases:
     def in_list(self, condition: InList) -> str:
         left = condition.left
         values = [_part_value(left, v) if isinstance(left, DatePart) else _constant(v) for v in condition.values]
-        verb = "is none of" if condition.negated else "is one of"
+        verb = "is none of" if condition.negated else "is" if len(values) > 1 else "is one of"
         return f"{self.expression(left)} {verb} {listed(values, 'or') or 'nothing'}"
 
 

@@ -1,6 +1,6 @@
 """What one row of a plan is: which table it speaks of, and how the others hang on it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -94,13 +94,30 @@ def _is_unique(scope: Scope, refs: list[ColumnRef]) -> bool:
     return any(r.to_table == table.name and set(r.to_columns) <= set(names) for r in scope.catalog.relationships)
 
 
+def usual_ways(catalog: Catalog, start: str) -> Mapping[str, tuple[str, ...] | None]:
+    """Every table that a row of `start` leads to, with the tables on the way there; nothing when several ways are as
+    short as the shortest."""
+    ways: dict[str, tuple[str, ...] | None] = {start: ()}
+    edge = [start]
+    while edge:
+        found: dict[str, tuple[str, ...] | None] = {}
+        for relationship in catalog.relationships:
+            table, way = relationship.to_table, ways.get(relationship.from_table)
+            if relationship.from_table in edge and table not in ways:
+                found[table] = None if table in found or way is None else (*way, table)
+        ways |= found
+        edge = list(found)
+    return ways
+
+
 def relationships_between(catalog: Catalog, one: Table, other: Table) -> Iterator[frozenset[tuple[str, str]]]:
-    """The pairs of columns by which the catalog joins the two tables, `one` on the left."""
+    """The pairs of columns by which the catalog joins the two tables, `one` on the left; a table that refers to itself
+    on the side of many."""
     for relationship in catalog.relationships:
         pairs = tuple(zip(relationship.from_columns, relationship.to_columns, strict=True))
         if (relationship.from_table, relationship.to_table) == (one.name, other.name):
             yield frozenset(pairs)
-        if (relationship.to_table, relationship.from_table) == (one.name, other.name):
+        elif (relationship.to_table, relationship.from_table) == (one.name, other.name):
             yield frozenset((right, left) for left, right in pairs)
 
 
