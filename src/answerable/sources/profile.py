@@ -6,13 +6,13 @@ the rows; what is stated as a fact (`unique`, a key, a range, a type that was re
 else it is left open.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import islice
+from functools import lru_cache
 from math import isfinite, sqrt
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from sqlglot import exp
 
@@ -22,18 +22,36 @@ from answerable.core.values import ColumnType, Dialect, Scalar
 from answerable.core.words import name_words, singular
 from answerable.sources import storage
 from answerable.sources.base import Probe
+from answerable.sources.statements import (
+    Sql,
+    Template,
+    chunked,
+    column_hole,
+    comparable,
+    first_rows,
+    literal,
+    quoted,
+    select,
+    table_hole,
+    union_all,
+)
 
 T = TypeVar("T")
 V = TypeVar("V")
 
+How: TypeAlias = Literal["exact", "approximate", "range", "distinct", "stored"]
+"""Which figures are asked of a column: all, all but an exact count of distinct values, or one kind only."""
+Examples: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
+"""By table and column."""
+
 _ORDERED: frozenset[ColumnType] = frozenset({"integer", "number", "date", "datetime"})
 _COUNTABLE: frozenset[ColumnType] = _ORDERED | {"text", "boolean", "time"}
-_KEY_TYPES: frozenset[ColumnType] = frozenset({"integer", "text"})
 _COLUMNS_A_STATEMENT = 100
 _TABLES_A_STATEMENT = 100
 _SELECTS_A_STATEMENT = 60
 _EXAMPLES = 5
 _EXAMPLE_LENGTH = 80
+_UNNAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,28 +103,6 @@ async def profile(
     return tuple(_with_examples(table, examples) for table in profiled)
 
 
-def table_ref(name: str) -> exp.Table:
-    return exp.Table(this=exp.to_identifier(name, quoted=True))
-
-
-def column_ref(name: str, table: str | None = None) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table=table)
-
-
-def chunked(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    remaining = iter(items)
-    while chunk := list(islice(remaining, size)):
-        yield chunk
-
-
-def comparable(column: Column, dialect: Dialect, table: str | None = None) -> exp.Expression:
-    """The column in a form that can be compared: PostgreSQL has types shown as text (xml, point) that cannot."""
-    reference = column_ref(column.name, table)
-    if column.type == "text" and dialect == "postgres":
-        return exp.cast(reference, exp.DType.TEXT)
-    return reference
-
-
 @dataclass(slots=True)
 class _Profiling:
     probe: Probe
@@ -116,6 +112,8 @@ class _Profiling:
     views: set[str] = field(default_factory=set)
     """PostgreSQL relations that know no TABLESAMPLE."""
 
+    # How many rows
+
     async def count_rows(self, tables: Sequence[Table]) -> list[Table]:
         counts = await self._postgres_estimates(tables) if self.dialect == "postgres" else {}
         uncounted = [table for table in tables if table.name not in counts]
@@ -124,21 +122,25 @@ class _Profiling:
         return [table.model_copy(update={"row_count": counts.get(table.name)}) for table in tables]
 
     async def _exact_counts(self, tables: Sequence[Table]) -> dict[str, int]:
-        counts = (exp.select(exp.Count(this=exp.Star())).from_(table_ref(table.name)) for table in tables)
-        [row] = await self._rows(exp.select(*(count.subquery() for count in counts)))
-        return {table.name: int(count) for table, count in zip(tables, row, strict=True)}
+        count = _row_count(self.dialect)
+        [row] = await self.probe.rows(select(count(table=table.name) for table in tables))
+        return {table.name: int(number) for table, number in zip(tables, row, strict=True)}
 
     async def _postgres_estimates(self, tables: Sequence[Table]) -> dict[str, int]:
         """Counting a huge table takes PostgreSQL long; its own estimate is near enough. Smaller ones are counted."""
         counts: dict[str, int] = {}
         for chunk in chunked(tables, _TABLES_A_STATEMENT):
-            for number, estimate, kind in await self._rows(_relations(chunk)):
+            named = (literal(quoted(table.name, "postgres"), "postgres") for table in chunk)
+            asked = (_relation()(number=number, name=name) for number, name in enumerate(named))
+            for number, estimate, kind in await self.probe.rows(union_all(asked)):
                 name = chunk[number].name
                 if kind == "v":
                     self.views.add(name)
                 if estimate > self.budget.proof_rows:
                     counts[name] = int(estimate)
         return counts
+
+    # Figures of columns
 
     async def fill_in(self, table: Table, *, exact: bool) -> Table:
         if table.row_count is None:
@@ -147,89 +149,89 @@ class _Profiling:
         return with_key(_filled_in(table, facts))
 
     async def _whole(self, table: Table) -> dict[str, Facts]:
-        return await self._figures(table, table_ref(table.name), "exact")
+        return await self._figures(table, table.columns, "exact")
 
     async def _estimated(self, table: Table) -> dict[str, Facts]:
         rows = table.row_count or 0
         affordable = rows * len(table.columns) <= self.budget.range_cells
         if self.dialect == "duckdb" and affordable:
-            facts = await self._figures(table, table_ref(table.name), "approximate")
+            facts = await self._figures(table, table.columns, "approximate")
         else:
-            seen = await self._figures(table, self._part(table), "exact")
+            seen = await self._figures(table, table.columns, "exact", self._part(table))
             facts = {name: _extrapolated(fact, rows, self.budget.sample_rows) for name, fact in seen.items()}
         if affordable:
-            facts = _with_ranges(facts, await self._ranges(table))
+            # In a statement of their own: DuckDB then answers from its statistics without reading any row.
+            facts = _with_ranges(facts, await self._figures(table, table.columns, "range"))
         return await self._proven(table, facts) if rows <= self.budget.proof_rows else facts
 
-    async def _figures(self, table: Table, source: exp.Expression, how: str) -> dict[str, Facts]:
+    async def _proven(self, table: Table, facts: Mapping[str, Facts]) -> dict[str, Facts]:
+        """Reads all rows once more for those columns that look like a key or, in SQLite, like dates."""
+        keys = [c for c in table.columns if c.name in facts and _may_be_key(table, c, facts[c.name])]
+        counted = await self._figures(table, keys, "distinct")
+        dates = [c for c in table.columns if c.name in facts and _looks_temporal(c, facts[c.name])]
+        stored = await self._figures(table, dates, "stored")
+        proven = {name: replace(fact, stored=stored.get(name, Facts()).stored) for name, fact in facts.items()}
+        for name, fact in counted.items():
+            proven[name] = replace(proven[name], distinct=fact.distinct, proven=True)
+        return proven
+
+    async def _figures(
+        self, table: Table, columns: Sequence[Column], how: How, rows: Sql | None = None
+    ) -> dict[str, Facts]:
+        source = rows or quoted(table.name, self.dialect)
+
         async def ask(columns: Sequence[Column]) -> dict[str, Facts]:
-            asked = {column.name: _figures(column, self.dialect, how) for column in columns}
-            figures = [figure for figures in asked.values() for figure in figures.values()]
-            [row] = await self._rows(exp.select(*figures).from_(source.copy()))
+            asked = {column.name: _figures(column.type, self.dialect, how) for column in columns}
+            figures = [figure(column=name) for name, figures in asked.items() for figure in figures.values()]
+            [row] = await self.probe.rows(select(figures, source))
             cells = iter(row)
             return {name: _facts({figure: next(cells) for figure in figures}) for name, figures in asked.items()}
 
         facts: dict[str, Facts] = {}
-        for columns in chunked(table.columns, _COLUMNS_A_STATEMENT):
-            facts.update(await self._each(table.name, columns, ask))
+        for chunk in chunked(columns, _COLUMNS_A_STATEMENT):
+            facts.update(await self._each(table.name, chunk, ask))
         return facts
 
-    async def _ranges(self, table: Table) -> dict[str, Facts]:
-        """Counts and extremes of all rows, in a statement of their own: DuckDB answers it from statistics alone."""
-        return await self._figures(table, table_ref(table.name), "range")
-
-    async def _proven(self, table: Table, facts: dict[str, Facts]) -> dict[str, Facts]:
-        """Reads all rows once more for those columns that look like a key or, in SQLite, like dates."""
-        source = table_ref(table.name)
-        keys = [c for c in table.columns if _may_be_key(table, c, facts.get(c.name))]
-        proofs = await self._figures(table.model_copy(update={"columns": tuple(keys)}), source, "distinct")
-        for name, proof in proofs.items():
-            facts[name] = replace(facts[name], distinct=proof.distinct, proven=True)
-        dates = [c for c in table.columns if self.dialect == "sqlite" and _looks_temporal(c, facts.get(c.name))]
-        stored = await self._figures(table.model_copy(update={"columns": tuple(dates)}), source, "stored")
-        for column in table.columns:
-            if column.name in facts:
-                fact = stored.get(column.name)
-                facts[column.name] = replace(facts[column.name], stored=fact.stored if fact else None)
-        return facts
-
-    def _part(self, table: Table) -> exp.Subquery:
+    def _part(self, table: Table) -> Sql:
         """Some rows that stand for all: spread over the table where the engine can do that, else the first ones."""
-        relation = table_ref(table.name)
-        if self.dialect == "postgres" and table.name not in self.views:
-            relation.set("sample", _system_sample(100 * self.budget.sample_rows / max(1, table.row_count or 1)))
-        return exp.select(exp.Star()).from_(relation).limit(self.budget.sample_rows).subquery("part")
+        if self.dialect != "postgres" or table.name in self.views:
+            return first_rows(self.dialect, self.budget.sample_rows)(table=table.name)
+        percent = min(100.0, 100 * self.budget.sample_rows / max(1, table.row_count or 1))
+        return _spread_rows(self.budget.sample_rows)(table=table.name, percent=Sql(f"{percent:.6f}"))
 
-    async def examples(self, tables: Sequence[Table], exact: set[str]) -> dict[tuple[str, str], list[str]]:
+    # Frequent values
+
+    async def examples(self, tables: Sequence[Table], exact: set[str]) -> Examples:
         async def ask(wanted: Sequence[tuple[Table, Column]]) -> dict[tuple[str, str], list[str]]:
-            selects = [
-                _frequent(number, column, self._example_rows(table, column, exact), self.dialect)
+            frequent = _frequent(self.dialect)
+            selects = (
+                frequent(number=number, column=column.name, rows=self._example_rows(table, column, table.name in exact))
                 for number, (table, column) in enumerate(wanted)
-            ]
+            )
             found: dict[tuple[str, str], list[str]] = {}
-            for number, value, _ in sorted(await self._rows(_all_of(selects)), key=lambda r: (r[0], -r[2], r[1])):
+            for number, value, _ in sorted(await self.probe.rows(union_all(selects)), key=_by_frequency):
                 table, column = wanted[number]
                 found.setdefault((table.name, column.name), []).append(value)
             return found
 
         texts = [(t, c) for t in tables if t.row_count for c in t.columns if c.type == "text" and c.distinct_count != 0]
-        examples: dict[tuple[str, str], list[str]] = {}
+        examples: dict[tuple[str, str], Sequence[str]] = {}
         for chunk in chunked(texts, _SELECTS_A_STATEMENT):
             examples.update(await self._each(chunk[0][0].name, chunk, ask))
         return examples
 
-    def _example_rows(self, table: Table, column: Column, exact: set[str]) -> exp.Expression:
+    def _example_rows(self, table: Table, column: Column, exact: bool) -> Sql:
         if column.unique:
-            return exp.select(exp.Star()).from_(table_ref(table.name)).limit(_EXAMPLES * 20).subquery("part")
-        return table_ref(table.name) if table.name in exact else self._part(table)
+            return first_rows(self.dialect, 20 * _EXAMPLES)(table=table.name)
+        return quoted(table.name, self.dialect) if exact else self._part(table)
+
+    # Asking
 
     async def _each(
         self, subject: str, items: Sequence[T], ask: Callable[[Sequence[T]], Awaitable[Mapping[Any, V]]]
     ) -> dict[Any, V]:
         """Asks for all items in one statement. A type that cannot be compared or a scan that takes too long must not
         cost the user the whole source: what fails is halved until the culprit stands alone, and is then left open."""
-        if not items:
-            return {}
         try:
             return dict(await ask(items))
         except (SourceError, UserError, LimitError) as error:
@@ -240,88 +242,87 @@ class _Profiling:
         first = await self._each(subject, items[:middle], ask)
         return first | await self._each(subject, items[middle:], ask)
 
-    async def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
-        return await self.probe.rows(query.sql(self.dialect))
+
+# What is asked
 
 
-# What is asked of a column
+@lru_cache(maxsize=8)
+def _row_count(dialect: Dialect) -> Template:
+    return Template(exp.select(exp.Count(this=exp.Star())).from_(table_hole()).subquery(), dialect)
 
 
-def _figures(column: Column, dialect: Dialect, how: str) -> dict[str, exp.Expression]:
-    """The aggregates for one column, by the name of the fact that they give."""
-    reference = comparable(column, dialect)
-    counted = column.type in _COUNTABLE
+@lru_cache(maxsize=1)
+def _relation() -> Template:
+    """Estimated rows and kind of a relation, looked up by name the way that the statements themselves will be."""
+    named = exp.EQ(this=exp.column("oid"), expression=exp.func("to_regclass", column_hole("name")))
+    relations = exp.table_("pg_class", db="pg_catalog")
+    items = (column_hole("number"), exp.column("reltuples"), exp.column("relkind"))
+    return Template(exp.select(*items).from_(relations).where(named), "postgres")
+
+
+@lru_cache(maxsize=512)
+def _figures(type_: ColumnType, dialect: Dialect, how: How) -> Mapping[str, Template]:
+    """The aggregates for a column, by the name of the fact that they give."""
+    counted = type_ in _COUNTABLE
     figures: dict[str, exp.Expression] = {}
     if how in ("exact", "approximate", "range"):
-        figures["filled"] = exp.Count(this=column_ref(column.name))
+        figures["filled"] = exp.Count(this=column_hole())
     if how in ("exact", "distinct") and counted:
-        figures["distinct"] = exp.Count(this=exp.Distinct(expressions=[reference]))
+        figures["distinct"] = exp.Count(this=exp.Distinct(expressions=[comparable(type_, dialect)]))
     if how == "approximate" and counted:
-        figures["distinct"] = exp.ApproxDistinct(this=reference)
+        figures["distinct"] = exp.ApproxDistinct(this=comparable(type_, dialect))
     if how in ("exact", "range"):
-        figures |= _extremes(column, dialect)
+        figures |= _extremes(type_, dialect)
     if how in ("exact", "stored") and dialect == "sqlite" and counted:
-        figures |= storage.figures(column_ref(column.name))
-    return figures or {"filled": exp.Count(this=column_ref(column.name))}
+        figures |= storage.figures(column_hole())
+    return {name: Template(tree, dialect) for name, tree in figures.items()}
 
 
-def _extremes(column: Column, dialect: Dialect) -> dict[str, exp.Expression]:
-    value: exp.Expression = column_ref(column.name)
-    if dialect == "sqlite" and column.type in ("integer", "number"):
+def _extremes(type_: ColumnType, dialect: Dialect) -> dict[str, exp.Expression]:
+    value: exp.Expression = column_hole()
+    if dialect == "sqlite" and type_ in ("integer", "number"):
         value = storage.numbers_only(value)
-    elif column.type not in _ORDERED and not (dialect == "sqlite" and column.type == "text"):
+    elif type_ not in _ORDERED and not (dialect == "sqlite" and type_ == "text"):
         return {}
     return {"minimum": exp.Min(this=value), "maximum": exp.Max(this=value.copy())}
 
 
-def _facts(cells: Mapping[str, Any]) -> Facts:
-    kept = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
-    return Facts(**kept, stored=storage.read(cells), proven=True)
+@lru_cache(maxsize=8)
+def _spread_rows(count: int) -> Template:
+    table = table_hole()
+    sample = exp.TableSample(method=exp.var("SYSTEM"), percent=column_hole("percent"), seed=exp.Literal.number(1))
+    table.set("sample", sample)
+    return Template(exp.select(exp.Star()).from_(table).limit(count).subquery("part"), "postgres")
 
 
-def _frequent(number: int, column: Column, rows: exp.Expression, dialect: Dialect) -> exp.Select:
-    value = comparable(column, dialect)
+@lru_cache(maxsize=8)
+def _frequent(dialect: Dialect) -> Template:
+    """The number of the question, a frequent value, and how often it occurs."""
+    value = comparable("text", dialect)
     short = exp.LTE(this=exp.Length(this=value.copy()), expression=exp.Literal.number(_EXAMPLE_LENGTH))
     counts = (
         exp.select(exp.alias_(value, "v"), exp.alias_(exp.Count(this=exp.Star()), "n"))
-        .from_(rows)
+        .from_(table_hole("rows"))
         .where(short)
         .group_by(value.copy())
         .order_by("n DESC", "v")
         .limit(_EXAMPLES)
     )
-    as_text = exp.cast(exp.column("v"), exp.DType.TEXT)
-    return exp.select(exp.Literal.number(number), as_text, exp.column("n")).from_(counts.subquery("counts"))
+    items = (column_hole("number"), exp.cast(exp.column("v"), exp.DType.TEXT), exp.column("n"))
+    return Template(exp.select(*items).from_(counts.subquery("counts")), dialect)
 
 
-def _all_of(selects: Sequence[exp.Select]) -> exp.Query:
-    return selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
-
-
-def _system_sample(percent: float) -> exp.TableSample:
-    return exp.TableSample(
-        method=exp.var("SYSTEM"),
-        percent=exp.Literal.number(f"{min(100.0, percent):.6f}"),
-        seed=exp.Literal.number(1),
-    )
-
-
-def _relations(tables: Sequence[Table]) -> exp.Select:
-    """Number, estimated rows and kind of each, looked up the way that the statements themselves will be."""
-    rows = [
-        exp.Tuple(expressions=[exp.Literal.number(n), exp.Literal.string(table_ref(table.name).sql("postgres"))])
-        for n, table in enumerate(tables)
-    ]
-    asked = exp.Values(expressions=rows, alias=exp.TableAlias(this=exp.to_identifier("asked"), columns=["n", "name"]))
-    found = exp.EQ(this=exp.column("oid", "c"), expression=exp.func("to_regclass", exp.column("name", "asked")))
-    return (
-        exp.select(exp.column("n", "asked"), exp.column("reltuples", "c"), exp.column("relkind", "c"))
-        .from_(asked)
-        .join(exp.table_("pg_class", db="pg_catalog", alias="c"), on=found)
-    )
+def _by_frequency(row: tuple[Any, ...]) -> tuple[int, int, str]:
+    number, value, count = row
+    return number, -count, value
 
 
 # What follows from the figures
+
+
+def _facts(cells: Mapping[str, Any]) -> Facts:
+    kept = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
+    return Facts(**kept, stored=storage.read(cells), proven=True)
 
 
 def _affordable(tables: Sequence[Table], budget: Budget) -> set[str]:
@@ -338,40 +339,41 @@ def _affordable(tables: Sequence[Table], budget: Budget) -> set[str]:
 
 def _extrapolated(fact: Facts, rows: int, sampled: int) -> Facts:
     """A column that hardly repeats in the sample goes on like that; one that repeats a lot has shown most it has."""
-    open_fact = Facts(stored=fact.stored)
+    estimate = Facts(stored=fact.stored)
     if not fact.filled or fact.distinct is None:
-        return open_fact
+        return estimate
     novelty = fact.distinct / fact.filled
     growth = max(1.0, rows / max(1, min(rows, sampled)))
     unseen = growth if novelty > 0.95 else 1 + novelty * (sqrt(growth) - 1)
-    return replace(open_fact, distinct=min(round(fact.distinct * unseen), rows))
+    return replace(estimate, distinct=min(round(fact.distinct * unseen), rows))
 
 
 def _with_ranges(facts: Mapping[str, Facts], ranges: Mapping[str, Facts]) -> dict[str, Facts]:
+    unknown = Facts()
     return {
         name: replace(fact, filled=seen.filled, minimum=seen.minimum, maximum=seen.maximum, proven=False)
         for name, fact in facts.items()
-        for seen in [ranges.get(name, Facts())]
+        for seen in (ranges.get(name, unknown),)
     }
 
 
-def _may_be_key(table: Table, column: Column, fact: Facts | None) -> bool:
+def _may_be_key(table: Table, column: Column, fact: Facts) -> bool:
     """Worth the proof: nearly as many distinct values as rows, and the name or the place of a key."""
-    if fact is None or column.unique or column.type not in _KEY_TYPES or not table.row_count:
+    if column.unique or not table.row_count or not _can_be_key(table, column):
         return False
     near = (fact.distinct or 0) >= 0.9 * table.row_count
-    return near and (key_rank(table, column) < _UNNAMED or column == table.columns[0])
+    return near and (key_rank(table, column) < _UNNAMED or column is table.columns[0])
 
 
-def _looks_temporal(column: Column, fact: Facts | None) -> bool:
-    if fact is None or fact.stored is None:
+def _looks_temporal(column: Column, fact: Facts) -> bool:
+    if fact.stored is None:
         return False
-    return column.type in ("date", "datetime") or storage.recognised(column.type, fact.stored) in ("date", "datetime")
+    return {column.type, storage.recognised(column.type, fact.stored)} & {"date", "datetime"} != set()
 
 
 def _filled_in(table: Table, facts: Mapping[str, Facts]) -> Table:
-    rows = table.row_count or 0
-    columns = (_column(column, facts.get(column.name, Facts()), rows) for column in table.columns)
+    rows, unknown = table.row_count or 0, Facts()
+    columns = (_column(column, facts.get(column.name, unknown), rows) for column in table.columns)
     return table.model_copy(update={"columns": tuple(columns)})
 
 
@@ -404,27 +406,24 @@ def _scalar(value: object, type_: ColumnType) -> Scalar:
     return value if isfinite(value) else None
 
 
-_UNNAMED = 4
-
-
 def key_rank(table: Table, column: Column) -> int:
     """How much a column's name says that it is the table's key: 0 most, `_UNNAMED` not at all."""
     name = name_words(column.name)
     subject = [singular(word) for word in name_words(table.name)]
-    bare, suffix = [singular(word) for word in name[:-1]], name[-1:]
+    bare = [singular(word) for word in name[:-1]]
     if name == ["id"]:
         return 0
-    if suffix in (["id"], ["key"], ["code"], ["no"], ["number"], ["uuid"]):
-        if bare == subject:
-            return 1
-        return 2 if not bare or (subject and bare == subject[-len(bare) :]) else 3
-    return _UNNAMED
+    if not name or name[-1] not in ("id", "key", "code", "no", "number", "uuid"):
+        return _UNNAMED
+    if bare == subject:
+        return 1
+    return 2 if bare == subject[len(subject) - len(bare) :] else 3
 
 
 def _can_be_key(table: Table, column: Column) -> bool:
-    return column.type in ("integer", "text", "date", "datetime") or (
-        column.type == "number" and key_rank(table, column) < _UNNAMED
-    )
+    if column.type == "number":
+        return key_rank(table, column) < _UNNAMED
+    return column.type in ("integer", "text", "date", "datetime")
 
 
 def with_key(table: Table) -> Table:
@@ -436,7 +435,7 @@ def with_key(table: Table) -> Table:
     return table if best is None else table.model_copy(update={"primary_key": (best.name,)})
 
 
-def _with_examples(table: Table, examples: Mapping[tuple[str, str], Sequence[str]]) -> Table:
+def _with_examples(table: Table, examples: Examples) -> Table:
     columns = (
         column.model_copy(update={"examples": tuple(examples.get((table.name, column.name), ()))})
         for column in table.columns

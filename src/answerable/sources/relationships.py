@@ -9,26 +9,41 @@ key by accident, so without a name that speaks for it a number column is never r
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
 
 from sqlglot import exp
 
-from answerable.core.catalog import Column, Relationship, Table
+from answerable.core.catalog import Column, Relationship, Table, Warning
 from answerable.core.errors import LimitError, SourceError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import ColumnType, Dialect
 from answerable.core.words import name_words, singular
 from answerable.sources.base import Probe
-from answerable.sources.profile import chunked, column_ref, comparable, table_ref
+from answerable.sources.statements import (
+    Sql,
+    Template,
+    chunked,
+    column_hole,
+    comparable,
+    first_rows,
+    hole,
+    literal,
+    quoted,
+    table_hole,
+    union_all,
+)
 
 MOST_PROBES = 2_000
 """Pairs of columns that are put to the data at most, the likeliest first."""
 SAMPLED_VALUES = 20_000
 """Distinct values of a column that are looked up at most."""
+SAMPLED_ROWS = 500_000
+"""Of a larger table only so many rows are asked for their values."""
 REQUIRED_INCLUSION = 0.95
 REQUIRED_OF_NAMESAKES = 0.8
 REQUIRED_CONFIDENCE = 0.5
 
 _PROBES_A_STATEMENT = 25
+_VALUES_A_STATEMENT = 500
 _CANDIDATES_A_COLUMN = 4
 _FEW = 5
 """So few values are unique by accident."""
@@ -56,13 +71,18 @@ _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
 async def relate(
-    probe: Probe, dialect: Dialect, tables: Sequence[Table], declared: Sequence[Relationship]
+    probe: Probe,
+    dialect: Dialect,
+    tables: Sequence[Table],
+    declared: Sequence[Relationship],
+    *,
+    notices: list[Warning] | None = None,
 ) -> tuple[Relationship, ...]:
     """The declared relationships, then the inferred ones in the order of the tables and their columns."""
     pointers = [_Pointer.of(t, c) for t in tables for c in t.columns if c.type in _RELATED_TYPES]
     keys = [_Key.of(table, column) for table in tables for column in _key_columns(table)]
     taken = _Taken.by(declared)
-    data = _Data(probe, dialect)
+    data = _Data(probe, dialect, [] if notices is None else notices)
     named = _likeliest(candidate for candidate in _by_name(pointers, keys, dialect) if taken.allows(candidate))
     found = await _confirmed(data, named)
     taken.add(found)
@@ -357,62 +377,69 @@ def _is_code(column: Column) -> bool:
 # What the data says
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Data:
     probe: Probe
     dialect: Dialect
+    notices: list[Warning]
+    patience: int = 3
+    """How many more statements may run out of time."""
 
     async def known(self, key: _Key, values: Sequence[str]) -> set[str]:
+        """Those of the values that the key holds."""
         known: set[str] = set()
-        for chunk in chunked(values, 500):
-            listed = [exp.Literal.string(value) for value in chunk]
-            column = comparable(key.column, self.dialect)
-            query = (
-                exp.select(column)
-                .from_(table_ref(key.table.name))
-                .where(exp.In(this=column.copy(), expressions=listed))
-            )
-            known.update(str(value) for (value,) in await self._rows(query))
+        for chunk in chunked(values, _VALUES_A_STATEMENT):
+            listed = Sql(", ".join(literal(value, self.dialect) for value in chunk))
+            statement = _listed(self.dialect)(table=key.table.name, column=key.column.name, values=listed)
+            known.update(str(value) for (value,) in await self.probe.rows(statement))
         return known
 
     async def inclusions(self, candidates: Sequence[_Candidate]) -> dict[int, tuple[int, int]]:
         """For each candidate, by its place: how many distinct values were looked up and how many were found."""
-        selects = [self._inclusion(number, candidate) for number, candidate in enumerate(candidates)]
-        query = selects[0] if len(selects) == 1 else exp.union(*selects, distinct=False)
+        if self.patience == 0:
+            return {}
+        statement = union_all(self._inclusion(number, candidate) for number, candidate in enumerate(candidates))
         try:
-            return {number: (int(asked), int(found)) for number, asked, found in await self._rows(query)}
-        except (SourceError, UserError, LimitError):
+            return {number: (int(asked), int(found)) for number, asked, found in await self.probe.rows(statement)}
+        except (SourceError, UserError, LimitError) as error:
             # One pair that cannot be compared, or takes too long, must not cost the others: it is left unrelated.
+            self.patience -= isinstance(error, LimitError)
+            if self.patience == 0:
+                notice = f"relationships were not looked for any further: {error.message}"
+                self.notices.append(Warning(subject=candidates[0].source[0], message=notice))
             if len(candidates) == 1:
                 return {}
         single = [await self.inclusions([candidate]) for candidate in candidates]
         return {number: result[0] for number, result in enumerate(single) if 0 in result}
 
-    def _inclusion(self, number: int, candidate: _Candidate) -> exp.Select:
-        source, key = candidate.pointer.column, candidate.key
-        value = comparable(source, self.dialect)
-        filled: exp.Condition = exp.Not(this=exp.Is(this=column_ref(source.name), expression=exp.Null()))
-        if source.type == "text":
-            filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
-        asked = (
-            exp.select(exp.alias_(value, "v"))
-            .distinct()
-            .from_(table_ref(candidate.pointer.table.name))
-            .where(filled)
-            .limit(SAMPLED_VALUES)
-            .subquery("asked")
-        )
-        target = exp.select(exp.alias_(comparable(key.column, self.dialect), "k")).distinct()
-        target = target.from_(table_ref(key.table.name))
-        same = exp.EQ(this=exp.column("k"), expression=exp.column("v"))
-        return (
-            exp.select(exp.Literal.number(number), exp.Count(this=exp.column("v")), exp.Count(this=exp.column("k")))
-            .from_(asked)
-            .join(target.subquery("target"), on=same, join_type="left")
-        )
+    def _inclusion(self, number: int, candidate: _Candidate) -> Sql:
+        (table, column), (key_table, key) = candidate.source, candidate.target
+        many = (candidate.pointer.table.row_count or 0) > SAMPLED_ROWS
+        rows = first_rows(self.dialect, SAMPLED_ROWS)(table=table) if many else quoted(table, self.dialect)
+        template = _inclusion(self.dialect, candidate.pointer.column.type, candidate.key.column.type)
+        return template(number=number, rows=rows, column=column, key_table=key_table, key=key)
 
-    async def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
-        return await self.probe.rows(query.sql(self.dialect))
+
+@lru_cache(maxsize=8)
+def _listed(dialect: Dialect) -> Template:
+    value = comparable("text", dialect)
+    known = exp.In(this=value.copy(), expressions=[column_hole("values")])
+    return Template(exp.select(value).from_(table_hole()).where(known), dialect)
+
+
+@lru_cache(maxsize=64)
+def _inclusion(dialect: Dialect, type_: ColumnType, key_type: ColumnType) -> Template:
+    value = comparable(type_, dialect)
+    filled: exp.Condition = exp.Not(this=exp.Is(this=column_hole(), expression=exp.Null()))
+    if type_ == "text":
+        filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
+    asked = exp.select(exp.alias_(value, "v")).distinct().from_(table_hole("rows")).where(filled).limit(SAMPLED_VALUES)
+    key = comparable(key_type, dialect, exp.column(hole("key"), "target"))
+    same = exp.EQ(this=key, expression=exp.column("v", "asked"))
+    items = (column_hole("number"), exp.Count(this=exp.column("v", "asked")), exp.Count(this=key.copy()))
+    target = exp.alias_(table_hole("key_table"), "target", table=True)
+    query = exp.select(*items).from_(asked.subquery("asked")).join(target, on=same, join_type="left")
+    return Template(query, dialect)
 
 
 async def _confirmed(data: _Data, candidates: Sequence[_Candidate]) -> list[Relationship]:

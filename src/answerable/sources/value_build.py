@@ -2,7 +2,9 @@
 
 The file is never changed in place. What is new is added to a copy, and the copy is renamed over the old one: readers go
 on with the file they opened, two builders at once each make a whole one, and a killed one leaves nothing half done.
-Postings of values that are gone stay behind until the blocks are written anew; they lead nowhere.
+
+A normal form that occurs in many columns is posted once. Postings of values that are gone stay behind until the blocks
+are written anew; they lead nowhere.
 """
 
 import asyncio
@@ -17,8 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -27,7 +30,7 @@ from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.values import Dialect
 from answerable.sources import value_postings as filing
 from answerable.sources.base import Probe
-from answerable.sources.profile import chunked, column_ref, comparable, table_ref
+from answerable.sources.statements import Template, chunked, column_hole, comparable, literal, table_hole, union_all
 
 _FORMAT = "1"
 _SCHEMA = """
@@ -40,8 +43,11 @@ CREATE TABLE blocks (bucket INTEGER, part INTEGER, postings BLOB NOT NULL, PRIMA
 _MOST_PARTS = 16
 """Blocks that a search has to read for one key; above, they are written anew, as few as can be."""
 _ENTRIES_A_PART = 250_000
+_MOST_REMEMBERED = 200_000
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
+
+Place: TypeAlias = tuple[Table, Column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ class IndexLimits:
     longest_value: int = 200
     longest_average: int = 60
     """A column whose values are longer than this on average holds sentences, not names."""
-    page: int = 100_000
+    page: int = 200_000
     """Values that are in memory at a time."""
 
 
@@ -72,7 +78,7 @@ async def up_to_date(path: Path, catalog: Catalog, probe: Probe, limits: IndexLi
     try:
         writer = await asyncio.to_thread(_Writer.open, draft, path, kept)
         with closing(writer.connection):
-            changed = [table for table in catalog.tables if table.name not in writer.kept]
+            changed = [table for table in catalog.tables if table.name not in kept]
             writer.add_tables({table.name: wanted[table.name] for table in changed})
             await _Reading(probe, catalog.dialect, limits, writer).all(changed)
             await asyncio.to_thread(writer.finish)
@@ -132,19 +138,20 @@ class _Reading:
     writer: "_Writer"
 
     async def all(self, tables: Sequence[Table]) -> None:
-        columns = [(table, column) for table in tables for column in _named_columns(table)]
-        columns.sort(key=lambda pair: self._expected(pair[1]))
-        for group in self._groups(columns):
+        """Small columns come first, so that a full index lacks few columns rather than many."""
+        places = [(table, column) for table in tables for column in _named_columns(table)]
+        places.sort(key=lambda place: self._expected(place[1]))
+        for group in self._groups(places):
             await self._read(group)
 
     def _expected(self, column: Column) -> int:
         return self.limits.page if column.distinct_count is None else column.distinct_count
 
-    def _groups(self, columns: Iterable[tuple[Table, Column]]) -> Iterator[list[tuple[Table, Column]]]:
+    def _groups(self, places: Iterable[Place]) -> Iterator[list[Place]]:
         """Columns that are read in one statement: many small ones, or a large one alone."""
-        group: list[tuple[Table, Column]] = []
+        group: list[Place] = []
         expected = 0
-        for table, column in columns:
+        for table, column in places:
             expected += self._expected(column)
             if group and (expected > self.limits.page or len(group) == _SELECTS_A_STATEMENT):
                 yield group
@@ -153,48 +160,61 @@ class _Reading:
         if group:
             yield group
 
-    async def _read(self, group: Sequence[tuple[Table, Column]]) -> None:
+    async def _read(self, group: Sequence[Place]) -> None:
         try:
-            if len(group) == 1:
-                await self._read_pages(*group[0])
-            else:
-                await self._read_together(group)
+            await (self._read_pages(group[0]) if len(group) == 1 else self._read_together(group))
         except (SourceError, UserError, LimitError) as error:
             # One column that cannot be read must not cost the others; what is left out is told.
             if len(group) == 1:
-                self._leave_out(*group[0], f"its values could not be read: {error.message}")
+                self.writer.leave_out(group[0], f"its values could not be read: {error.message}")
                 return
-            for pair in group:
-                await self._read([pair])
+            for place in group:
+                await self._read([place])
 
-    async def _read_together(self, group: Sequence[tuple[Table, Column]]) -> None:
-        selects = [self._distinct(table, column, number) for number, (table, column) in enumerate(group)]
+    async def _read_together(self, group: Sequence[Place]) -> None:
+        every = _every_value(self.dialect, self.limits.longest_value)
+        selects = (every(number=n, table=t.name, column=c.name) for n, (t, c) in enumerate(group))
         found: list[list[str]] = [[] for _ in group]
-        for number, value in await self._rows(exp.union(*selects, distinct=False)):
+        for number, value in await self.probe.rows(union_all(selects)):
             found[number].append(value)
-        for (table, column), values in zip(group, found, strict=True):
-            if self._names(values):
-                await self._file(table, column, values)
-            elif values:
-                self._leave_out(table, column, "its values are long texts")
+        names = [(place, values) for place, values in zip(group, found, strict=True) if self._accepts(place, values)]
+        await asyncio.to_thread(self.writer.add, names)
 
-    async def _read_pages(self, table: Table, column: Column) -> None:
+    async def _read_pages(self, place: Place) -> None:
+        """The next page is read from the source while the last one is filed."""
+        filed: asyncio.Task[None] | None = None
         total = 0
         last: str | None = None
-        more = True
-        while more:
-            values = [value for _, value in await self._rows(self._distinct(table, column, 0, last, paged=True))]
-            total += len(values)
-            reason = self._objection(values, total)
-            if reason:
-                return self._leave_out(table, column, reason)
-            await self._file(table, column, values)
-            more = len(values) == self.limits.page
-            last = values[-1] if values else None
-        return None
+        try:
+            while True:
+                values = await self._page(place, last)
+                if filed is not None:
+                    await filed
+                total += len(values)
+                if not self._accepts(place, values, total):
+                    return
+                filed = asyncio.create_task(asyncio.to_thread(self.writer.add, [(place, values)]))
+                if len(values) < self.limits.page:
+                    return
+                last = values[-1]
+        finally:
+            if filed is not None:
+                await filed
+
+    async def _page(self, place: Place, after: str | None) -> list[str]:
+        table, column = place
+        page = _page(self.dialect, self.limits.longest_value, self.limits.page, first=after is None)
+        statement = page(table=table.name, column=column.name, after=literal(after or "", self.dialect))
+        return [value for (value,) in await self.probe.rows(statement)]
+
+    def _accepts(self, place: Place, values: Sequence[str], total: int = 0) -> bool:
+        reason = self._objection(values, max(total, len(values)))
+        if reason:
+            self.writer.leave_out(place, reason)
+        return reason is None
 
     def _objection(self, values: Sequence[str], total: int) -> str | None:
-        if values and not self._names(values):
+        if sum(map(len, values)) > self.limits.longest_average * len(values):
             return "its values are long texts"
         if total > self.limits.values_a_column:
             return f"it has more than {self.limits.values_a_column:,} distinct values"
@@ -202,41 +222,39 @@ class _Reading:
             return f"the index is full with {self.limits.values:,} values"
         return None
 
-    def _names(self, values: Sequence[str]) -> bool:
-        return bool(values) and sum(map(len, values)) <= self.limits.longest_average * len(values)
 
-    async def _file(self, table: Table, column: Column, values: Sequence[str]) -> None:
-        await asyncio.to_thread(self.writer.add, table.name, column.name, values)
+def _value(dialect: Dialect) -> exp.Expression:
+    """In PostgreSQL in the order of its bytes: the order of a language is slower, and may hold two texts equal."""
+    value = comparable("text", dialect)
+    if dialect == "postgres":
+        return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+    return exp.cast(value, exp.DType.TEXT) if dialect == "duckdb" else value
 
-    def _leave_out(self, table: Table, column: Column, reason: str) -> None:
-        self.writer.leave_out(table.name, column.name, reason)
 
-    def _distinct(
-        self, table: Table, column: Column, number: int, after: str | None = None, *, paged: bool = False
-    ) -> exp.Select:
-        value = self._value(column)
-        fits = exp.Between(
-            this=exp.Length(this=value.copy()),
-            low=exp.Literal.number(1),
-            high=exp.Literal.number(self.limits.longest_value),
-        )
-        query = exp.select(exp.Literal.number(number), value).distinct().from_(table_ref(table.name)).where(fits)
-        if self.dialect == "sqlite":
-            stored = exp.Anonymous(this="typeof", expressions=[column_ref(column.name)])
-            query = query.where(exp.EQ(this=stored, expression=exp.Literal.string("text")))
-        if after is not None:
-            query = query.where(exp.GT(this=value.copy(), expression=exp.Literal.string(after)))
-        return query.order_by("2").limit(self.limits.page) if paged else query
+def _values(dialect: Dialect, longest: int) -> exp.Select:
+    value = _value(dialect)
+    bounds = {"low": exp.Literal.number(1), "high": exp.Literal.number(longest)}
+    query = exp.select(value).distinct().from_(table_hole())
+    query = query.where(exp.Between(this=exp.Length(this=value.copy()), **bounds))
+    if dialect != "sqlite":
+        return query
+    stored = exp.Anonymous(this="typeof", expressions=[column_hole()])
+    return query.where(exp.EQ(this=stored, expression=exp.Literal.string("text")))
 
-    def _value(self, column: Column) -> exp.Expression:
-        """In PostgreSQL in the order of its bytes: the order of a language is slower, and may hold two texts equal."""
-        value = comparable(column, self.dialect)
-        if self.dialect == "postgres":
-            return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
-        return exp.cast(value, exp.DType.TEXT) if self.dialect == "duckdb" else value
 
-    async def _rows(self, query: exp.Query) -> list[tuple[Any, ...]]:
-        return await self.probe.rows(query.sql(self.dialect))
+@lru_cache(maxsize=8)
+def _every_value(dialect: Dialect, longest: int) -> Template:
+    query = _values(dialect, longest)
+    query.set("expressions", [column_hole("number"), *query.expressions])
+    return Template(query, dialect)
+
+
+@lru_cache(maxsize=16)
+def _page(dialect: Dialect, longest: int, size: int, *, first: bool) -> Template:
+    query = _values(dialect, longest)
+    if not first:
+        query = query.where(exp.GT(this=_value(dialect), expression=column_hole("after")))
+    return Template(query.order_by("1").limit(size), dialect)
 
 
 # Writing the file
@@ -245,12 +263,12 @@ class _Reading:
 @dataclass(slots=True)
 class _Writer:
     connection: sqlite3.Connection
-    kept: set[str]
-    """Tables that are in the file already and unchanged."""
     next_id: int
     count: int
     part: int
     pending: int = 0
+    remembered: set[str] = field(default_factory=set)
+    """Normal forms that were posted in this build; bounded, a form that is posted twice only takes room."""
     buckets: list["array[int]"] = field(default_factory=lambda: _empty_buckets())
 
     @classmethod
@@ -265,35 +283,35 @@ class _Writer:
         for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -16000", "temp_store = FILE"):
             connection.execute(f"PRAGMA {setting}")
         connection.execute("BEGIN")
-        if kept:
-            _forget_all_but(connection, kept)
-        else:
+        if not kept:
             for statement in _SCHEMA.strip().split(";\n"):
                 connection.execute(statement)
             connection.execute("INSERT INTO about VALUES (?)", (_FORMAT,))
+        orphans = _forget_all_but(connection, kept)
         [(last, count)] = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM entries")
         [(part,)] = connection.execute("SELECT coalesce(max(part), 0) FROM blocks")
-        return cls(connection, kept, last + 1, count, part + 1)
+        writer = cls(connection, last + 1, count, part + 1)
+        writer._post(orphans)
+        return writer
 
     def add_tables(self, signatures: Mapping[str, str]) -> None:
         self.connection.executemany("INSERT INTO tables VALUES (?, ?)", signatures.items())
 
-    def add(self, table: str, column: str, values: Sequence[str]) -> None:
-        place = self._column(table, column)
-        if self.next_id + len(values) > filing.LAST_ID:
-            self._renumber()
-        entries = [
-            (number, place, value, filing.normal_form(value)) for number, value in enumerate(values, self.next_id)
-        ]
-        self.connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
-        self.next_id += len(entries)
-        self.count += len(entries)
-        self._post((number, normal) for number, _, _, normal in entries)
+    def add(self, found: Sequence[tuple[Place, Sequence[str]]]) -> None:
+        for place, values in found:
+            column = self._column(place)
+            if self.next_id + len(values) > filing.LAST_ID:
+                self._renumber()
+            entries = [(n, column, value, filing.normal_form(value)) for n, value in enumerate(values, self.next_id)]
+            self.connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
+            self.next_id += len(entries)
+            self.count += len(entries)
+            self._post(self._unposted(entries))
 
-    def leave_out(self, table: str, column: str, reason: str) -> None:
-        place = self._column(table, column)
-        self.count -= self.connection.execute("DELETE FROM entries WHERE column_id = ?", (place,)).rowcount
-        self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, place))
+    def leave_out(self, place: Place, reason: str) -> None:
+        column = self._column(place)
+        self.count -= self.connection.execute("DELETE FROM entries WHERE column_id = ?", (column,)).rowcount
+        self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, column))
 
     def finish(self) -> None:
         self._write_part()
@@ -302,13 +320,22 @@ class _Writer:
         self.connection.execute("CREATE INDEX IF NOT EXISTS entries_normal ON entries (normal)")
         self.connection.execute("COMMIT")
 
-    def _column(self, table: str, column: str) -> int:
+    def _column(self, place: Place) -> int:
+        names = (place[0].name, place[1].name)
         query = "SELECT id FROM columns WHERE table_name = ? AND name = ?"
-        found = self.connection.execute(query, (table, column)).fetchone()
+        found = self.connection.execute(query, names).fetchone()
         if found:
             return int(found[0])
         insert = "INSERT INTO columns (table_name, name) VALUES (?, ?)"
-        return int(self.connection.execute(insert, (table, column)).lastrowid or 0)
+        return int(self.connection.execute(insert, names).lastrowid or 0)
+
+    def _unposted(self, entries: Iterable[tuple[int, int, str, str]]) -> Iterator[tuple[int, str]]:
+        posted = self.remembered
+        for number, _, _, normal in entries:
+            if normal not in posted:
+                if len(posted) < _MOST_REMEMBERED:
+                    posted.add(normal)
+                yield number, normal
 
     def _post(self, entries: Iterable[tuple[int, str]]) -> None:
         for chunk in chunked(entries, _ENTRIES_A_PART):
@@ -326,13 +353,12 @@ class _Writer:
 
     def _post_anew(self) -> None:
         self.connection.execute("DELETE FROM blocks")
-        self.part = 1
-        self._post(self.connection.execute("SELECT id, normal FROM entries ORDER BY id"))
+        self.buckets, self.pending, self.part = _empty_buckets(), 0, 1
+        self._post(self.connection.execute("SELECT min(id), normal FROM entries GROUP BY normal"))
         self._write_part()
 
     def _renumber(self) -> None:
         """After very many changes the ids have run out, though most are free."""
-        self.buckets, self.pending = _empty_buckets(), 0
         self.connection.execute("CREATE TABLE fresh (id INTEGER PRIMARY KEY, column_id, value, normal)")
         self.connection.execute(
             "INSERT INTO fresh (column_id, value, normal) SELECT column_id, value, normal FROM entries ORDER BY id"
@@ -347,11 +373,22 @@ def _empty_buckets() -> list["array[int]"]:
     return [array("Q") for _ in range(1 << filing.BUCKET_BITS)]
 
 
-def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> None:
+def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> list[tuple[int, str]]:
+    """Removes the other tables. What remains may have been posted under a value that is gone, so it is posted anew."""
     gone = [(name,) for (name,) in connection.execute("SELECT name FROM tables").fetchall() if name not in kept]
-    connection.executemany("DELETE FROM entries WHERE column_id IN (SELECT id FROM columns WHERE table_name = ?)", gone)
-    connection.executemany("DELETE FROM columns WHERE table_name = ?", gone)
+    if not gone:
+        return []
+    connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
+    connection.executemany("INSERT INTO gone SELECT id FROM columns WHERE table_name = ?", gone)
+    in_gone = "column_id IN (SELECT id FROM gone)"
+    orphans = connection.execute(
+        f"SELECT min(id), normal FROM entries WHERE NOT {in_gone} "  # noqa: S608 a constant
+        f"AND normal IN (SELECT normal FROM entries WHERE {in_gone}) GROUP BY normal"
+    ).fetchall()
+    connection.execute(f"DELETE FROM entries WHERE {in_gone}")  # noqa: S608 a constant
+    connection.execute("DELETE FROM columns WHERE id IN (SELECT id FROM gone)")
     connection.executemany("DELETE FROM tables WHERE name = ?", gone)
+    return orphans
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -9,17 +9,17 @@ import threading
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TypeAlias
 
-from answerable.core.catalog import Catalog, ValueHit, Warning
+from answerable.core.catalog import Catalog, Column, Table, ValueHit, Warning
 from answerable.core.errors import OperatorError
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
 from answerable.sources import value_postings as filing
 from answerable.sources.base import Probe
-from answerable.sources.profile import chunked
+from answerable.sources.statements import chunked
 from answerable.sources.value_build import IndexLimits, file_name, up_to_date
 from answerable.sources.value_postings import normal_form
 
@@ -27,8 +27,11 @@ _LONGEST_PHRASE = 400
 _MOST_POSTINGS = 2_000
 """Of one key that a search looks at: what more values than that share says too little."""
 
-Entry: TypeAlias = tuple[int, int, str, str]
-"""Id, column id, value, normal form."""
+_MOST_FORMS = 200
+_MOST_COLUMNS = 1_000
+
+Forms: TypeAlias = dict[str, float]
+"""Normal forms of values and how well they fit."""
 
 
 class ValueIndex:
@@ -38,11 +41,9 @@ class ValueIndex:
         self._path = path
         self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         self._lock = threading.Lock()
-        order = {(t.name, c.name): n for n, (t, c) in enumerate((t, c) for t in catalog.tables for c in t.columns)}
-        listed = "SELECT id, table_name, name, notice FROM columns"
-        rows = self._connection.execute(listed).fetchall()
+        rows = self._connection.execute("SELECT id, table_name, name, notice FROM columns").fetchall()
         self._columns = {number: (table, column) for number, table, column, _ in rows}
-        self._order = order
+        self._order = {place: number for number, place in enumerate((t.name, c.name) for t, c in _columns(catalog))}
         self._named = _named_values(catalog)
         self.notices = tuple(Warning(subject=f"{t}.{c}", message=notice) for _, t, c, notice in rows if notice)
 
@@ -70,10 +71,9 @@ class ValueIndex:
         normal = normal_form(phrase)
         if not normal or len(phrase) > _LONGEST_PHRASE:
             return ()
-        columns = None if within is None else {n for n, name in self._columns.items() if name == within}
         try:
             with self._lock:
-                scored = _Search(self._connection, phrase, normal, columns).scored()
+                found = list(islice(self._hits(phrase, normal, within), limit))
         except sqlite3.DatabaseError as error:
             self._path.unlink(missing_ok=True)
             raise OperatorError(
@@ -81,137 +81,148 @@ class ValueIndex:
                 code="value_index_damaged",
                 hint="It has been removed and is built again with the next question.",
             ) from error
-        return self._ranked(scored, normal, within)[:limit]
+        return tuple(found)
 
-    def _ranked(
-        self, scored: Mapping[tuple[int, str], float], normal: str, within: tuple[str, str] | None
-    ) -> tuple[ValueHit, ...]:
-        best = {(*self._columns[column], value): score for (column, value), score in scored.items()}
-        for table, column, value in self._named.get(normal, ()):
-            if within is None or within == (table, column):
-                best[table, column, value] = 1.0
-        hits = (ValueHit(table=t, column=c, value=v, score=round(s, 4)) for (t, c, v), s in best.items())
-        return tuple(sorted(hits, key=self._rank))
+    def _hits(self, phrase: str, normal: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
+        """Best first. A misspelling is thought of only when nothing is spelt like the phrase."""
+        search = _Search(self._connection, normal)
+        named = [_hit(place, value, 1.0) for place, value in self._named.get(normal, ()) if within in (None, place)]
+        sure = list(self._resolved(search.same() | search.same_stems(), phrase, within))
+        yield from dict.fromkeys([*named, *sure])
+        others = {} if named or sure else search.misspelt()
+        if _is_initialism(phrase):
+            others |= search.initials()
+        seen = {*named, *sure}
+        yield from (hit for hit in self._resolved(search.longer() | others, phrase, within) if hit not in seen)
 
-    def _rank(self, hit: ValueHit) -> tuple[float, int, int, str]:
-        return (-hit.score, len(hit.value), self._order.get((hit.table, hit.column), 0), hit.value)
+    def _resolved(self, forms: Forms, phrase: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
+        """The values behind the forms, best form first."""
+        query = "SELECT column_id, value FROM entries WHERE normal = ? LIMIT ?"
+        for normal, score in sorted(forms.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
+            rows = self._connection.execute(query, (normal, _MOST_COLUMNS)).fetchall()
+            places = ((self._columns[column], value) for column, value in rows)
+            hits = [
+                _hit(place, value, score if score < 1 or fold(value) == fold(phrase) else 0.99)
+                for place, value in places
+                if within in (None, place)
+            ]
+            yield from sorted(hits, key=self._rank)
+
+    def _rank(self, hit: ValueHit) -> tuple[float, int, str]:
+        return -hit.score, self._order.get((hit.table, hit.column), 0), hit.value
+
+
+def _hit(place: tuple[str, str], value: str, score: float) -> ValueHit:
+    return ValueHit(table=place[0], column=place[1], value=value, score=round(score, 4))
+
+
+def _is_initialism(phrase: str) -> bool:
+    letters = phrase.strip().replace(".", "")
+    return letters.isupper() and letters.isalpha() and 3 <= len(letters) <= 6
+
+
+def _columns(catalog: Catalog) -> Iterator[tuple[Table, Column]]:
+    return ((table, column) for table in catalog.tables for column in table.columns)
+
+
+def _named_values(catalog: Catalog) -> Mapping[str, list[tuple[tuple[str, str], str]]]:
+    """What `semantic.yaml` calls a value, by its normal form."""
+    named: dict[str, list[tuple[tuple[str, str], str]]] = defaultdict(list)
+    for table, column in _columns(catalog):
+        for name in column.value_names:
+            for synonym in name.synonyms:
+                named[normal_form(synonym)].append(((table.name, column.name), name.value))
+    return named
 
 
 # Searching
 
 
 class _Search:
-    def __init__(self, connection: sqlite3.Connection, phrase: str, normal: str, columns: set[int] | None) -> None:
+    """Each way to search gives the forms that it finds."""
+
+    def __init__(self, connection: sqlite3.Connection, normal: str) -> None:
         self._connection = connection
-        self._phrase = phrase
         self._normal = normal
-        self._columns = columns
-        self._scores: dict[tuple[int, str], float] = {}
+        self._stems = stemmed(normal)
 
-    def scored(self) -> Mapping[tuple[int, str], float]:
-        self._same()
-        self._same_stems()
-        if not self._scores:
-            self._misspelt()
-        self._part_of()
-        self._initials()
-        return self._scores
+    def same(self) -> Forms:
+        return {self._normal: 1.0} if self._exists(self._normal) else {}
 
-    def _add(self, entries: Iterable[Entry], score: float) -> None:
-        for _, column, value, _ in entries:
-            if self._columns is None or column in self._columns:
-                place = (column, value)
-                self._scores[place] = max(score, self._scores.get(place, 0.0))
+    def same_stems(self) -> Forms:
+        filed = self._forms(number for number, _ in self._posted(filing.stems_key(self._stems)))
+        found = {normal: 0.95 for normal in filed if stemmed(normal) == self._stems}
+        if self._exists(self._stems):
+            found[self._stems] = 0.95
+        found.pop(self._normal, None)
+        return found
 
-    def _same(self) -> None:
-        folded = fold(self._phrase)
-        for entry in self._with_normal(self._normal):
-            self._add([entry], 1.0 if fold(entry[2]) == folded else 0.99)
-
-    def _same_stems(self) -> None:
-        stems = stemmed(self._normal)
-        filed = self._entries(self._posted([filing.stems_key(stems)]))
-        self._add((entry for entry in filed if stemmed(entry[3]) == stems and entry[3] != self._normal), 0.95)
-        if stems != self._normal:
-            self._add((entry for entry in self._with_normal(stems)), 0.95)
-
-    def _misspelt(self) -> None:
+    def misspelt(self) -> Forms:
         normal = self._normal
         if not filing.misspellable(normal):
-            return
-        for swapped in _swaps(normal) if len(normal) < 8 else ():
-            self._add(self._with_normal(swapped), _misspelt_score(normal, 1))
-        letters = filing.letters(normal)
-        most = 2 * allowed_slips(len(normal))
-        near = [n for n, rank in self._posted(filing.misspelt_keys(normal)) if (rank ^ letters).bit_count() <= most]
-        for entry in self._entries((number, 0) for number in near):
-            count = _slips(normal, entry[3])
+            return {}
+        swapped = (swap for swap in _swaps(normal) if len(normal) < 8 and self._exists(swap))
+        found = {swap: _misspelt_score(normal, 1) for swap in swapped}
+        letters, most = filing.letters(normal), 2 * allowed_slips(len(normal))
+        posted = (posting for key in filing.misspelt_keys(normal) for posting in self._posted(key))
+        for form in self._forms(n for n, rank in posted if (rank ^ letters).bit_count() <= most):
+            count = _slips(normal, form)
             if count is not None:
-                self._add([entry], _misspelt_score(normal, count))
+                found[form] = _misspelt_score(normal, count)
+        return found
 
-    def _part_of(self) -> None:
-        """Values that have all words of the phrase and more."""
+    def longer(self) -> Forms:
+        """Values that have all words of the phrase and more, or that go on where it ends."""
         words = self._normal.split()
         if max(map(len, words)) < 3:
-            return
-        stems = stemmed(self._normal)
-        for entry in self._entries(self._having(words)):
-            score = _part_score(stems, entry[3])
-            if score:
-                self._add([entry], score)
-        if len(self._normal) >= 4:
-            for entry in self._starting():
-                self._add([entry], 0.6 + 0.15 * len(self._normal) / len(entry[3]))
+            return {}
+        found = {form: score for form in self._forms(self._having(words)) if (score := _part_score(self._stems, form))}
+        for form in self._continuing() if len(self._normal) >= 4 else ():
+            found.setdefault(form, 0.6 + 0.15 * len(self._normal) / len(form))
+        return found
 
-    def _having(self, words: Sequence[str]) -> list[tuple[int, int]]:
-        if len(words) > 1:
-            pairs = [filing.pair_key(one, other) for one, other in pairwise(words)]
-            together = self._common(pairs)
-            if together:
-                return together
-        return self._common([filing.word_key(word) for word in words])
+    def initials(self) -> Forms:
+        filed = self._forms(number for number, _ in self._posted(filing.initials_key(self._normal)))
+        return {form: 0.75 for form in filed if filing.initials(form) == self._normal}
 
-    def _common(self, keys: Sequence[int]) -> list[tuple[int, int]]:
-        lists = sorted((dict(self._posted([key])) for key in keys), key=len)
-        return [(n, rank) for n, rank in lists[0].items() if all(n in other for other in lists[1:])][:200]
+    def _having(self, words: Sequence[str]) -> list[int]:
+        """Neighbouring words first: they tell far more than the same words apart."""
+        together = self._common([filing.pair_key(one, other) for one, other in pairwise(words)])
+        return together or self._common([filing.word_key(word) for word in words])
 
-    def _initials(self) -> None:
-        word = self._phrase.strip().replace(".", "")
-        if not (word.isupper() and word.isalpha() and 3 <= len(word) <= 6):
-            return
-        for entry in self._entries(self._posted([filing.initials_key(self._normal)])):
-            if filing.initials(entry[3]) == self._normal:
-                self._add([entry], 0.75)
+    def _common(self, keys: Sequence[int]) -> list[int]:
+        lists = sorted(([number for number, _ in self._posted(key)] for key in keys), key=len)
+        if not lists:
+            return []
+        others = [set(numbers) for numbers in lists[1:]]
+        return [number for number in lists[0] if all(number in other for other in others)][:_MOST_FORMS]
 
     # Reading the file
 
-    def _with_normal(self, normal: str) -> list[Entry]:
-        query = "SELECT id, column_id, value, normal FROM entries WHERE normal = ? LIMIT 1000"
-        return self._connection.execute(query, (normal,)).fetchall()
+    def _exists(self, normal: str) -> bool:
+        return self._connection.execute("SELECT 1 FROM entries WHERE normal = ?", (normal,)).fetchone() is not None
 
-    def _starting(self) -> list[Entry]:
-        query = (
-            "SELECT id, column_id, value, normal FROM entries WHERE normal > ? AND normal < ? ORDER BY normal LIMIT 50"
-        )
-        return self._connection.execute(query, (self._normal, self._normal + "\U0010ffff")).fetchall()
+    def _continuing(self) -> list[str]:
+        query = "SELECT DISTINCT normal FROM entries WHERE normal > ? AND normal < ? ORDER BY normal LIMIT 50"
+        rows = self._connection.execute(query, (self._normal, self._normal + "\U0010ffff")).fetchall()
+        return [normal for (normal,) in rows]
 
-    def _posted(self, keys: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """Id and rank of what is filed under the keys."""
-        for key in dict.fromkeys(keys):
-            bucket, first, last = filing.bucket_and_range(key)
-            left = _MOST_POSTINGS
-            for (block,) in self._connection.execute("SELECT postings FROM blocks WHERE bucket = ?", (bucket,)):
-                postings = memoryview(block).cast("Q")
-                start = bisect_left(postings, first)
-                end = bisect_left(postings, last, start)
-                yield from map(filing.id_and_rank, postings[start : min(end, start + left)])
-                left -= min(end - start, left)
+    def _posted(self, key: int) -> Iterator[tuple[int, int]]:
+        """Id and rank of what is filed under the key."""
+        bucket, first, last = filing.bucket_and_range(key)
+        left = _MOST_POSTINGS
+        for (block,) in self._connection.execute("SELECT postings FROM blocks WHERE bucket = ?", (bucket,)):
+            postings = memoryview(block).cast("Q")
+            start = bisect_left(postings, first)
+            end = min(bisect_left(postings, last, start), start + left)
+            yield from map(filing.id_and_rank, postings[start:end])
+            left -= end - start
 
-    def _entries(self, posted: Iterable[tuple[int, int]]) -> Iterator[Entry]:
-        for chunk in chunked(dict.fromkeys(number for number, _ in posted), 500):
+    def _forms(self, numbers: Iterable[int]) -> Iterator[str]:
+        for chunk in chunked(dict.fromkeys(numbers), 500):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT id, column_id, value, normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
-            yield from self._connection.execute(query, chunk)
+            query = f"SELECT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
+            yield from (normal for (normal,) in self._connection.execute(query, chunk))
 
 
 def _swaps(text: str) -> Iterator[str]:
@@ -245,14 +256,3 @@ def _part_score(stems: str, normal: str) -> float:
     if f" {stems} " in f" {value} ":
         return 0.75 + 0.05 * coverage
     return 0.65 + 0.05 * coverage if set(stems.split()) <= set(value.split()) else 0.0
-
-
-def _named_values(catalog: Catalog) -> Mapping[str, list[tuple[str, str, str]]]:
-    """What `semantic.yaml` calls a value, by its normal form."""
-    named: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for table in catalog.tables:
-        for column in table.columns:
-            for name in column.value_names:
-                for synonym in name.synonyms:
-                    named[normal_form(synonym)].append((table.name, column.name, name.value))
-    return named

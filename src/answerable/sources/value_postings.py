@@ -37,7 +37,7 @@ _STEMS, _WORD, _PAIR, _INITIALS = (crc(kind) for kind in (b"stems:", b"word:", b
 
 class _Word(NamedTuple):
     stem: str
-    changed: bool
+    changed: int
     """The stem is not the word itself."""
     key: int
     first_of_pair: int
@@ -58,7 +58,7 @@ def _word(word: str) -> _Word:
     spelt = base.encode()
     return _Word(
         stem=base,
-        changed=base != word,
+        changed=int(base != word),
         key=crc(spelt, _WORD),
         first_of_pair=crc(spelt + b" ", _PAIR),
         second_of_pair=spelt,
@@ -80,11 +80,14 @@ def post(entries: Iterable[tuple[int, str]], buckets: Sequence["array[int]"]) ->
     add = [bucket.append for bucket in buckets]
     for number, normal in entries:
         words = [_word(word) for word in normal.split()]
-        _add_all(add, _word_keys(words), min(len(normal), _LARGEST_RANK) << ID_BITS | number)
-        if _misspellable(normal, words):
-            letters = 0
-            for word in words:
-                letters |= word.letters
+        letters = digits = changed = 0
+        for word in words:
+            letters |= word.letters
+            digits += word.digits
+            changed |= word.changed
+        if changed or len(words) > 1:
+            _add_all(add, _word_keys(words, changed), len(normal) << ID_BITS | number)
+        if _misspellable(normal, digits):
             _add_all(add, _piece_keys(normal), letters << ID_BITS | number)
 
 
@@ -93,8 +96,8 @@ def _add_all(add: Sequence[Callable[[int], None]], keys: Iterable[int], rank_and
         add[key >> KEY_BITS]((key & _LOW_KEY) << _BELOW_KEY | rank_and_id)
 
 
-def _word_keys(words: Sequence[_Word]) -> list[int]:
-    keys = [stems_key(" ".join([word.stem for word in words]))] if any([word.changed for word in words]) else []
+def _word_keys(words: Sequence[_Word], changed: int) -> list[int]:
+    keys = [stems_key(" ".join([word.stem for word in words]))] if changed else []
     if 1 < len(words) <= _MOST_WORDS:
         keys += [word.key for word in words]
         if len(words) > 2:
@@ -129,11 +132,11 @@ def letters(normal: str) -> int:
 
 def misspellable(normal: str) -> bool:
     """Codes and numbers are never meant when another one is typed: at least half must be letters."""
-    return _misspellable(normal, [_word(word) for word in normal.split()])
+    return _misspellable(normal, sum([_word(word).digits for word in normal.split()]))
 
 
-def _misspellable(normal: str, words: Sequence[_Word]) -> bool:
-    return 4 <= len(normal) <= _LONGEST_MISSPELT and 2 * sum([word.digits for word in words]) <= len(normal)
+def _misspellable(normal: str, digits: int) -> bool:
+    return 4 <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
 
 
 def _cuts(length: int) -> tuple[int, ...]:
