@@ -105,6 +105,9 @@ NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
     }
 )
 
+JOINS = frozenset({"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL", "SEMI", "ANTI"})
+"""Words before JOIN."""
+
 FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
     {
         # Logic and conversion.
@@ -117,6 +120,7 @@ FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.Exists,
         exp.Cast,
         exp.TryCast,
+        exp.Typeof,
         exp.Collate,
         exp.Greatest,
         exp.Least,
@@ -146,6 +150,8 @@ FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.PercentileCont,
         exp.PercentileDisc,
         exp.Quantile,
+        exp.RegrAvgx,
+        exp.RegrAvgy,
         exp.RegrCount,
         exp.RegrIntercept,
         exp.RegrR2,
@@ -217,6 +223,7 @@ FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.StrPosition,
         exp.Substring,
         exp.ToChar,
+        exp.ToNumber,
         exp.Translate,
         exp.Trim,
         exp.Unicode,
@@ -269,6 +276,7 @@ FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.TimestampFromParts,
         exp.TimestampSub,
         exp.TimestampTrunc,
+        exp.ToDays,
         exp.TsOrDsAdd,
         exp.TsOrDsDiff,
         exp.TsOrDsToDate,
@@ -283,34 +291,27 @@ FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
         exp.JSONBExtractScalar,
         exp.JSONExtract,
         exp.JSONExtractScalar,
+        exp.JSONType,
     }
 )
 
-_COMMON_NAMES = "ifnull ltrim rtrim btrim date_part epoch power mod ceiling variance var_samp regr_avgx regr_avgy"
+_DUCKDB = """
+age btrim century damerau_levenshtein date_part datepart decade entropy era favg fdiv fmod fsum isfinite isoyear jaccard
+jaro_similarity mad millennium nextafter now prefix product round_even sem strip_accents strlen suffix sum_no_overflow
+timezone to_hours to_minutes to_months to_seconds to_weeks to_years try_strptime weekday yearweek
+"""
+_POSTGRES = """
+age cardinality every isfinite json_array_length json_typeof jsonb_array_length jsonb_typeof make_date num_nonnulls
+num_nulls octet_length scale trim_scale unaccent
+"""
+_SQLITE = """
+date datetime json_array_length julianday strftime time timediff total unixepoch
+"""
 
 NAMES: Mapping[Dialect, frozenset[str]] = {
-    "duckdb": frozenset(
-        f"""
-        {_COMMON_NAMES}
-        age century damerau_levenshtein datepart decade entropy epoch_ms era fdiv fmod favg fsum isfinite isodow isoyear
-        jaccard jaro_similarity mad millennium nextafter prefix product quantile_cont
-        quantile_disc regexp_matches round_even sem strip_accents strlen suffix sum_no_overflow time_bucket timezone
-        to_days to_hours to_minutes to_months to_seconds to_weeks to_years try_strptime weekday weekofyear yearweek
-        """.split()
-    ),
-    "postgres": frozenset(
-        f"""
-        {_COMMON_NAMES}
-        age cardinality div every isfinite json_array_length json_typeof jsonb_array_length jsonb_typeof make_timestamp
-        num_nonnulls num_nulls octet_length scale to_number trim_scale unaccent
-        """.split()
-    ),
-    "sqlite": frozenset(
-        f"""
-        {_COMMON_NAMES}
-        date datetime iif julianday json_array_length json_type strftime time timediff total typeof unixepoch
-        """.split()
-    ),
+    "duckdb": frozenset(_DUCKDB.split()),
+    "postgres": frozenset(_POSTGRES.split()),
+    "sqlite": frozenset(_SQLITE.split()),
 }
 """Functions that the parser has no type for, by name in lower case."""
 

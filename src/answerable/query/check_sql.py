@@ -16,7 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Dialect
-from answerable.query.allowed import FUNCTIONS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
+from answerable.query.allowed import FUNCTIONS, JOINS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
 from answerable.query.resolve import Names, resolved
 from answerable.query.writing import written
 
@@ -207,8 +207,9 @@ def _check_node(node: exp.Expr, dialect: Dialect) -> None:
 
 
 def _check_named_function(node: exp.Func, dialect: Dialect) -> None:
-    name = node.name.lower() if isinstance(node, exp.Anonymous) else node.sql_name().lower()
-    if not isinstance(node, exp.Anonymous) or not isinstance(node.this, str) or name not in NAMES[dialect]:
+    by_name = isinstance(node, exp.Anonymous) and isinstance(node.this, str)
+    name = node.name.lower() if by_name else node.sql_name().lower()
+    if not by_name or name not in NAMES[dialect]:
         raise RefusedError(
             f"The function {name} is not allowed.",
             code="sql_function_refused",
@@ -239,6 +240,9 @@ def _check_content(node: exp.Expr) -> None:
         case exp.With():
             if node.args.get("recursive"):
                 raise RefusedError("Recursive queries are not allowed.", code="sql_recursive_refused")
+        case exp.Join():
+            if not {node.side, node.kind, node.method} <= JOINS:
+                raise _not_allowed(node)
         case exp.JSONPathKey() | exp.JSONPathSubscript():
             pass
         case _:

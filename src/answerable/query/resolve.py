@@ -128,6 +128,8 @@ class _Resolver:
                 self._read(node.args[clause], ctes, level)
 
     def _select(self, node: exp.Select, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
+        if not node.expressions:
+            raise UserError("Nothing is selected.", code="sql_unparsable", hint="Name columns after SELECT.")
         level = _Level({}, outer)
         items = self._sources(node)
         for item in items:
@@ -203,7 +205,7 @@ class _Resolver:
 
     def _unknown_table(self, item: exp.Table) -> AnswerableError:
         shown = f"{item.db}.{item.name}" if item.db else item.name
-        if shown.lower().startswith(_SYSTEM):
+        if shown.lower().startswith(_SYSTEM) or item.name.lower().startswith(_SYSTEM):
             return RefusedError(
                 f"{shown!r} belongs to the database system.",
                 code="sql_system_table_refused",

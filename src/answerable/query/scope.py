@@ -148,9 +148,9 @@ def _resolve_join(join: Join, tables: Mapping[str, Table], catalog: Catalog, pat
             path, f"Nothing says how to join {join.table!r}.", "Name a relationship or pairs of columns in `on`."
         )
     scope = Scope(catalog, {**tables, alias: table}, ())
-    for pair in pairs:
+    for number, pair in enumerate(pairs):
         for ref in pair:
-            scope.column(ref, path)
+            scope.column(ref, f"{path}.relationship" if join.relationship else f"{path}.on[{number}]")
     return ResolvedJoin(alias, table, pairs, join.outer)
 
 

@@ -151,34 +151,38 @@ class _PlanCheck:
         match expr:
             case Arithmetic():
                 for side, part in (("left", expr.left), ("right", expr.right)):
-                    self._typed(part, f"{path}.{side}", groups, NUMERIC, "Arithmetic needs numbers")
+                    self._typed(part, f"{path}.{side}", groups, NUMERIC, "Arithmetic needs numbers, and this is {}.")
             case DateDifference():
                 for side, part in (("start", expr.start), ("end", expr.end)):
-                    self._typed(part, f"{path}.{side}", groups, TEMPORAL, "A duration needs dates")
+                    self._typed(part, f"{path}.{side}", groups, TEMPORAL, "A duration needs dates, and this is {}.")
             case Bucket():
-                self._typed(expr.of, f"{path}.of", groups, TEMPORAL, "Periods are made of dates")
+                self._typed(expr.of, f"{path}.of", groups, TEMPORAL, "Periods are made of dates, and this is {}.")
             case DatePart():
                 fine = expr.part in ("hour", "minute")
                 kinds: frozenset[ColumnType] = frozenset({"datetime", "time"}) if fine else TEMPORAL
-                self._typed(expr.of, f"{path}.of", groups, kinds, f"The {expr.part} is a part of dates and times")
+                whole = "times" if fine else "dates"
+                need = f"The {expr.part} is a part of {whole}, and this is {{}}."
+                self._typed(expr.of, f"{path}.of", groups, kinds, need)
             case TextFunction():
-                self._typed(expr.of, f"{path}.of", groups, frozenset({"text"}), f"{expr.function} needs text")
+                self._typed(
+                    expr.of, f"{path}.of", groups, frozenset({"text"}), f"{expr.function} needs text, and this is {{}}."
+                )
 
     def _typed(self, expr: Expr, path: str, groups: bool, kinds: Iterable[ColumnType], need: str) -> None:
         found = self.expr(expr, path, groups=groups)
         if found is not None and found not in kinds:
-            raise invalid(path, f"{need}, and this is {_article(found)}.")
+            raise invalid(path, need.format(_article(found)))
 
     def _check_aggregate(self, expr: Aggregate, path: str, groups: bool) -> None:
         if not groups:
-            raise _misplaced(path, f"{expr.function} counts over groups of rows and cannot stand here.")
+            raise _misplaced(path, f"{expr.function} is computed over groups of rows and cannot stand here.")
         if expr.of is None:
             if expr.function != "count" or expr.distinct:
                 raise invalid(f"{path}.of", f"{expr.function} needs something to compute from.")
         elif expr.function == "count":
             self.expr(expr.of, f"{path}.of", groups=False)
         else:
-            need = f"{expr.function} cannot be computed of this"
+            need = f"{expr.function} cannot be computed of {{}}."
             self._typed(expr.of, f"{path}.of", False, _TAKES[expr.function], need)
         if expr.distinct and expr.function in ("median", "stddev"):
             raise invalid(f"{path}.distinct", f"A {expr.function} of distinct values is not supported.")

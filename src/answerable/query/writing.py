@@ -1,5 +1,6 @@
 """Syntax trees as text that people like to read. Everything that runs or is shown is written here."""
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp
@@ -54,16 +55,29 @@ def _truncation(generator: Generator, expression: exp.TimestampTrunc) -> str:
     return generator.func("DATE_TRUNC", unit, expression.this, expression.args.get("zone"))
 
 
+_PERCENTILES = {exp.PercentileCont: "PERCENTILE_CONT", exp.PercentileDisc: "PERCENTILE_DISC"}
+
+
+def _within_group(generator: Generator, expression: exp.WithinGroup) -> str:
+    """As the standard writes percentiles; sqlglot has another form for DuckDB, spread over several lines."""
+    function, order = expression.this, generator.order_sql(expression.expression, flat=True).strip()
+    name = _PERCENTILES.get(type(function))
+    called = generator.func(name, function.this) if name else generator.sql(function)
+    return f"{called} WITHIN GROUP ({order})"
+
+
+_TRANSFORMS: dict[type[exp.Expr], Callable[..., str]] = {
+    exp.TimestampTrunc: _truncation,
+    exp.WithinGroup: _within_group,
+}
+
+
 class _DuckDb(_WithTypedLiterals, DuckDBGenerator):
-    TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, exp.TimestampTrunc: _truncation}  # noqa: RUF012
+    TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **_TRANSFORMS}  # noqa: RUF012
 
 
 class _Postgres(_WithTypedLiterals, PostgresGenerator):
-    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, exp.TimestampTrunc: _truncation}  # noqa: RUF012
-
-    def withingroup_sql(self, expression: exp.WithinGroup) -> str:
-        order = self.order_sql(expression.expression, flat=True).strip()
-        return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
+    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **_TRANSFORMS}  # noqa: RUF012
 
 
 class _Sqlite(_Readable, SQLiteGenerator):
