@@ -44,13 +44,13 @@ class Server:
             "ANSWERABLE_LOG_LEVEL": "debug",
             "HOME": str(self.home.parent),
         }
-        log = (self.home.parent / "server.log").open("ab")
-        self.process = subprocess.Popen(
-            [str(COMMAND), "serve", "--port", str(self.port), "--source", f"small={self.folder}"],
-            env=environment,
-            stdout=log,
-            stderr=log,
-        )
+        with (self.home.parent / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [str(COMMAND), "serve", "--port", str(self.port), "--source", f"small={self.folder}"],
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
         for _ in range(300):
             try:
                 httpx.get(f"{self.url}/healthz", timeout=1)

@@ -66,8 +66,6 @@ def direct_query(message: str) -> tuple[QueryType, str] | None:
             code="query_type_unavailable",
             hint="Write SQL: and a SELECT statement, or ask in plain words.",
         )
-    if not code.strip():
-        raise UserError("There is no statement after SQL:.", code="query_empty", hint="For example: SQL: SELECT 1")
     return "sql", code.strip()
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, kind_of
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
@@ -24,7 +24,8 @@ def tell_json(document: Any) -> None:
 
 def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
     if as_json:
-        tell_json({"status": "failed", "error": {"code": error.stable_code, "message": str(error), "hint": error.hint}})
+        told = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
+        tell_json({"status": "failed", "text": str(error), "error": told})
     else:
         click.echo(f"Error: {error} [{error.stable_code}]", err=True)
         if error.hint:
