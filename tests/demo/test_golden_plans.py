@@ -1,7 +1,7 @@
 """Every golden question can be said as a query plan: written by hand here, they give the golden rows."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -23,16 +23,19 @@ PLANS = {
 GOLDEN = {case.group: case for case in load_cases("demo") if case.split == "golden"}
 
 
-@pytest.fixture
-async def catalog(tmp_path: Path) -> AsyncIterator[Catalog]:
-    source = await open_source(str(demo.location()), name="demo", cache=tmp_path)
-    try:
-        yield await source.describe()
-    finally:
-        await source.close()
+@pytest.fixture(scope="module")
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    async def described() -> Catalog:
+        source = await open_source(str(demo.location()), name="demo", cache=tmp_path_factory.mktemp("cache"))
+        try:
+            return await source.describe()
+        finally:
+            await source.close()
+
+    return asyncio.run(described())
 
 
-async def test_the_plans_give_the_golden_rows(catalog: Catalog) -> None:
+def test_the_plans_give_the_golden_rows(catalog: Catalog) -> None:
     with opened(demo.location()) as connection:
         for group, plan in PLANS.items():
             rows = connection.execute(to_sql(plan, catalog)).fetchall()
@@ -43,11 +46,11 @@ def test_each_golden_question_has_a_plan() -> None:
     assert set(PLANS) == set(GOLDEN)
 
 
-async def test_no_two_plans_are_told_the_same(catalog: Catalog) -> None:
+def test_no_two_plans_are_told_the_same(catalog: Catalog) -> None:
     assert len({sentence(plan, catalog) for plan in PLANS.values()}) == len(PLANS)
 
 
-async def test_the_semantic_file_is_applied(catalog: Catalog) -> None:
+def test_the_semantic_file_is_applied(catalog: Catalog) -> None:
     assert {measure.name for measure in catalog.measures} >= {"revenue", "average_order_value", "return_rate"}
     manager = catalog.relationship("manager_of_employee")
     assert manager is not None
