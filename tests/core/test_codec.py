@@ -79,6 +79,7 @@ def test_an_older_event_without_a_newer_field_takes_its_default() -> None:
     [
         b'{"type":"step.dreamt","run":"run_1","seq":1,"at":2.0}',
         b'{"run":"run_1","seq":1,"at":2.0}',
+        b'{"type":["step.started"],"run":"run_1","seq":1,"at":2.0}',
         b'{"type":"step.started","run":"run_1","seq":1,"at":2.0,"node":"a","mood":"new"}',
         b'{"type":"step.started","run":"run_1","seq":1,"at":2.0}',
     ],

@@ -12,8 +12,9 @@ from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import OperatorError
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
+from answerable.store import schema
 from answerable.store.open import open_store
-from answerable.store.postgres import MIGRATION_LOCK, typed
+from answerable.store.postgres import typed
 
 RUN = RunId("run_1")
 
@@ -85,12 +86,12 @@ async def test_a_server_that_came_back_is_used_again(postgres_url: str, artifact
 async def test_a_start_waits_for_another_that_is_making_the_store(postgres_url: str, artifacts: Path) -> None:
     waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     with psycopg.connect(postgres_url, autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+        other.execute("SELECT pg_advisory_lock(%s)", (schema.MARK,))
         start = asyncio.create_task(open_store(postgres_url, artifacts=artifacts))
         while other.execute(waiting).fetchone() == (0,):
             await asyncio.sleep(0.01)
             assert not start.done()
-        other.execute("SELECT pg_advisory_unlock(%s)", (MIGRATION_LOCK,))
+        other.execute("SELECT pg_advisory_unlock(%s)", (schema.MARK,))
     await (await start).close()
 
 

@@ -11,8 +11,10 @@ from answerable.store.schema import Migration, migrations, parsed, pending
 
 FOLDER = Path(answerable.store.__file__).parent / "migrations"
 
-FROZEN: dict[str, str] = {}
-"""SHA-256 of every released migration: stores out there have run it, so it never changes. Add the new ones."""
+FROZEN = {
+    "0001_first_tables.sql": "30c7ab6fa6680e00c610440be928dc1d826a745a786b8169219a0fa13b48e45f",
+}
+"""SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 
 
 def test_numbers_follow_each_other_from_one() -> None:
@@ -26,9 +28,8 @@ def test_each_has_a_sentence_and_statements() -> None:
         assert not any(statement.endswith(";") for statement in one.statements)
 
 
-def test_released_migrations_are_not_edited() -> None:
-    for name, digest in FROZEN.items():
-        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == digest, name
+def test_migrations_are_added_never_edited() -> None:
+    assert {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.glob("*.sql")} == FROZEN
 
 
 def test_a_file_becomes_a_migration() -> None:

@@ -73,8 +73,8 @@ def _loads(data: bytes | str) -> Json:
         raise _unreadable(str(error)) from error
 
 
-def _built(type_: str | None, values: dict[str, Any]) -> Event:
-    cls = EVENT_TYPES.get(type_ or "")
+def _built(type_: Json, values: dict[str, Any]) -> Event:
+    cls = EVENT_TYPES.get(type_) if isinstance(type_, str) else None
     if cls is None:
         raise OperatorError(
             f"The event type {type_!r} is not known to this version of Answerable.",

@@ -27,7 +27,6 @@ Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
-MIGRATION_LOCK = 0x416E7372
 _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
@@ -39,15 +38,14 @@ class PostgresDatabase:
     @classmethod
     async def open(cls, url: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
         name = _name(url)
-        pool = _pool(url, synchronous)
         try:
             # First a single connection: its failure names the reason, where a pool would only time out.
             async with await psycopg.AsyncConnection.connect(url, **_CONNECT) as connection:
                 _check_encoding(connection, name)
                 await _migrate(connection, known, name)
+            pool = _pool(url, synchronous)
             await pool.open(wait=True, timeout=CONNECT_SECONDS)
         except psycopg.Error as error:
-            await pool.close()
             raise typed(error, name) from error
         return cls(pool, name)
 
@@ -115,7 +113,7 @@ async def _migrate(connection: Connection, known: Sequence[schema.Migration], na
     if not schema.pending(await _applied(connection), known, name):
         return
     # Before the transaction begins, or it might not see what was made while it waited. Ends with the connection.
-    await connection.execute("SELECT pg_advisory_lock(%s)", (MIGRATION_LOCK,))
+    await connection.execute("SELECT pg_advisory_lock(%s)", (schema.MARK,))
     async with connection.transaction():
         applied = await _applied(connection)
         if not await _exists(connection, "SELECT to_regnamespace('answerable')"):

@@ -12,6 +12,8 @@ from importlib.resources import files
 
 from answerable.core.errors import OperatorError
 
+MARK = 0x416E7372
+"""`Ansr`: stands in the header of a SQLite file, so that no other program's is taken for a store; locks upgrades."""
 CREATE_MIGRATIONS = """
 CREATE TABLE IF NOT EXISTS migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)
 """

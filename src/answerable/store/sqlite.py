@@ -28,8 +28,6 @@ from answerable.store.database import (
 from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
 
 MEMORY = ":memory:"
-APPLICATION_ID = 0x416E7372
-"""Written into the file's header, so that a database of another program is never mistaken for a store."""
 BUSY_SECONDS = 10.0
 _FEW = 8
 
@@ -164,7 +162,7 @@ class SqliteDatabase:
         # In this order: another process may make its tables and mark the file between the two.
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
-        if application != APPLICATION_ID and (application or tables):
+        if application != schema.MARK and (application or tables):
             raise OperatorError(
                 f"{self._path} is a SQLite database of another program, not a store of Answerable.",
                 code="store_foreign",
@@ -181,7 +179,7 @@ class SqliteDatabase:
                 for statement in migration.for_sqlite():
                     connection.execute(statement)
                 connection.execute(schema.RECORD, (migration.number, migration.name, time_text(datetime.now(UTC))))
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA application_id = {schema.MARK}")
 
     def _pending(self, known: Sequence[schema.Migration]) -> Sequence[schema.Migration]:
         try:
