@@ -103,6 +103,10 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+def remount(folder: Path, mode: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{mode}", str(folder)], check=True)
+
+
 def ballast_in(folder: Path, size: int) -> Path:
     path = folder / "ballast"
     path.write_bytes(b"z" * size)
@@ -146,4 +150,19 @@ async def test_an_artifact_waits_in_staging_until_there_is_space(tiny_disk: Path
         path.unlink()
     artifact = await store.artifacts.adopt(LOCAL, staged)
     assert (await store.artifacts.path(LOCAL, artifact)).read_bytes() == b"arrow"
+    await store.close()
+
+
+@pytest.mark.parametrize("made_before", [True, False])
+async def test_a_read_only_disk_until_it_is_writable(tiny_disk: Path, made_before: bool) -> None:
+    if made_before:
+        await (await open_store(tiny_disk / "a.db")).close()
+    remount(tiny_disk, "ro")
+    with pytest.raises(OperatorError, match=str(tiny_disk)) as caught:
+        await open_store(tiny_disk / "a.db")
+    assert caught.value.stable_code == "store_unavailable"
+    assert "writable" in (caught.value.hint or "")
+    remount(tiny_disk, "rw")
+    store = await open_store(tiny_disk / "a.db")
+    assert await store.runs.recent(LOCAL) == []
     await store.close()
