@@ -13,7 +13,6 @@ _UNDECOMPOSED = str.maketrans(
     {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h", "ŧ": "t"}
 )
 _APOSTROPHES = re.compile(r"['’ʼ`´]")
-_SEPARATORS = re.compile(r"[\W_]+")
 _INITIAL_DOT = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
 _HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]{2})(?=\d)")
 
@@ -63,9 +62,23 @@ def normalise(text: str) -> str:
     Text without a letter or digit has no normal form: the result is empty.
     """
     folded = fold(text)
-    if "." in folded:
-        folded = _INITIAL_DOT.sub(r"\1", folded)
-    return _SEPARATORS.sub(" ", _APOSTROPHES.sub("", folded)).strip()
+    if folded.replace(" ", "").isalnum():
+        return folded
+    whole = _APOSTROPHES.sub("", _INITIAL_DOT.sub(r"\1", folded))
+    return " ".join(whole.translate(_WORDS_APART).split())
+
+
+class _WordsApart(dict[int, str]):
+    """For `str.translate`: what is no part of a word becomes a blank. Fills itself with the characters that occur."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        # Vowel signs of scripts such as Devanagari are marks, not letters, but no word ends at one.
+        self[code] = char if char.isalnum() or unicodedata.category(char)[0] == "M" else " "
+        return self[code]
+
+
+_WORDS_APART = _WordsApart()
 
 
 def words(text: str) -> list[str]:
