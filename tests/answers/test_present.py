@@ -98,7 +98,7 @@ def test_rows_are_limited_and_said_to_be(answered: Answered) -> None:
     assert len(answer.rows) == 1_000
     assert answer.row_count == 5_000
     assert answer.provenance.truncated
-    assert answer.text == "5,000 rows. The first 1,000 are shown here."
+    assert answer.text == "5,000 rows. The first 1,000 rows are shown."
     assert len(answered({"n": range(5)}, row_limit=2).rows) == 2
 
 

@@ -128,21 +128,37 @@ def _json(path: Path) -> Iterator[bytes]:
 
 
 def _csv(path: Path, guard_formulas: bool) -> Iterator[bytes]:
-    schema = frame.scan(path).select(frame.json_form(path).expressions).collect_schema()
-    cells = [_csv_cell(pl.nth(i), dtype, guard_formulas).alias(str(i)) for i, dtype in enumerate(schema.dtypes())]
-    names = _guarded(pl.lit(pl.Series(list(schema), dtype=pl.String))) if guard_formulas else None
-    heads = list(schema) if names is None else pl.select(names).to_series().to_list()
+    names = pl.Series(frame.scan(path).collect_schema().names(), dtype=pl.String)
+    heads = pl.select(_guarded(pl.lit(names)) if guard_formulas else names).to_series()
     yield pl.DataFrame(schema=dict.fromkeys(heads, pl.String)).write_csv().encode()
-    for batch in _ready(path):
+    cells = _csv_cells(path, guard_formulas)
+    for batch in frame.batches(path, batch_rows(path)):
         buffer = io.BytesIO()
-        batch.select(cells).write_csv(buffer, include_header=False)
+        batch.select(cells).write_csv(buffer, include_header=False, **_CSV_FORMATS)
         yield buffer.getvalue()
 
 
+_CSV_FORMATS: Mapping[str, Any] = {"datetime_format": "%Y-%m-%dT%H:%M:%S%.f", "time_format": "%H:%M:%S%.f"}
+
+
+def _csv_cells(path: Path, guard_formulas: bool) -> list[pl.Expr]:
+    """As in JSON; but dates and times stay what they are, because the writer is faster at them."""
+    dtypes = frame.scan(path).collect_schema().dtypes()
+    return [
+        _csv_cell(pl.nth(i) if _is_dated(dtype) else carried, dtype, guard_formulas).alias(str(i))
+        for i, (dtype, carried) in enumerate(zip(dtypes, frame.json_form(path).expressions, strict=True))
+    ]
+
+
 def _csv_cell(value: pl.Expr, dtype: pl.DataType, guard_formulas: bool) -> pl.Expr:
-    if isinstance(dtype, pl.List | pl.Struct):
+    if isinstance(dtype, pl.List | pl.Array | pl.Struct):
         return json_text(value)
-    return _guarded(value) if guard_formulas and isinstance(dtype, pl.String) else value
+    return _guarded(value) if guard_formulas and isinstance(dtype, pl.String | pl.Categorical | pl.Enum) else value
+
+
+def _is_dated(dtype: pl.DataType) -> bool:
+    """A date or time without a zone, which CSV and Excel can write as such."""
+    return isinstance(dtype, pl.Date | pl.Time) or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None)
 
 
 def _guarded(text: pl.Expr) -> pl.Expr:
@@ -232,7 +248,7 @@ def _sheet_rows(path: Path) -> Iterator[tuple[Any, ...]]:
 
 def _sheet_cell(value: pl.Expr, carried: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Dates stay dates where Excel has such; the rest is as in JSON."""
-    if isinstance(dtype, pl.Date | pl.Time) or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
+    if _is_dated(dtype):
         return value
     return json_text(carried) if isinstance(dtype, pl.List | pl.Array | pl.Struct) else carried
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
+from typing import Literal, NamedTuple
 
-from answerable.answers.answer import NumberLink
 from answerable.answers.format import readable
 from answerable.answers.numerals import Numeral, Period
 from answerable.answers.roles import Field, fields, is_fraction_name, words
@@ -27,12 +27,14 @@ class Fact(Frozen):
     basis: str
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A value that a numeral may stand for, and why."""
 
     value: Decimal
-    link: NumberLink
+    kind: Literal["cell", "row_count", "aggregate", "fact"]
+    basis: str
+    row: int | None = None
+    column: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,21 @@ class Facts:
         """Names of columns, as they are and as they are shown."""
         return frozenset(n for c in self.columns for n in (c.name, readable(c.name)))
 
+    @cached_property
+    def _numbers(self) -> dict[int, list[Decimal | None]]:
+        return {}
+
+    def numbers(self, column: int) -> list[Decimal | None]:
+        """The cells of a column as numbers, in order."""
+        if column not in self._numbers:
+            self._numbers[column] = [number_of(row[column]) for row in self.rows]
+        return self._numbers[column]
+
     def number(self, row: int, column: int) -> Decimal | None:
-        return number_of(self.rows[row][column])
+        return self.numbers(column)[row]
 
     def values(self, field: Field) -> list[Decimal]:
-        return [value for row in range(len(self.rows)) if (value := self.number(row, field.index)) is not None]
+        return [value for value in self.numbers(field.index) if value is not None]
 
     def is_fraction(self, field: Field) -> bool:
         """The cells are parts of 1 that are spoken of as percentages."""
@@ -87,26 +99,27 @@ class Facts:
         return is_fraction_name(field.name) and not self.is_fraction(field)
 
     def cells(self, rows: Sequence[int], measures: Sequence[Field]) -> Iterator[Claim]:
-        for row in rows:
-            for field in measures:
-                value = self.number(row, field.index)
-                if value is not None:
-                    yield Claim(value, _link("cell", f"{field.name} of row {row + 1}", row, field.index))
+        for field in measures:
+            numbers = self.numbers(field.index)
+            for row in rows:
+                if (value := numbers[row]) is not None:
+                    yield Claim(value, "cell", f"{field.name} of row {row + 1}", row, field.index)
 
     def totals(self, rows: Sequence[int]) -> Iterator[Claim]:
         for field, values in self._columns_of(rows):
-            yield Claim(sum(values, Decimal(0)), _link("aggregate", f"sum of {field.name}", column=field.index))
+            total = sum(values, Decimal(0))
+            yield Claim(total, "aggregate", f"sum of {field.name}", column=field.index)
 
     def means(self, rows: Sequence[int]) -> Iterator[Claim]:
         for field, values in self._columns_of(rows):
             mean = sum(values, Decimal(0)) / len(values)
-            yield Claim(mean, _link("aggregate", f"mean of {field.name}", column=field.index))
+            yield Claim(mean, "aggregate", f"mean of {field.name}", column=field.index)
 
     def medians(self, rows: Sequence[int]) -> Iterator[Claim]:
         for field, values in self._columns_of(rows):
             ordered, half = sorted(values), len(values) // 2
             middle = ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
-            yield Claim(middle, _link("aggregate", f"median of {field.name}", column=field.index))
+            yield Claim(middle, "aggregate", f"median of {field.name}", column=field.index)
 
     def pairs(self, rows: Sequence[int]) -> Iterator[tuple[Decimal, Decimal, Field | None, str]]:
         """Values that can be compared: one column in two rows, or two columns in one row."""
@@ -155,16 +168,11 @@ def plan_facts(plan: QueryPlan) -> tuple[Fact, ...]:
 
 def number_of(value: Json) -> Decimal | None:
     """A cell as a number; text counts when it is nothing else than a number."""
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, str):
+        return Decimal(value) if value[-1:].isdigit() and re.fullmatch(r"[-+]?\d+(\.\d+)?", value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    if isinstance(value, int | float):
-        return Decimal(repr(value))
-    if isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d+)?", value.strip()):
-        try:
-            return Decimal(value.strip())
-        except InvalidOperation:
-            return None
-    return None
+    return Decimal(repr(value))
 
 
 def period_of(value: Json) -> Period | None:
@@ -239,8 +247,3 @@ def _constants(node: Json) -> Iterator[Fact]:
             yield Fact(value=node["limit"], basis="how many were asked for")
         for item in node.values():
             yield from _constants(item)
-
-
-def _link(kind: str, basis: str, row: int | None = None, column: int | None = None) -> NumberLink:
-    """Where the number stands in the text is filled in when the text is final."""
-    return NumberLink.model_validate({"start": 0, "end": 0, "kind": kind, "row": row, "column": column, "basis": basis})

@@ -6,7 +6,7 @@ plain which one was meant, else its sentence is left out. Either way a finding t
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -29,7 +29,7 @@ from answerable.answers.sentence import BETWEEN, COUNTED, LESS, MEAN, MEDIAN, MO
 from answerable.core.values import OutputColumn
 from answerable.query.plan import QueryPlan
 
-Proofs = list[tuple[Numeral, NumberLink | None]]
+Proofs = list[tuple[Numeral, Claim | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,53 +66,52 @@ def check_numbers(
 def _checked(text: str, facts: Facts) -> CheckedText:
     sentence = Sentence(text, facts)
     proofs = _proofs(sentence)
-    wrong = [numeral for numeral, link in proofs if link is None]
+    wrong = [numeral for numeral, proof in proofs if proof is None]
     if not wrong:
         return CheckedText(text, (), _links(proofs))
-    return _mended(sentence, proofs, wrong) or CheckedText(
-        "", (f"Left out a sentence: “{wrong[0].text}” is not in the rows.",)
-    )
+    left_out = CheckedText("", (f"Left out a sentence: “{wrong[0].text}” is not in the rows.",))
+    return _mended(sentence, proofs, wrong) or left_out
 
 
 def _mended(sentence: Sentence, proofs: Proofs, wrong: list[Numeral]) -> CheckedText | None:
     """The sentence with its one wrong number put right, if it is plain which is right and nothing else says it."""
-    claim = _meant(wrong[0], sentence) if len(wrong) == 1 else None
-    said_already = {(link.kind, link.row, link.column) for _, link in proofs if link is not None}
-    if claim is None or (claim.link.kind, claim.link.row, claim.link.column) in said_already:
+    meant = _meant(wrong[0], sentence) if len(wrong) == 1 else None
+    if meant is None or meant in [proof for _, proof in proofs]:
         return None
-    numeral, written = wrong[0], _as_printed(claim.value, wrong[0])
+    numeral, written = wrong[0], _as_printed(meant.value, wrong[0])
     text = sentence.text[: numeral.start] + written + sentence.text[numeral.end :]
     proofs = _proofs(Sentence(text, sentence.facts))
-    if any(link is None for _, link in proofs):
+    if any(proof is None for _, proof in proofs):
         return None
-    return CheckedText(text, (f"Corrected “{numeral.text}” to “{written}” ({claim.link.basis}).",), _links(proofs))
+    return CheckedText(text, (f"Corrected “{numeral.text}” to “{written}” ({meant.basis}).",), _links(proofs))
 
 
 def _proofs(sentence: Sentence) -> Proofs:
-    return [(numeral, _link(numeral, sentence)) for numeral in sentence.numerals]
+    return [(numeral, _proof(numeral, sentence)) for numeral in sentence.numerals]
 
 
 def _links(proofs: Proofs) -> tuple[NumberLink, ...]:
-    placed = ((n, link) for n, link in proofs if link is not None)
-    return tuple(link.model_copy(update={"start": n.start, "end": n.end}) for n, link in placed)
+    return tuple(
+        NumberLink(start=n.start, end=n.end, kind=proof.kind, row=proof.row, column=proof.column, basis=proof.basis)
+        for n, proof in proofs
+        if proof is not None
+    )
 
 
-def _link(numeral: Numeral, sentence: Sentence) -> NumberLink | None:
-    """The proof of a numeral, or nothing."""
+def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
+    """What the numeral stands for, or nothing."""
+    if numeral.kind == "unreadable":
+        return None
     if numeral.kind == "date":
         return _dated(numeral, sentence.facts)
     if numeral.kind == "time":
         return _timed(numeral, sentence.facts)
     if numeral.kind == "ordinal":
         inside = 1 <= numeral.value <= sentence.facts.row_count
-        return NumberLink(start=0, end=0, kind="row_count", basis="a place among the rows") if inside else None
-    if numeral.kind == "unreadable":
-        return None
+        return Claim(numeral.value, "row_count", "a place among the rows") if inside else None
     claims = {"number": _number_claims, "percent": _percent_claims, "ratio": _ratio_claims}[numeral.kind]
-    for claim in claims(numeral, sentence):
-        if _agrees(claim.value, numeral, sentence):
-            return claim.link
-    return None
+    agrees = _agreement(numeral, sentence)
+    return next((claim for claim in claims(numeral, sentence) if agrees(claim.value)), None)
 
 
 def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
@@ -133,7 +132,7 @@ def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
     yield from _aggregates(sentence, named)
     if sentence.cue(LESS, MORE, BETWEEN):
         for first, second, _, basis in facts.pairs(facts.comparable_rows(named)):
-            yield Claim(abs(first - second), _derived(f"difference of {basis}"))
+            yield Claim(abs(first - second), "aggregate", f"difference of {basis}")
 
 
 def _size(noun: str, facts: Facts) -> Claim | None:
@@ -141,12 +140,12 @@ def _size(noun: str, facts: Facts) -> Claim | None:
     if noun in COUNTED:
         return _row_count(facts)
     if noun in ("column", "columns"):
-        return Claim(Decimal(len(facts.columns)), _derived("the number of columns"))
+        return Claim(Decimal(len(facts.columns)), "aggregate", "the number of columns")
     return None
 
 
 def _row_count(facts: Facts) -> Claim:
-    return Claim(Decimal(facts.row_count), NumberLink(start=0, end=0, kind="row_count", basis="the number of rows"))
+    return Claim(Decimal(facts.row_count), "row_count", "the number of rows")
 
 
 def _percent_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
@@ -155,7 +154,7 @@ def _percent_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
     rows: Sequence[int] = named or range(len(facts.rows))
     yield from facts.cells(rows, [f for f in facts.measures if facts.is_percentage(f)])
     for claim in facts.cells(rows, [f for f in facts.measures if facts.is_fraction(f)]):
-        yield Claim(claim.value * 100, claim.link)
+        yield claim._replace(value=claim.value * 100)
     moving = sentence.cue(LESS, MORE, BETWEEN)
     if moving:
         for first, second, _, basis in facts.pairs(facts.comparable_rows(named)):
@@ -170,7 +169,7 @@ def _ratio_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
     for first, second, _, basis in facts.pairs(facts.comparable_rows(sentence.rows_for(numeral))):
         for over, under in ((first, second), (second, first)):
             if under:
-                yield Claim(over / under, _derived(f"ratio of {basis}"))
+                yield Claim(over / under, "aggregate", f"ratio of {basis}")
 
 
 def _aggregates(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
@@ -196,12 +195,12 @@ def _shares(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
         basis = f"share in the sum of {field.name}"
         for row in named:
             if (value := facts.number(row, field.index)) is not None:
-                yield Claim(value / total * 100, _derived(f"{basis}, row {row + 1}", row, field))
+                yield Claim(value / total * 100, "aggregate", f"{basis}, row {row + 1}", row, field.index)
         if not named:
-            yield Claim(max(values) / total * 100, _derived(f"{basis}, largest", None, field))
+            yield Claim(max(values) / total * 100, "aggregate", f"{basis}, largest", column=field.index)
         if len(named) > 1 and sentence.cue(TOTAL):
             together = sum((v for row in named if (v := facts.number(row, field.index)) is not None), Decimal(0))
-            yield Claim(together / total * 100, _derived(f"{basis}, together", None, field))
+            yield Claim(together / total * 100, "aggregate", f"{basis}, together", column=field.index)
 
 
 def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) -> Iterator[Claim]:
@@ -211,28 +210,26 @@ def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) ->
             change = (new - old) / abs(old) * 100
             told = (change >= 0 and sentence.cue(MORE, BETWEEN)) or (change <= 0 and sentence.cue(LESS, BETWEEN))
             if told:
-                yield Claim(change, _derived(f"relative change of {basis}"))
+                yield Claim(change, "aggregate", f"relative change of {basis}")
 
 
-def _agrees(value: Decimal, numeral: Numeral, sentence: Sentence) -> bool:
+def _agreement(numeral: Numeral, sentence: Sentence) -> Callable[[Decimal], bool]:
+    """Whether a value, rounded as the numeral is printed or as its hedge allows, is the numeral."""
     hedge = sentence.hedge(numeral)
-    if hedge and hedge["above"] and value < numeral.value:
-        return _exactly(value, numeral, sentence)
-    if hedge and hedge["below"] and value > numeral.value:
-        return _exactly(value, numeral, sentence)
-    return _exactly(value, numeral, sentence) or (hedge is not None and _matches(value, numeral, sentence, rough=True))
+    loss = not numeral.signed and numeral.kind != "ratio" and sentence.cue(LESS)
 
+    def rounds(value: Decimal, rough: bool) -> bool:
+        """A loss may be told without its minus, if the sentence says that it is one."""
+        return rounds_to(value, numeral, rough) or (loss and value < 0 and rounds_to(-value, numeral, rough))
 
-def _exactly(value: Decimal, numeral: Numeral, sentence: Sentence) -> bool:
-    return _matches(value, numeral, sentence, rough=False)
+    def agrees(value: Decimal) -> bool:
+        if rounds(value, False):
+            return True
+        if hedge is None or (hedge["above"] and value < numeral.value) or (hedge["below"] and value > numeral.value):
+            return False
+        return rounds(value, True)
 
-
-def _matches(value: Decimal, numeral: Numeral, sentence: Sentence, *, rough: bool) -> bool:
-    """A loss may be told without its minus, if the sentence says that it is one."""
-    if rounds_to(value, numeral, rough):
-        return True
-    unsigned_loss = value < 0 and not numeral.signed and sentence.cue(LESS) and numeral.kind != "ratio"
-    return unsigned_loss and rounds_to(-value, numeral, rough)
+    return agrees
 
 
 def _is_called(field: Field, numeral: Numeral, sentence: Sentence) -> bool:
@@ -261,41 +258,39 @@ def _may_count_rows(numeral: Numeral, sentence: Sentence, named: list[int]) -> b
 def _years(numeral: Numeral, facts: Facts) -> Iterator[Claim]:
     if len(numeral.text) == 4 and numeral.text.isdigit():
         for period, row, column in facts.dates():
-            link = NumberLink(start=0, end=0, kind="cell", row=row, column=column, basis=f"a date in row {row + 1}")
-            yield Claim(Decimal(period.year or 0), link)
+            yield Claim(Decimal(period.year or 0), "cell", f"a date in row {row + 1}", row, column)
         for fact in facts.extra:
             if isinstance(fact.value, str) and (known := period_of(fact.value)):
-                yield Claim(Decimal(known.year or 0), NumberLink(start=0, end=0, kind="fact", basis=fact.basis))
+                yield Claim(Decimal(known.year or 0), "fact", fact.basis)
 
 
 def _extra(facts: Facts) -> Iterator[Claim]:
     for fact in facts.extra:
         value = number_of(fact.value)
         if value is not None:
-            yield Claim(value, NumberLink(start=0, end=0, kind="fact", basis=fact.basis))
+            yield Claim(value, "fact", fact.basis)
 
 
-def _dated(numeral: Numeral, facts: Facts) -> NumberLink | None:
+def _dated(numeral: Numeral, facts: Facts) -> Claim | None:
     assert numeral.period is not None
     for known, row, column in facts.dates():
         if covers(numeral.period, known):
-            return NumberLink(start=0, end=0, kind="cell", row=row, column=column, basis=f"a date in row {row + 1}")
+            return Claim(numeral.value, "cell", f"a date in row {row + 1}", row, column)
     for fact in facts.extra:
         said_date = period_of(fact.value) if isinstance(fact.value, str) else None
         if said_date and covers(numeral.period, said_date):
-            return NumberLink(start=0, end=0, kind="fact", basis=fact.basis)
+            return Claim(numeral.value, "fact", fact.basis)
     return None
 
 
-def _timed(numeral: Numeral, facts: Facts) -> NumberLink | None:
+def _timed(numeral: Numeral, facts: Facts) -> Claim | None:
     """A time of day has to stand in a cell of a date or a time."""
     wanted = numeral.text.rjust(len(numeral.text) + (numeral.text.find(":") == 1), "0")
     for field in facts.fields:
         if field.type in ("datetime", "time"):
             for number, row in enumerate(facts.rows):
                 if isinstance(row[field.index], str) and row[field.index].rpartition("T")[2].startswith(wanted):
-                    basis = f"{field.name} of row {number + 1}"
-                    return NumberLink(start=0, end=0, kind="cell", row=number, column=field.index, basis=basis)
+                    return Claim(numeral.value, "cell", f"{field.name} of row {number + 1}", number, field.index)
     return None
 
 
@@ -327,7 +322,7 @@ def _meant_aggregate(sentence: Sentence, column: Field) -> Claim | None:
     if total == mean:
         return None
     claims = sentence.facts.totals(everything) if total else sentence.facts.means(everything)
-    return next((claim for claim in claims if claim.link.column == column.index), None)
+    return next((claim for claim in claims if claim.column == column.index), None)
 
 
 def _as_printed(value: Decimal, numeral: Numeral) -> str:
@@ -347,10 +342,6 @@ def _as_printed(value: Decimal, numeral: Numeral) -> str:
 def _scale_of(numeral: Numeral, digits: str) -> Decimal:
     printed = Decimal(digits.replace(",", ""))
     return abs(numeral.value) / printed if printed and numeral.scaled else Decimal(1)
-
-
-def _derived(basis: str, row: int | None = None, field: Field | None = None) -> NumberLink:
-    return NumberLink(start=0, end=0, kind="aggregate", row=row, column=field.index if field else None, basis=basis)
 
 
 def _shifted(link: NumberLink, by: int) -> dict[str, int]:

@@ -136,7 +136,7 @@ def _listed(result: Result) -> str:
 
 
 def _cut(result: Result) -> str:
-    return "" if result.complete else f"The first {len(result.rows):,} are shown here."
+    return "" if result.complete else f"The first {len(result.rows):,} rows are shown."
 
 
 def _ranked_by(result: Result) -> Field | None:

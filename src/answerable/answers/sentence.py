@@ -68,7 +68,7 @@ class Sentence:
     def masks(self) -> list[tuple[int, int]]:
         """Names with digits in them, quoted as they are: Boeing 747, Q3 2026."""
         texts = [fact.value for fact in self.facts.extra if isinstance(fact.value, str)]
-        known = [*self.facts.labels, *self.facts.names, *texts]
+        known = [name for name in (*self.facts.labels, *self.facts.names, *texts) if name[1:] in self.text]
         quoted = [name for name in known if any(c.isdigit() for c in name) and any(c.isalpha() for c in name)]
         return [span for name in sorted(quoted, key=len, reverse=True) for span in mentioned(name, self.text)]
 
@@ -83,6 +83,7 @@ class Sentence:
         found = [
             (start, next(iter(cells))[1], frozenset(row for row, _ in cells))
             for label, cells in self.facts.labels.items()
+            if label[1:] in self.text
             for start, end in mentioned(label, self.text)
             if not self._inside_longer(label, start, end)
         ]
@@ -134,7 +135,7 @@ class Sentence:
         return found[0] if found else None
 
     def _inside_longer(self, label: str, start: int, end: int) -> bool:
-        longer = (other for other in self.facts.labels if label in other and other != label)
+        longer = (other for other in self.facts.labels if label in other and other != label and other[1:] in self.text)
         return any(s <= start and end <= e for other in longer for s, e in mentioned(other, self.text))
 
 
