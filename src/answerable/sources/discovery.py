@@ -201,7 +201,7 @@ def _base(path: Path) -> Path:
 
 def table_name(text: str) -> str:
     """Small letters, digits and underscores, of any script: `Sales 2024 (final)` becomes `sales_2024_final`."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFC", text).casefold())
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", text).lower())
     name = "_".join(words).strip("_") or "table"
     return f"t_{name}" if name[0].isdigit() else name
 

@@ -7,6 +7,9 @@ from answerable.core.values import Dialect
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.served import Options, Snapshot
 
+_IDLE_SECONDS = 3.0
+"""A reader keeps writers out, so it does not stay for long."""
+
 
 class DuckDbPlace:
     kind = "duckdb"
@@ -26,8 +29,6 @@ class DuckDbPlace:
             "memory_mb": self._options.memory_mb,
             "threads": self._options.threads,
             "generation": fingerprint,
+            "idle_seconds": _IDLE_SECONDS,
         }
         return Snapshot(spec, fingerprint, sync_time(files))
-
-    async def close(self) -> None:
-        pass

@@ -88,9 +88,6 @@ class FilesPlace:
             self._last = self._snapshot(kept, fingerprint, last_sync)
         return self._last
 
-    async def close(self) -> None:
-        pass
-
     def _seen(self) -> tuple[list[Path], str, datetime | None]:
         try:
             paths = [self._path] if self._path.is_file() else walked(self._path, self._options.max_files)

@@ -1,38 +1,106 @@
 """From a path or a URL to a source. What a file is, its content says; its name only when the content leaves it open."""
 
+import asyncio
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from answerable.core.errors import NotFoundError
+from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
-from answerable.sources.discovery import database_kind
+from answerable.sources.discovery import database_kind, named_file
 from answerable.sources.duckdb import DuckDbPlace
 from answerable.sources.files import FilesPlace
+from answerable.sources.fingerprints import digest
+from answerable.sources.postgres import SCHEMES, PostgresPlace
 from answerable.sources.served import Options, Place, ServedSource
 from answerable.sources.sqlite import SqlitePlace
 
 
 async def open_source(location: str, *, name: str | None = None, cache: Path, options: Options | None = None) -> Source:
-    path = Path(location).expanduser().absolute()
-    if not path.exists():
-        raise NotFoundError(f"There is no file or folder at {path}.", code="source_missing")
-    return ServedSource(name or path.stem, _place(path, cache, options or Options()), cache, options or Options())
+    """Opens a file, a folder or a database URL. What cannot be read is found out here or when it is first described."""
+    chosen = options or Options()
+    if not location.strip():
+        raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
+    if "://" in location:
+        return await asyncio.to_thread(_by_url, location, name, cache, chosen)
+    return await asyncio.to_thread(_by_path, location, name, cache, chosen)
+
+
+def _by_url(location: str, name: str | None, cache: Path, options: Options) -> Source:
+    scheme = location.partition("://")[0].lower()
+    if scheme not in SCHEMES:
+        raise UserError(
+            f"A source of type {scheme!r} cannot be opened.",
+            code="source_unsupported",
+            hint="Use a file, a folder, or a URL such as postgresql://user@host/database.",
+        )
+    place = PostgresPlace(location, options)
+    return _served(shown_location(location), name or place.database, place, cache, options)
+
+
+def _by_path(location: str, name: str | None, cache: Path, options: Options) -> Source:
+    try:
+        path = Path(location).expanduser().absolute()
+        found = path.exists()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise UserError(f"{location[:200]!r} is not a path that can be used.", code="source_path_invalid") from error
+    if not found:
+        raise NotFoundError(
+            f"There is no file or folder at {path}.",
+            code="source_missing",
+            hint=_nearby(path),
+        )
+    try:
+        place = _place(path, cache / _folder(str(path)), options)
+    except OSError as error:
+        raise SourceError(
+            f"{path} cannot be read: {error.strerror}.",
+            code="source_unreadable",
+            hint="Check that you may read it.",
+        ) from error
+    return _served(str(path), name or path.stem or path.name or "files", place, cache, options)
+
+
+def _served(location: str, name: str, place: Place, cache: Path, options: Options) -> ServedSource:
+    return ServedSource(name, place, cache / _folder(location), options)
+
+
+def _folder(location: str) -> str:
+    """Each place has a folder of its own in the cache."""
+    return digest(location).removeprefix("sha256:")[:24]
 
 
 def _place(path: Path, cache: Path, options: Options) -> Place:
     if path.is_dir():
         return FilesPlace(path, cache, options)
+    if not path.is_file():
+        raise SourceError(f"{path} is neither a file nor a folder.", code="source_unsupported")
+    if path.stat().st_size == 0:
+        raise SourceError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
     kind = database_kind(path)
     if kind == "sqlite":
         return SqlitePlace(path, options)
     if kind == "duckdb":
         return DuckDbPlace(path, options)
+    named_file(path)
     return FilesPlace(path, cache, options)
+
+
+def _nearby(path: Path) -> str:
+    if path.parent.is_dir():
+        names = sorted(entry.name for entry in path.parent.iterdir() if not entry.name.startswith("."))[:8]
+        return f"{path.parent} holds {', '.join(names)}." if names else f"{path.parent} is empty."
+    return "Check the path."
 
 
 def shown_location(location: str) -> str:
     """A location as it may be shown: without the password."""
-    parts = urlsplit(location)
-    if not parts.password:
+    if "://" not in location:
         return location
-    return urlunsplit(parts._replace(netloc=f"{parts.username}@{parts.netloc.rpartition('@')[2]}"))
+    try:
+        parts = urlsplit(location)
+        host = parts.netloc.rpartition("@")[2]
+        user = parts.netloc.rpartition("@")[0].partition(":")[0]
+    except ValueError:
+        return location.partition("://")[0] + "://…"
+    query = "&".join(item for item in parts.query.split("&") if not item.lower().startswith("password="))
+    return urlunsplit(parts._replace(netloc=f"{user}@{host}" if user else host, query=query))

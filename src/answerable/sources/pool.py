@@ -16,6 +16,8 @@ from answerable.sources.workers import wire
 _GRACE_SECONDS = 1.0
 """How long a worker may take to stop by itself before it is killed."""
 _START_SECONDS = 60.0
+_IDLE_SECONDS = 300.0
+"""After this a worker without work ends; the next statement starts another."""
 _SPOILING = ("query_memory", "worker_failed", "worker_died")
 """After these errors a worker is not used again."""
 _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
@@ -52,6 +54,11 @@ class Worker:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def statements(self) -> int:
+        """How many it has been given."""
+        return self._number
 
     @property
     def alive(self) -> bool:
@@ -160,9 +167,10 @@ class WorkerPool:
 
     def __init__(self, spec: Mapping[str, Any], size: int) -> None:
         self._spec = spec
+        self._idle_seconds: float = spec.get("idle_seconds", _IDLE_SECONDS)
         self._places = asyncio.Semaphore(size)
         self._idle: list[Worker] = []
-        self._dying: list[Worker] = []
+        self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
         self.isolation: Mapping[str, str] = {}
         """What is in force in the workers; known once one has opened the data."""
@@ -188,7 +196,6 @@ class WorkerPool:
                 self._returned(worker)
 
     def _taken(self, memory_mb: int) -> Worker:
-        self._dying = [worker for worker in self._dying if worker.alive]
         while self._idle:
             worker = self._idle.pop()
             if worker.alive and worker.memory_mb >= memory_mb:
@@ -198,21 +205,32 @@ class WorkerPool:
         return Worker(self._spec)
 
     def _returned(self, worker: Worker) -> None:
-        if worker.usable and not self._closed:
-            self._idle.append(worker)
-        else:
+        if not worker.usable or self._closed:
+            self._discard(worker)
+            return
+        self._idle.append(worker)
+        number = worker.statements
+        asyncio.get_running_loop().call_later(self._idle_seconds, self._retire, worker, number)
+
+    def _retire(self, worker: Worker, statements: int) -> None:
+        """Lets go of a worker that nobody has asked anything since."""
+        if worker in self._idle and worker.statements == statements:
+            self._idle.remove(worker)
             self._discard(worker)
 
     def _discard(self, worker: Worker) -> None:
         worker.kill()
-        self._dying.append(worker)
+        task = asyncio.ensure_future(worker.ended())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def close(self) -> None:
         """Idle workers end now, busy ones when their statement has."""
         self._closed = True
-        ending, self._idle, self._dying = [*self._idle, *self._dying], [], []
-        for worker in ending:
-            await worker.ended()
+        while self._idle:
+            self._discard(self._idle.pop())
+        while self._ending:
+            await asyncio.wait(self._ending)
 
 
 def _too_slow(seconds: float) -> LimitError:

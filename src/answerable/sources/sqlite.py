@@ -28,6 +28,3 @@ class SqlitePlace:
             "generation": fingerprint,
         }
         return Snapshot(spec, fingerprint, sync_time(files))
-
-    async def close(self) -> None:
-        pass

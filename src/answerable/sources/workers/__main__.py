@@ -24,6 +24,7 @@ from answerable.sources.workers.failures import Failure, too_many_bytes, too_muc
 _ENGINES = {
     "duckdb": ("duckdb_engine", "DuckDbEngine"),
     "sqlite": ("sqlite_engine", "SqliteEngine"),
+    "postgres": ("postgres_engine", "PostgresEngine"),
     "loader": ("loader", "Loader"),
 }
 
@@ -120,6 +121,8 @@ def _done(engine: Any, do: str, request: dict[str, Any], output: int | None) -> 
         return engine.load(request["load"])
     if do == "inspect":
         return engine.inspect()
+    if do == "fingerprint":
+        return engine.fingerprint()
     asked = Request(**request)
     if do == "check":
         return engine.check(asked)

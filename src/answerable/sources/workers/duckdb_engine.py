@@ -14,11 +14,11 @@ from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.wire import nested_as_text
 
-_INTEGERS = ("tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger")
+_INTEGERS = ("tinyint", "smallint", "integer", "utinyint", "usmallint", "uinteger")
 _WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint", "bignum")
 _NESTED = ("list", "struct", "map", "array", "union", "variant")
-_WIDE = "BIGINT"
-"""The cast of integers that may not fit; when one does not, the whole column becomes a number."""
+_WIDE = "INT8"
+"""The cast of integers that may not fit 64 bits; when one does not, the whole column becomes a number."""
 
 _TYPES: dict[str, tuple[str, str | None]] = {
     "boolean": ("boolean", None),
@@ -35,7 +35,8 @@ _TYPES: dict[str, tuple[str, str | None]] = {
     "timestamp_ms": ("datetime", "TIMESTAMP"),
     "timestamp_ns": ("datetime", "TIMESTAMP"),
     "blob": ("binary", None),
-    **dict.fromkeys(_INTEGERS, ("integer", None)),
+    "bigint": ("integer", None),
+    **dict.fromkeys(_INTEGERS, ("integer", "BIGINT")),
     **dict.fromkeys(_WIDE_INTEGERS, ("integer", _WIDE)),
 }
 """Our type, and the cast that a result column needs. Whatever is not here becomes text."""
@@ -243,7 +244,7 @@ def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
     if kind == "Out of Memory" or "bad_alloc" in text or "failed to allocate" in text.lower():
         return failures.too_much_memory(memory_mb)
     if kind == "INTERRUPT":
-        return Failure("LimitError", "query_interrupted", "The query was stopped.")
+        return failures.stopped()
     if kind == "Permission":
         return Failure("RefusedError", "sql_refused", message)
     if opening is not None:

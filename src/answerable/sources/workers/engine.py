@@ -73,6 +73,8 @@ def as_text(value: Any) -> str | None:
     """Any value as the text that stands for it in a column of text."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, list | dict | tuple):

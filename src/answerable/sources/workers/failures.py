@@ -67,3 +67,8 @@ def sql_failed(message: str) -> Failure:
     return Failure(
         "UserError", "sql_failed", message, "The statement is valid, but a value in the data cannot be handled."
     )
+
+
+def stopped() -> Failure:
+    """Whoever had it stopped knows why, and says so instead."""
+    return Failure("LimitError", "query_stopped", "The query was stopped.")

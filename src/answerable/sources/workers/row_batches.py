@@ -44,6 +44,8 @@ def batch(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[An
 
 def _array(kind: str, values: Sequence[Any]) -> Any:
     converter = _CONVERTERS.get(kind)
+    if kind in ("text", "json") and {*map(type, values)} <= {str, type(None)}:
+        converter = None
     content = values if converter is None else [None if v is None else converter(v) for v in values]
     if kind not in _CARRIERS:
         return nanoarrow.c_array(content, _SCHEMAS[kind])

@@ -217,7 +217,7 @@ def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[Kind | N
 
 
 def _ordered(cursor: Any, scan: str, place: int, fitting: Sequence[Kind]) -> tuple[Kind | None, str | None]:
-    """Dates like 01/02/2024 can be read in two ways. If only one makes all of them the same day of a month, it is that."""
+    """Dates like 01/02/2024 can be read in two ways. If only one makes all of them the same day of a month, take it."""
     value = _value(f"c{place}", (*_MISSING, *_PERHAPS_MISSING), "trim({c})")
     by_order = {kind.order: kind for kind in reversed(fitting)}
     days = {

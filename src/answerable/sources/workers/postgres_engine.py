@@ -1,0 +1,264 @@
+"""PostgreSQL through a worker: every statement in a read-only transaction of its own, fetched through a cursor."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.adapt import Loader
+from psycopg.types.string import TextLoader
+
+from answerable.sources.workers import failures, row_batches
+from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.engine import Request, quoted, unique_names
+from answerable.sources.workers.failures import Failure
+from answerable.sources.workers.harden import Needs
+from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
+from answerable.sources.workers.sizing import rows_next
+from answerable.sources.workers.sqlite_types import joined
+from answerable.sources.workers.wire import nested_as_text
+
+_CONNECT_SECONDS = 10
+_NAMES_OF_HOSTS = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf")
+_LIBRARIES = ("/etc/ld.so.cache", "/usr/lib", "/lib", "/lib64", "/etc/ssl", "/usr/share/ca-certificates", "/etc/pki")
+_FILE_PARAMETERS = ("sslrootcert", "sslcert", "sslkey", "sslcrl", "passfile", "servicefile")
+
+_TYPES = {
+    16: "boolean",
+    17: "binary",
+    **dict.fromkeys((20, 21, 23, 26), "integer"),
+    **dict.fromkeys((700, 701), "number"),
+    **dict.fromkeys((18, 19, 25, 1042, 1043, 2950), "text"),
+    1082: "date",
+    1114: "datetime",
+    1184: "datetime_utc",
+    **dict.fromkeys((1083, 1266), "time"),
+    **dict.fromkeys((114, 3802), "json"),
+}
+"""By the number of the server's type. Arrays are JSON, whatever else there is becomes text."""
+_NUMERIC = 1700
+_AS_TEXT = ("json", "jsonb", "uuid", "interval", "inet", "cidr", "macaddr", "money", "xml", "point")
+
+
+class _ExactNumber(Loader):
+    """Whole numbers stay whole; others become the nearest floating-point number."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data)
+        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+
+
+class PostgresEngine:
+    def __init__(self, spec: dict[str, Any]) -> None:
+        self._memory_mb: int = spec["memory_mb"]
+        self._connection = _connected(spec["parameters"])
+        self._role: str | None = None
+        self._schema: str | None = None
+        self._stopped = False
+        with self._transaction(60) as cursor:
+            self._arrays = {number for (number,) in cursor.execute("SELECT oid FROM pg_type WHERE typcategory = 'A'")}
+            self._schema = _main_schema(cursor)
+            self._role = _lesser_role(cursor)
+
+    @staticmethod
+    def needs(spec: dict[str, Any]) -> Needs:
+        parameters = spec["parameters"]
+        files = [parameters[name] for name in _FILE_PARAMETERS if name in parameters]
+        by_socket = parameters.get("host", "").startswith("/")
+        port = None if by_socket else int(parameters.get("port", 5432))
+        return Needs(read=[*_NAMES_OF_HOSTS, *_LIBRARIES, *files], network=True, port=port)
+
+    def inspect(self) -> dict[str, Any]:
+        with self._transaction(60) as cursor:
+            return inspected(cursor, self._schema, _type_name(self._arrays))
+
+    def fingerprint(self) -> dict[str, Any]:
+        with self._transaction(60) as cursor:
+            return fingerprinted(cursor, self._schema)
+
+    def check(self, request: Request) -> None:
+        with self._transaction(request.seconds) as cursor:
+            _declare(cursor, request.sql)
+
+    def rows(self, request: Request) -> list[Any]:
+        with self._transaction(request.seconds) as cursor:
+            _declare(cursor, request.sql)
+            fetched = cursor.execute(f"FETCH FORWARD {request.rows + 1} FROM result").fetchall()
+        if len(fetched) > request.rows:
+            raise failures.too_many_rows(request.rows)
+        return [tuple(map(nested_as_text, row)) for row in fetched]
+
+    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        """`numeric` may be whole or not; when a later batch shows that it is not, all is written again."""
+        known: list[str | None] = []
+        with self._transaction(request.seconds) as cursor:
+            while True:
+                _declare(cursor, request.sql)
+                complete, names, known = self._write(cursor, known, out)
+                if complete:
+                    break
+                cursor.execute("CLOSE result")
+        return [(name, _ours(kind)) for name, kind in zip(names, _settled(known), strict=True)]
+
+    def interrupt(self) -> None:
+        self._stopped = True
+        self._connection.cancel_safe(timeout=_CONNECT_SECONDS)
+
+    def _write(self, cursor: Any, known: list[str | None], out: ArrowFile) -> tuple[bool, list[str], list[str | None]]:
+        started = False
+        names: list[str] = []
+        while True:
+            if self._stopped:
+                raise failures.stopped()
+            rows = cursor.execute(f"FETCH FORWARD {rows_next(out)} FROM result").fetchall()
+            names = names or unique_names([column.name for column in cursor.description])
+            wider = self._types(cursor.description, rows, known)
+            if started and _settled(wider) != _settled(known):
+                return False, names, wider
+            known = wider
+            if not started:
+                out.start(row_batches.schema(names, _settled(known)))
+                started = True
+            if not rows:
+                out.finish()
+                return True, names, known
+            out.add(row_batches.batch(names, _settled(known), rows))
+
+    def _types(self, columns: Any, rows: Sequence[Any], known: Sequence[str | None]) -> list[str | None]:
+        types: list[str | None] = []
+        for place, column in enumerate(columns):
+            if column.type_code != _NUMERIC:
+                types.append("json" if column.type_code in self._arrays else _TYPES.get(column.type_code, "text"))
+                continue
+            seen = known[place] if known else None
+            for kind in {type(row[place]) for row in rows} - {type(None)}:
+                seen = joined(seen, "integer" if kind is int else "number")
+            if seen == "integer" and any(row[place] is not None and abs(row[place]) >= 1 << 63 for row in rows):
+                seen = "number"
+            types.append(seen)
+        return types
+
+    @contextmanager
+    def _transaction(self, seconds: float) -> Iterator[Any]:
+        self._stopped = False
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                try:
+                    cursor.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
+                    if self._role:
+                        cursor.execute(f"SET LOCAL ROLE {self._role}")
+                    if self._schema:
+                        cursor.execute(f"SET LOCAL search_path = {quoted(self._schema)}")
+                    yield cursor
+                finally:
+                    if not self._connection.closed:
+                        self._connection.rollback()
+        except psycopg.Error as error:
+            raise _failure(error, seconds) from error
+        except MemoryError as error:
+            raise failures.too_much_memory(self._memory_mb) from error
+
+
+def _connected(parameters: dict[str, str]) -> Any:
+    try:
+        given: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "answerable", **parameters}
+        connection = psycopg.connect(**given, autocommit=True)
+    except psycopg.Error as error:
+        raise _cannot_connect(error, parameters) from error
+    connection.execute("SET default_transaction_read_only = on")
+    connection.execute("SET TIME ZONE 'UTC'")
+    connection.adapters.register_loader("numeric", _ExactNumber)
+    for name in _AS_TEXT:
+        connection.adapters.register_loader(name, TextLoader)
+    return connection
+
+
+def _declare(cursor: Any, sql: str) -> None:
+    """A cursor can only be declared for a query; prepared, there can be only one statement."""
+    cursor.execute(f"DECLARE result NO SCROLL CURSOR FOR {sql.rstrip().rstrip(';')}", prepare=True)
+
+
+def _main_schema(cursor: Any) -> str:
+    """The schema whose tables need no prefix: `public`, unless that is empty and there is just one other."""
+    schemas = [
+        name
+        for (name,) in cursor.execute(
+            "SELECT DISTINCT table_schema FROM information_schema.tables"
+            " WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+        )
+    ]
+    return schemas[0] if len(schemas) == 1 else "public"
+
+
+def _lesser_role(cursor: Any) -> str | None:
+    """A superuser reads as a role that may read all tables but no files, unless some rows would then be hidden."""
+    cursor.execute(
+        "SELECT rolsuper AND EXISTS (SELECT FROM pg_roles WHERE rolname = 'pg_read_all_data')"
+        " AND NOT EXISTS (SELECT FROM pg_class WHERE relrowsecurity) FROM pg_roles WHERE rolname = current_user"
+    )
+    return "pg_read_all_data" if (found := cursor.fetchone()) and found[0] else None
+
+
+def _settled(types: Sequence[str | None]) -> list[str]:
+    return [kind or "number" for kind in types]
+
+
+def _ours(kind: str) -> str:
+    return "datetime" if kind == "datetime_utc" else kind
+
+
+def _type_name(arrays: set[int]) -> Any:
+    def name(number: int, modifier: int) -> str:
+        if number == _NUMERIC:
+            return "integer" if modifier >= 4 and (modifier - 4) & 0xFFFF == 0 else "number"
+        return "json" if number in arrays else _ours(_TYPES.get(number, "text"))
+
+    return name
+
+
+def _failure(error: psycopg.Error, seconds: float) -> Failure:
+    state = error.sqlstate or ""
+    message = (error.diag.message_primary or str(error)).strip()
+    if state == "57014":
+        return failures.too_slow(seconds)
+    if state in ("42501", "25006"):
+        return Failure("RefusedError", "sql_refused", f"The database refuses this: {message}.")
+    if state.startswith("42"):
+        return failures.bad_sql(message)
+    if state.startswith(("22", "23", "0A")) or isinstance(error, psycopg.DataError):
+        return failures.sql_failed(message)
+    if state.startswith("53"):
+        return Failure("TransientError", "source_busy", f"The database is short of resources: {message}.")
+    if state.startswith(("08", "57")) or isinstance(error, psycopg.OperationalError):
+        return Failure("TransientError", "source_unreachable", f"The connection to the database was lost: {message}")
+    return Failure("SourceError", "source_failed", f"The database failed: {message}.")
+
+
+def _cannot_connect(error: psycopg.Error, parameters: dict[str, str]) -> Failure:
+    where = f"{parameters.get('host', 'localhost')}:{parameters.get('port', 5432)}"
+    text = str(error)
+    if "authentication failed" in text or "no password supplied" in text or "pg_hba" in text:
+        return Failure(
+            "SourceError",
+            "source_login",
+            f"The database at {where} does not accept this user or password.",
+            "Check user and password of the URL.",
+        )
+    if "does not exist" in text:
+        return Failure(
+            "SourceError",
+            "source_missing",
+            f"The database at {where} says: {_plain(text)}",
+            "Check the names of the database and the user in the URL.",
+        )
+    return Failure(
+        "SourceError",
+        "source_unreachable",
+        f"The database at {where} cannot be reached: {_plain(text)}",
+        "Check host and port of the URL, and that the server is running and lets you in.",
+    )
+
+
+def _plain(text: str) -> str:
+    return text.strip().splitlines()[0].removeprefix("connection failed: ").strip()
