@@ -16,7 +16,7 @@ from answerable.answers.present import asked_back
 from answerable.answers.prose import Result, prose
 from answerable.core.ids import RunId
 from answerable.core.values import OutputColumn
-from answerable.query.plan import Aggregate, ColumnRef, OrderItem, QueryPlan, SelectItem
+from answerable.query.plan import Aggregate, ColumnRef, IsNull, Join, OrderItem, QueryPlan, SelectItem
 
 Answered = Callable[..., Answer]
 Ranked = Callable[..., QueryPlan]
@@ -28,6 +28,16 @@ def test_one_value(answered: Answered) -> None:
     (link,) = answer.provenance.links
     assert answer.text[link.start : link.end] == "1,234,567"
     assert (link.row, link.column) == (0, 0)
+
+
+def test_a_plain_count_says_what_it_counts(answered: Answered) -> None:
+    plan = QueryPlan(entity="support_tickets", select=(SelectItem(expr=Aggregate(function="count")),))
+    assert answered({"count": [1141]}, plan=plan).text == "1,141 support tickets."
+    narrowed = plan.model_copy(update={"where": IsNull(left=ColumnRef(table="support_tickets", column="closed_on"))})
+    assert answered({"count": [12]}, plan=narrowed).text == "12 support tickets match."
+    assert answered({"count": [1]}, plan=narrowed).text == "Count: 1."
+    joined = plan.model_copy(update={"joins": (Join(table="customers"),)})
+    assert answered({"count": [12]}, plan=joined).text == "Count: 12."
 
 
 def test_one_value_that_is_missing(answered: Answered) -> None:
@@ -67,9 +77,9 @@ def test_a_shared_first_place(answered: Answered, ranked: Ranked) -> None:
 
 def test_extremes_of_unordered_rows(answered: Answered) -> None:
     answer = answered({"city": ["Berlin", "Paris", "Rome"], "revenue": [5, 9, 1]})
-    assert answer.text == "3 rows. Revenue is highest for Paris (9) and lowest for Rome (1)."
+    assert answer.text == "3 rows. Revenue: highest for Paris (9), lowest for Rome (1)."
     tied = answered({"city": ["Berlin", "Paris", "Rome"], "revenue": [5, 5, 1]})
-    assert tied.text == "3 rows. Revenue is lowest for Rome (1)."
+    assert tied.text == "3 rows. Revenue: lowest for Rome (1)."
     same_name = answered({"city": ["Berlin", "Berlin"], "revenue": [5, 9]})
     assert same_name.text == "2 rows."
 
@@ -78,7 +88,7 @@ def test_a_time_series(answered: Answered) -> None:
     days = [dt.date(2024, month, 1) for month in range(1, 13)]
     answer = answered({"month": days, "orders": [m * m for m in range(12)]})
     assert answer.text == (
-        "12 rows, from 2024-01-01 to 2024-12-01. Orders is highest in 2024-12-01 (121) and lowest in 2024-01-01 (0)."
+        "12 rows, from 2024-01-01 to 2024-12-01. Orders: highest in 2024-12-01 (121), lowest in 2024-01-01 (0)."
     )
 
 

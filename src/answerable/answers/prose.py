@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answerable.answers.format import FormatSpec, format_cell
-from answerable.answers.roles import Field, fields
+from answerable.answers.roles import Field, fields, words
 from answerable.core.values import Json, OutputColumn
-from answerable.query.plan import QueryPlan
+from answerable.query.plan import Aggregate, QueryPlan
 
 Rows = Sequence[Sequence[Json]]
 
@@ -76,7 +76,19 @@ def _one_value(result: Result) -> str:
     head = result.spec.columns[0].header
     if result.rows[0][0] is None:
         return f"{head}: no value. Either nothing matched, or what matched is empty."
+    if (things := _counted_things(result)) is not None:
+        return f"{result.shown(0, 0)} {things}."
     return f"{head}: {_ended(result.shown(0, 0))}"
+
+
+def _counted_things(result: Result) -> str | None:
+    """What a plain count counts: the rows of one table, all of them or those that match. Joins may repeat rows."""
+    plan = result.plan
+    if plan is None or plan.joins or plan.group_by or plan.set_operation or len(plan.select) != 1:
+        return None
+    if plan.select[0].expr != Aggregate(function="count") or result.rows[0][0] == 1:
+        return None
+    return " ".join(words(plan.entity)) + (" match" if plan.where else "")
 
 
 def _ranking(result: Result) -> str | None:
@@ -125,7 +137,7 @@ def _extremes(result: Result, label: Field, measure: Field) -> str:
             link = "in" if label.role == "time" else "for"
             parts.append(f"{word} {link} {result.shown(row, label.index)} ({result.shown(row, measure.index)})")
     head = result.spec.columns[measure.index].header
-    return f"{head} is {' and '.join(parts)}." if parts else ""
+    return f"{head}: {', '.join(parts)}." if parts else ""
 
 
 def _listed(result: Result) -> str:
