@@ -1,6 +1,7 @@
 """What Answerable does for its users. The command line, the HTTP edge and the library call this and nothing else."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -12,7 +13,7 @@ from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecor
 from answerable.answers.capsule import Replay, Rerun, read_capsule, replay
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
-from answerable.core.errors import NotFoundError
+from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, kind_of, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
 from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id, new_thread_id
 from answerable.core.values import Json
@@ -24,6 +25,7 @@ from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunStatus, Store
 
+_log = logging.getLogger("answerable.runs")
 PAGE = 1_000
 """How many stored events are read at once for a client that catches up."""
 
@@ -114,6 +116,7 @@ class Service:
         await self.store.runs.create(context, question)
         live = self._live[context.run] = LiveRun()
         live.task = asyncio.create_task(self._carry_out(context, graph, question, live))
+        await live.beyond(0)  # whoever learns of a run may rely on its being stored
         return context.run
 
     async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: "LiveRun") -> None:
@@ -126,9 +129,20 @@ class Service:
                 else:
                     outcome = await self._engine.run(graph, context, question=question, listeners=listeners)
                 await self._conclude(context, outcome.status, question)
+            except AnswerableError as error:
+                live.failure = error
+                await self._give_up(context, error)
             finally:
                 self._live.pop(context.run, None)
                 live.end()
+
+    async def _give_up(self, context: RunContext, error: AnswerableError) -> None:
+        """The run cannot even be recorded to its end: the store is full or gone, or nothing of the run was stored."""
+        _log.error("run given up", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+        try:
+            await self.store.runs.finish(context.run, "failed", error.stable_code)
+        except OperatorError as failure:
+            _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
 
     async def _conclude(self, context: RunContext, status: RunStatus, question: str | None) -> None:
         if status == "waiting":
@@ -159,15 +173,22 @@ class Service:
         live = self._live.get(run)
         if live is not None and live.task is not None:
             await asyncio.shield(live.task)
+            if live.failure is not None:
+                return _failed(run, live.failure)
         return await self.answer(run, scope)
 
     async def answer(self, run: RunId, scope: Scope = LOCAL) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
+        record = await self.store.runs.get(scope, run)
         last = (await self.store.events.read(scope, run))[-1:]
-        if last and isinstance(last[0], RunFailed):
-            return _failure(last[0])
-        if last and isinstance(last[0], RunCancelled):
-            return Answer(run_id=run, status="cancelled", kind="text", text=f"Stopped: {last[0].reason}.")
+        match last:
+            case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
+                return _failed(run, restored(kind, code, message, hint), step=node)
+            case [RunCancelled(reason=reason)]:
+                return Answer(run_id=run, status="cancelled", kind="text", text=f"Stopped: {reason}.")
+        if record.error_code is not None:
+            lost = OperatorError("The run could not be recorded to its end.", code=record.error_code, hint="Ask again.")
+            return _failed(run, lost)
         return read_capsule((await self.store.capsules.get(scope, run)).body).answer
 
     async def rows_path(self, answer: Answer, scope: Scope = LOCAL) -> Path:
@@ -237,7 +258,8 @@ class Service:
 
     async def resume_unfinished(self) -> int:
         """Continues what an earlier process left behind; gives the number of such runs."""
-        unfinished = [record for record in await self.store.runs.unfinished() if record.run not in self._live]
+        found = [record for record in await self.store.runs.unfinished() if record.run not in self._live]
+        unfinished = [record for record in found if await self.store.runs.claim(record)]
         for record in unfinished:
             context = RunContext(run=record.run, scope=record.scope, thread=record.thread, request=record.request)
             live = self._live[record.run] = LiveRun()
@@ -264,6 +286,7 @@ class LiveRun:
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
+        self.failure: AnswerableError | None = None
         self._count = 0
         self._ended = False
         self._news = asyncio.Event()
@@ -285,13 +308,14 @@ class LiveRun:
             await self._news.wait()
 
 
-def _failure(event: RunFailed) -> Answer:
-    refused = event.kind == "RefusedError"
-    error = ErrorRecord(kind=event.kind, code=event.code, message=event.message, hint=event.hint, step=event.node)
+def _failed(run: RunId, error: AnswerableError, step: str | None = None) -> Answer:
+    """What the user is told when a run could not answer: a refusal by rule, or a failure with what to do."""
+    refused = isinstance(error, RefusedError)
+    record = ErrorRecord(kind=kind_of(error), code=error.stable_code, message=str(error), hint=error.hint, step=step)
     return Answer(
-        run_id=event.run,
+        run_id=run,
         status="refused" if refused else "failed",
         kind="refusal" if refused else "text",
-        text=event.message,
-        provenance=Provenance(error=error),
+        text=str(error),
+        provenance=Provenance(error=record),
     )

@@ -32,6 +32,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
         status="running",
         created_at=created.created_at,
         request="req_7",
+        owner=created.owner,
     )
     assert created.created_at.microsecond
     assert await store.runs.get(people.ada, RunId("run_1")) == created
@@ -183,3 +184,17 @@ async def test_a_capsule_is_not_put_to_a_run_of_another_tenant(store: Store, peo
         await store.capsules.put(people.eve, Capsule(run, None, datetime.now(UTC), "theirs"))
     if mine:
         assert await store.capsules.get(people.ada, run) == mine
+
+
+async def test_runs_of_another_living_process_are_left_to_it(store: Store, opened: Any, people: Any) -> None:
+    context = RunContext(run=new_run_id(), scope=people.ada)
+    await store.runs.create(context, "how many?")
+    other = await opened()
+    assert await other.runs.unfinished() == []
+    await store.close()
+    [left] = await other.runs.unfinished()
+    assert left.run == context.run
+    third = await opened()
+    assert await other.runs.claim(left)
+    assert not await third.runs.claim(left)
+    assert await third.runs.unfinished() == []

@@ -140,9 +140,12 @@ async def test_an_artifact_waits_in_staging_until_there_is_space(tiny_disk: Path
     store = await open_store(tiny_disk / "a.db")
     staged = store.artifacts.staging()
     staged.write_bytes(b"arrow")
-    extra = [tiny_disk / name for name in "xyz"]
-    for path in extra:
-        path.touch()
+    extra = []
+    with pytest.raises(OSError, match="No space"):
+        while True:
+            path = tiny_disk / str(len(extra))
+            path.touch()
+            extra.append(path)
     with pytest.raises(OperatorError, match="could not be written") as caught:
         await store.artifacts.adopt(LOCAL, staged)
     assert caught.value.stable_code == "store_full"

@@ -46,10 +46,8 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         redoc_url=None,
     )
     handle_problems(app)
-    api = APIRouter(prefix="/api/v1")
     for part in (chat, runs, threads, datasets):
-        api.include_router(part.router)
-    app.include_router(api)
+        app.include_router(part.router)
     app.include_router(_root(metrics))
     app.mount("/static", StaticFiles(directory=WEB), name="static")
     app.add_middleware(BoundedBody)

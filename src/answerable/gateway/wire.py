@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from answerable.answers.answer import Answer
 from answerable.core.values import Json
 
+API = "/api/v1"
 RUN_ID = r"^run_[0-9a-z]{24}$"
 THREAD_ID = r"^thr_[0-9a-z]{24}$"
 

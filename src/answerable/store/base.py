@@ -30,6 +30,8 @@ class RunRecord:
     finished_at: datetime | None = None
     request: str | None = None
     error_code: str | None = None
+    owner: str | None = None
+    """The process that carries it out, or did so last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,12 @@ class Runs(Protocol):
         ...
 
     async def unfinished(self) -> Sequence[RunRecord]:
-        """Of all scopes: what a starting process has to continue."""
+        """Of all scopes: what a starting process has to continue. Runs that another living process carries out are
+        not among them."""
+        ...
+
+    async def claim(self, record: RunRecord) -> bool:
+        """Makes this process the owner of an unfinished run; false when another was quicker."""
         ...
 
     async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:

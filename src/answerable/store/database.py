@@ -39,6 +39,13 @@ class Database(base.Database, Protocol):
     """Failures of the database arrive as `OperatorError`, a taken key as `RowExistsError`, and text or numbers that the
     two databases cannot both hold as `UserError`."""
 
+    owner: str
+    """The name of this process among those that share the database."""
+
+    async def lives(self, owner: str) -> bool:
+        """Whether the process of that name is still alive."""
+        ...
+
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
     async def write(self, *statements: Statement) -> Sequence[int]:

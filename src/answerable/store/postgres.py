@@ -1,5 +1,6 @@
 """PostgreSQL for many processes and machines, in a schema of its own so that it can share a database with others."""
 
+import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -31,9 +32,11 @@ _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECON
 
 
 class PostgresDatabase:
-    def __init__(self, pool: AsyncConnectionPool[Connection], name: str) -> None:
+    def __init__(self, pool: AsyncConnectionPool[Connection], presence: Connection, owner: int, name: str) -> None:
         self._pool = pool
+        self._presence = presence
         self._name = name
+        self.owner = str(owner)
 
     @classmethod
     async def open(cls, url: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
@@ -45,9 +48,17 @@ class PostgresDatabase:
                 await _migrate(connection, known, name)
             pool = _pool(url, synchronous)
             await pool.open(wait=True, timeout=CONNECT_SECONDS)
+            owner = secrets.randbits(62)
+            presence = await psycopg.AsyncConnection.connect(url, **_CONNECT)
+            await presence.execute("SELECT pg_advisory_lock(%s)", (owner,))  # ends with the connection
         except psycopg.Error as error:
             raise typed(error, name) from error
-        return cls(pool, name)
+        return cls(pool, presence, owner, name)
+
+    async def lives(self, owner: str) -> bool:
+        held = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = ? AND objid = ?"
+        high, low = divmod(int(owner), 1 << 32)
+        return bool(await self.rows(held, high, low))
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         async with self._connection() as connection:
@@ -65,6 +76,7 @@ class PostgresDatabase:
             await connection.execute(sql, [list(column) for column in zip(*rows, strict=True)])
 
     async def close(self) -> None:
+        await self._presence.close()
         await self._pool.close()
 
     @asynccontextmanager

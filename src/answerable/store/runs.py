@@ -14,8 +14,8 @@ from answerable.store.database import Database, Parameter, Row, RowExistsError, 
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
-    "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code"
-    " FROM runs"
+    "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
+    " owner FROM runs"
 )
 
 
@@ -37,6 +37,7 @@ class SqlRuns:
             status="running",
             created_at=self._clock.now(),
             request=context.request,
+            owner=self._database.owner,
         )
         try:
             await self._database.write((_INSERT_RUN, _run_row(record)))
@@ -68,7 +69,16 @@ class SqlRuns:
 
     async def unfinished(self) -> Sequence[RunRecord]:
         rows = await self._database.rows(f"{_RUN} WHERE finished_at IS NULL ORDER BY created_at, run_id")
-        return [_run_record(row) for row in rows]
+        records = [_run_record(row) for row in rows]
+        owners = {record.owner for record in records if record.owner not in (None, self._database.owner)}
+        alive = {owner for owner in owners if owner is not None and await self._database.lives(owner)}
+        return [record for record in records if record.owner not in alive]
+
+    async def claim(self, record: RunRecord) -> bool:
+        [changed] = await self._database.write(
+            (_CLAIM_RUN, (self._database.owner, record.run, record.owner or "", self._database.owner))
+        )
+        return bool(changed)
 
     async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:
         finished_at = time_text(self._clock.now()) if status in _ENDED else None
@@ -78,8 +88,11 @@ class SqlRuns:
 
 
 _INSERT_RUN = (
-    "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_CLAIM_RUN = (
+    "UPDATE runs SET owner = ? WHERE run_id = ? AND finished_at IS NULL AND (coalesce(owner, '') = ? OR owner = ?)"
 )
 _FINISH_RUN = "UPDATE runs SET status = ?, error_code = ?, finished_at = ? WHERE run_id = ?"
 
@@ -96,11 +109,12 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         record.status,
         created_at,
         record.request,
+        record.owner,
     )
 
 
 def _run_record(row: Row) -> RunRecord:
-    run, tenant, user, thread, question, status, created_at, finished_at, request, error_code = row
+    run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner = row
     return RunRecord(
         run=RunId(run),
         scope=Scope(TenantId(tenant), UserId(user)),
@@ -111,6 +125,7 @@ def _run_record(row: Row) -> RunRecord:
         finished_at=finished_at and time_of(finished_at),
         request=request,
         error_code=error_code,
+        owner=owner,
     )
 
 

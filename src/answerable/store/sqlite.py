@@ -26,6 +26,7 @@ from answerable.store.database import (
     time_text,
 )
 from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
+from answerable.store.owners import FileOwners
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 10.0
@@ -54,6 +55,10 @@ class SqliteDatabase:
         self._identity = _identity(path)
         self._endings = ExitStack()
         self._endings.callback(connection.close)
+        self._owners = None if path == MEMORY else FileOwners(Path(path).with_suffix(".owners"))
+        if self._owners is not None:
+            self._endings.callback(self._owners.close)
+        self.owner = self._owners.me if self._owners else MEMORY
 
     @classmethod
     def open(cls, path: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
@@ -63,14 +68,21 @@ class SqliteDatabase:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise typed(error, path) from error
-        database = cls(connection, path)
+        try:
+            database = cls(connection, path)
+        except BaseException:
+            connection.close()
+            raise
         try:
             database._prepare(synchronous)
             database._migrate(known)
         except BaseException:
-            connection.close()
+            database._endings.close()
             raise
         return database
+
+    async def lives(self, owner: str) -> bool:
+        return self._owners.lives(owner) if self._owners else owner == self.owner
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         with self._lock:

@@ -8,10 +8,10 @@ from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.gateway.access import RequestId, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import sse_response
-from answerable.gateway.wire import ChatReply, ChatRequest
+from answerable.gateway.wire import API, ChatReply, ChatRequest
 from answerable.service import Service
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(prefix=API, tags=["chat"])
 
 
 @router.post("/chat", responses=documented(404, 413, 422, 503))

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Path
 from answerable.core.catalog import Catalog
 from answerable.gateway.access import ServiceOf
 from answerable.gateway.problems import documented
-from answerable.gateway.wire import Dataset, DatasetList
+from answerable.gateway.wire import API, Dataset, DatasetList
 
-router = APIRouter(tags=["datasets"])
+router = APIRouter(prefix=API, tags=["datasets"])
 
 
 @router.get("/datasets")

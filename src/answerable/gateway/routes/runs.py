@@ -14,10 +14,20 @@ from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import resume_point, sse_response
-from answerable.gateway.wire import RUN_ID, THREAD_ID, QueryRequest, RowPage, RunDetail, RunList, RunState, RunSummary
+from answerable.gateway.wire import (
+    API,
+    RUN_ID,
+    THREAD_ID,
+    QueryRequest,
+    RowPage,
+    RunDetail,
+    RunList,
+    RunState,
+    RunSummary,
+)
 from answerable.store.base import RunRecord
 
-router = APIRouter(tags=["runs"])
+router = APIRouter(prefix=API, tags=["runs"])
 
 
 @router.post("/runs", responses=documented(404, 413, 422, 503))

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 
 from answerable.gateway.access import ScopeOf, ServiceOf, ThreadPath
 from answerable.gateway.problems import documented
-from answerable.gateway.wire import MessageList, MessageView
+from answerable.gateway.wire import API, MessageList, MessageView
 
-router = APIRouter(tags=["threads"])
+router = APIRouter(prefix=API, tags=["threads"])
 
 
 @router.get("/threads/{thread_id}/messages", responses=documented(404, 422))
