@@ -158,18 +158,19 @@ class _Profiling:
             facts = await self._figures(table, table.columns, "approximate")
         else:
             seen = await self._figures(table, table.columns, "exact", self._part(table))
-            facts = {name: _extrapolated(fact, rows, self.budget.sample_rows) for name, fact in seen.items()}
+            sampled = max((fact.filled or 0 for fact in seen.values()), default=0)
+            facts = {name: _extrapolated(fact, rows / max(1, sampled), rows) for name, fact in seen.items()}
         if affordable:
             # In a statement of their own: DuckDB then answers from its statistics without reading any row.
             facts = _with_ranges(facts, await self._figures(table, table.columns, "range"))
-        return await self._proven(table, facts) if rows <= self.budget.proof_rows else facts
+        return await self._proven(table, facts) if rows <= self.budget.proof_rows else _unproven(table, facts)
 
     async def _proven(self, table: Table, facts: Mapping[str, Facts]) -> dict[str, Facts]:
-        """Reads all rows once more for those columns that look like a key or, in SQLite, like dates."""
+        """Reads all rows once more for columns that look like a key or, in SQLite, like another type than declared."""
         keys = [c for c in table.columns if c.name in facts and _may_be_key(table, c, facts[c.name])]
         counted = await self._figures(table, keys, "distinct")
-        dates = [c for c in table.columns if c.name in facts and _looks_temporal(c, facts[c.name])]
-        stored = await self._figures(table, dates, "stored")
+        doubtful = [c for c in table.columns if c.name in facts and _type_is_doubtful(c, facts[c.name])]
+        stored = await self._figures(table, doubtful, "stored")
         proven = {name: replace(fact, stored=stored.get(name, Facts()).stored) for name, fact in facts.items()}
         for name, fact in counted.items():
             proven[name] = replace(proven[name], distinct=fact.distinct, proven=True)
@@ -337,13 +338,12 @@ def _affordable(tables: Sequence[Table], budget: Budget) -> set[str]:
     return exact
 
 
-def _extrapolated(fact: Facts, rows: int, sampled: int) -> Facts:
+def _extrapolated(fact: Facts, growth: float, rows: int) -> Facts:
     """A column that hardly repeats in the sample goes on like that; one that repeats a lot has shown most it has."""
     estimate = Facts(stored=fact.stored)
     if not fact.filled or fact.distinct is None:
         return estimate
     novelty = fact.distinct / fact.filled
-    growth = max(1.0, rows / max(1, min(rows, sampled)))
     unseen = growth if novelty > 0.95 else 1 + novelty * (sqrt(growth) - 1)
     return replace(estimate, distinct=min(round(fact.distinct * unseen), rows))
 
@@ -365,10 +365,17 @@ def _may_be_key(table: Table, column: Column, fact: Facts) -> bool:
     return near and (key_rank(table, column) < _UNNAMED or column is table.columns[0])
 
 
-def _looks_temporal(column: Column, fact: Facts) -> bool:
+def _unproven(table: Table, facts: Mapping[str, Facts]) -> dict[str, Facts]:
+    """A part of the rows can refute a declared type, but not prove another one."""
+    refutable = {column.name for column in table.columns if column.type in ("date", "datetime", "boolean")}
+    return {name: fact if name in refutable else replace(fact, stored=None) for name, fact in facts.items()}
+
+
+def _type_is_doubtful(column: Column, fact: Facts) -> bool:
+    """The sample speaks against the declared type, or could not speak for one that SQLite does not enforce."""
     if fact.stored is None:
         return False
-    return {column.type, storage.recognised(column.type, fact.stored)} & {"date", "datetime"} != set()
+    return column.type in ("date", "datetime", "boolean") or storage.recognised(column.type, fact.stored) != column.type
 
 
 def _filled_in(table: Table, facts: Mapping[str, Facts]) -> Table:

@@ -26,25 +26,24 @@ class Stored:
     """Texts that are such a day and a time."""
     flags: int
     """Integers that are 0 or 1."""
-    filled: int
+    values: int
+    """All that are not null."""
 
 
-_FIGURES = ("integers", "reals", "texts", "dates", "datetimes", "flags", "filled")
+_FIGURES = ("integers", "reals", "texts", "dates", "datetimes", "flags", "values")
 
 
 def figures(value: exp.Expression) -> dict[str, exp.Expression]:
     """The aggregates that `read` needs, by name."""
-    day = _call("date", value)
-    own_day = exp.func("substr", value.copy(), exp.Literal.number(1), exp.Literal.number(10))
-    starts_with_day = exp.EQ(this=_call("date", own_day), expression=own_day.copy())
+    first_ten = exp.func("substr", value.copy(), exp.Literal.number(1), exp.Literal.number(10))
     reads_as_time = exp.Not(this=exp.Is(this=_call("datetime", value), expression=exp.Null()))
     long_enough = exp.GTE(this=_call("length", value), expression=exp.Literal.number(16))
     conditions: tuple[exp.Expression, ...] = (
         _is_stored_as(value, "integer"),
         _is_stored_as(value, "real"),
         _is_stored_as(value, "text"),
-        exp.EQ(this=day, expression=value.copy()),
-        exp.and_(starts_with_day, reads_as_time, long_enough),
+        _is_day(value),
+        exp.and_(_is_day(first_ten), reads_as_time, long_enough),
         exp.and_(_is_stored_as(value, "integer"), exp.In(this=value.copy(), expressions=_numbers(0, 1))),
         exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())),
     )
@@ -65,31 +64,37 @@ def read(cells: Mapping[str, Any]) -> Stored | None:
 
 def recognised(declared: ColumnType, stored: Stored) -> ColumnType:
     """The type that holds for every value; the declared one when nothing better is certain."""
-    if stored.filled == 0:
+    if stored.values == 0:
         return declared
-    if stored.texts == stored.filled:
+    if stored.texts == stored.values:
         return _of_texts(declared, stored)
-    if stored.integers == stored.filled:
+    if stored.integers == stored.values:
         return _of_integers(declared, stored)
-    if stored.integers + stored.reals == stored.filled:
+    if stored.integers + stored.reals == stored.values:
         return "number"
     if declared in ("date", "datetime", "boolean", "time"):
         return "text"
-    return "text" if 2 * stored.texts > stored.filled else declared
+    return "text" if 2 * stored.texts > stored.values else declared
 
 
 def _of_texts(declared: ColumnType, stored: Stored) -> ColumnType:
-    if stored.dates == stored.filled:
+    if stored.dates == stored.values:
         return "date"
-    if stored.datetimes + stored.dates == stored.filled:
+    if stored.datetimes + stored.dates == stored.values:
         return "datetime"
     return declared if declared in ("time", "json") else "text"
 
 
 def _of_integers(declared: ColumnType, stored: Stored) -> ColumnType:
-    if declared == "number" or (declared == "boolean" and stored.flags == stored.filled):
+    if declared == "number" or (declared == "boolean" and stored.flags == stored.values):
         return declared
     return "integer"
+
+
+def _is_day(value: exp.Expression) -> exp.EQ:
+    """Adding no days makes the engine work the date out: 30 February then becomes another day, and is none."""
+    day = exp.Anonymous(this="date", expressions=[value.copy(), exp.Literal.string("+0 days")])
+    return exp.EQ(this=day, expression=value.copy())
 
 
 def _is_stored_as(value: exp.Expression, kind: str) -> exp.Expression:
