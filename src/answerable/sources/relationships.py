@@ -66,7 +66,8 @@ _PERSON_ROLES = _set(
     "president instructor teacher spouse friend sender receiver recipient winner loser reporter requester "
     "technician male female husband wife"
 )
-_SELF_ROLES = _set("parent manager supervisor boss superior predecessor previous next original reply report")
+_KIN_ROLES = _set("parent predecessor successor previous next original reply")
+_SUPERIOR_ROLES = _set("manager supervisor boss superior report head")
 _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
@@ -314,7 +315,8 @@ def _partial_strength(pointer: _Pointer, key: _Key) -> float:
 def _self_strength(pointer: _Pointer, key: _Key) -> float:
     if not key.primary:
         return 0.0
-    if not _SELF_ROLES.isdisjoint(pointer.base):
+    roles = _KIN_ROLES | _SUPERIOR_ROLES if key.subject[-1] in _PEOPLE else _KIN_ROLES
+    if not roles.isdisjoint(pointer.base):
         return 0.9
     return 0.85 if len(pointer.base) > len(key.subject) and _ends_with(pointer.base, key.subject) else 0.0
 
