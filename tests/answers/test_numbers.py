@@ -92,6 +92,7 @@ def test_true_prose_stays(text: str) -> None:
         "Berlin grew by 55.2%.",
         "The mean is 230 orders in 2019.",
         "Route 66 leads there.",
+        "There were 77 orders.",
         "It opened at 13:48.",
         "About 2 million in all.",
         "Berlin fell 25% behind.",
