@@ -447,6 +447,26 @@ async def test_a_full_disk_fails_the_run_cleanly(
     assert seen == events.stored
 
 
+@pytest.mark.parametrize("ticks", range(6))
+def test_a_loop_that_ends_under_a_run_does_not_hang(
+    context: RunContext, kind: Any, graph_of: GraphOf, memory_events: Any, ticks: int
+) -> None:
+    """At the end of `asyncio.run` every task is cancelled at once, the one that commits too."""
+    events = memory_events()
+
+    async def work(step: Step) -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        Engine({"f": kind(work)}, events).start(graph_of({"a": ""}), context)
+        for _ in range(ticks):
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    types = ["run.started", "step.started"]
+    assert [event.type for event in events.stored] == types[: len(events.stored)]
+
+
 # Watching
 
 

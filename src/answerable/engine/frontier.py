@@ -101,7 +101,8 @@ class Frontier:
 
     def _end(self, node: NodeId, how: str, data: Json) -> None:
         self._fold(node, how, data)
-        self._fold_rejected()
+        if self._rejected:
+            self._fold_rejected()
 
     def _fold_rejected(self) -> None:
         """A loop, not a recursion: one failure may skip a chain of any length."""

@@ -24,8 +24,25 @@ class Guard(Protocol):
 
 
 def default_guards(clock: Clock, random: Random | None = None) -> Sequence[Guard]:
-    """From the inside out: the limit holds for each attempt, and each attempt asks the breaker."""
-    return (Timeout(clock), Breakers(clock), Retrying(clock, random or Random()), fallback, doubt)  # noqa: S311 - no secret
+    """From the inside out: the time limit holds for each attempt, and each attempt asks the breaker."""
+    chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
+    return (Asked((Timeout(clock), Breakers(clock), Retrying(clock, chance), fallback, doubt)),)
+
+
+class Asked:
+    """The built-in guards, for nodes that ask for one of them. Most ask for none, which is quickly seen."""
+
+    FIELDS = frozenset(("timeout", "breaker", "retry", "fallback", "effect"))
+
+    def __init__(self, guards: Sequence[Guard]) -> None:
+        self._guards = guards
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        if self.FIELDS.isdisjoint(node.model_fields_set):
+            return call
+        for guard in self._guards:
+            call = guard(node, call)
+        return call
 
 
 class Timeout:

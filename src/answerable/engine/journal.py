@@ -70,7 +70,6 @@ class Journal:
         self._seq = self._stored = past[-1].seq if past else 0
         self._buffer: list[tuple[Event, Listener | None]] = []
         self._commit_task: asyncio.Task[None] | None = None
-        self._waiters: list[asyncio.Future[None]] = []
         self._closed = False
         self._failure: Exception | None = None
 
@@ -78,37 +77,44 @@ class Journal:
     def durable(self) -> bool:
         return self._events is not None
 
-    def record(
-        self, kind: Callable[Concatenate[RunId, int, float, P], Event], *args: P.args, **named: P.kwargs
-    ) -> None:
-        self.record_then(None, kind, *args, **named)
+    def record(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
+        if not self._closed:
+            self._seq += 1
+            self._take(kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *a, **named), None)
 
     def record_then(
         self,
-        then: Listener | None,
+        then: Listener,
         kind: Callable[Concatenate[RunId, int, float, P], Event],
-        *args: P.args,
+        *a: P.args,
         **named: P.kwargs,
     ) -> None:
         """`then` is called once the event is stored and the listeners have heard it."""
-        if self._closed:
-            return
-        self._seq += 1
-        event = kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *args, **named)
+        if not self._closed:
+            self._seq += 1
+            self._take(kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *a, **named), then)
+
+    def _take(self, event: Event, then: Listener | None) -> None:
         if self._events is None:
             self._show(event, then)
             return
         self._buffer.append((event, then))
         if self._commit_task is None:
-            self._commit_task = asyncio.get_running_loop().create_task(self._commit(self._events))
+            self._commit_soon(self._events)
+
+    def _commit_soon(self, events: Events) -> asyncio.Task[None]:
+        """As a task of its own, whose first turn comes after that of all who are about to record something."""
+        self._commit_task = asyncio.get_running_loop().create_task(self._commit(events))
+        return self._commit_task
 
     async def flush(self) -> None:
         """Returns when all that was recorded so far is stored; raises what kept it from being stored."""
         last = self._seq
         while self._events is not None and self._stored < last and self._failure is None:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            await waiter
+            task = self._commit_task
+            if task is None or task.cancelled():  # before its first turn, together with all others of a loop that ends
+                task = self._commit_soon(self._events)
+            await asyncio.wait((task,))
         if self._failure is not None:
             raise self._failure
 
@@ -125,11 +131,10 @@ class Journal:
             self._commit_task = None
             for event, then in batch:
                 self._show(event, then)
-        except Exception as error:  # a store is foreign ground, and a run must never hang for want of its commit
+        except (Exception, asyncio.CancelledError) as error:  # whatever a store raises: a run must not wait in vain
             self._fail(error)
         if self._buffer and self._commit_task is None:
-            self._commit_task = asyncio.get_running_loop().create_task(self._commit(events))
-        self._wake()
+            self._commit_soon(events)
 
     def _show(self, event: Event, then: Listener | None) -> None:
         for listener in self.listeners:
@@ -140,20 +145,14 @@ class Journal:
         if then is not None:
             then(event)
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         self._failure = error if isinstance(error, AnswerableError) else _unwritable(self._run, error)
         self._closed = True
         self._buffer.clear()
         self.on_failure(self._failure)
 
-    def _wake(self) -> None:
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
-
-def _unwritable(run: RunId, error: Exception) -> OperatorError:
+def _unwritable(run: RunId, error: BaseException) -> OperatorError:
     failure = OperatorError(
         f"The events of {run} could not be stored ({type(error).__name__}: {error}).",
         code="journal_unwritable",

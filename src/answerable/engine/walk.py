@@ -81,12 +81,15 @@ class Walk:
         try:
             if event is not None:
                 self._fold(event)
-            while nodes := self.frontier.take():
+            frontier = self.frontier
+            while nodes := frontier.take():
                 for node in nodes:
                     self._start(node)
-            if self.frontier.skipped:
+                if not self._journal.past:
+                    break
+            if frontier.skipped:
                 self._tell_skipped()
-            if self.frontier.ended and not self._ended.done():
+            if frontier.ended and not self._ended.done():
                 self._ended.set_result(None)
         except Exception as error:  # a defect of ours must not leave the run waiting for ever
             self.give_up(error)

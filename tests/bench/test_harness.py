@@ -1,0 +1,28 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "bench", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+
+
+def test_a_measurement_is_printed_as_json_and_the_exit_code_tells_of_missed_limits() -> None:
+    done = bench("sleeps", "--quick", "--json")
+    report = json.loads(done.stdout)
+    names = [figure["name"] for figure in report["figures"]]
+    assert names == ["sleeps, 20 uneven chains of 10", "sleeps, 100 x 50 ms at once"]
+    for figure in report["figures"]:
+        assert figure["ratio"] == figure["ours"] / figure["floor"] >= 1
+        assert figure["met"] == (figure["ratio"] <= figure["limit"])
+    assert done.returncode == (0 if all(figure["met"] for figure in report["figures"]) else 1)
+
+
+def test_an_unknown_name_is_wrong_usage() -> None:
+    done = bench("nonsense")
+    assert done.returncode == 2
+    assert "there is no nonsense; choose from engine" in done.stderr
