@@ -68,6 +68,8 @@ class Draft(NamedTuple):
     combination: Combination | None = None
     extra: frozenset[int] = frozenset()
     """Tables that must take part although no column of theirs is named."""
+    avoid: frozenset[int] = frozenset()
+    """Columns that joins must not use, where a table points to another in two ways."""
 
 
 Clause: TypeAlias = tuple[Condition, ...]

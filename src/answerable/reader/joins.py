@@ -10,17 +10,24 @@ class NoPath(Exception):
     """The tables are not connected by any relationship."""
 
 
-def join_tree(schema: Schema, first: int, needed: Iterable[int]) -> list[Edge]:
+def join_tree(schema: Schema, first: int, needed: Iterable[int], avoid: frozenset[int] = frozenset()) -> list[Edge]:
     """Edges in the order in which they can be joined, starting from `first`.
 
     Grown by adding the nearest missing table each time (the classic approximation; exact for two tables, and for more
     it differs only where several shortest paths exist).
     """
-    inside = {first}
+    return grown_tree(schema, {first}, needed, avoid)
+
+
+def grown_tree(
+    schema: Schema, joined: Iterable[int], needed: Iterable[int], avoid: frozenset[int] = frozenset()
+) -> list[Edge]:
+    """The edges that bring the needed tables to those that are joined already."""
+    inside = set(joined)
     missing = set(needed) - inside
     tree: list[Edge] = []
     while missing:
-        path = _nearest(schema, inside, missing)
+        path = _nearest(schema, inside, missing, avoid)
         if path is None:
             raise NoPath
         tree.extend(path)
@@ -32,11 +39,11 @@ def join_tree(schema: Schema, first: int, needed: Iterable[int]) -> list[Edge]:
 def distance(schema: Schema, start: int, end: int) -> float | None:
     if start == end:
         return 0.0
-    path = _nearest(schema, {start}, {end})
+    path = _nearest(schema, {start}, {end}, frozenset())
     return None if path is None else sum(edge.cost for edge in path)
 
 
-def _nearest(schema: Schema, inside: set[int], missing: set[int]) -> list[Edge] | None:
+def _nearest(schema: Schema, inside: set[int], missing: set[int], avoid: frozenset[int]) -> list[Edge] | None:
     queue: list[tuple[float, int, int]] = [(0.0, order, table) for order, table in enumerate(sorted(inside))]
     best: dict[int, float] = dict.fromkeys(inside, 0.0)
     came: dict[int, Edge] = {}
@@ -49,6 +56,8 @@ def _nearest(schema: Schema, inside: set[int], missing: set[int]) -> list[Edge] 
         if table in missing:
             return _walk_back(came, table, inside)
         for edge in schema.edges.get(table, ()):
+            if avoid and any(here in avoid or there in avoid for here, there in edge.pairs):
+                continue
             total = cost + edge.cost
             if total < best.get(edge.end, float("inf")):
                 best[edge.end] = total

@@ -31,6 +31,17 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "high": ("height", "altitude", "elevation"),
     "highest": ("altitude", "elevation", "height"),
     "lowest": ("elevation", "altitude"),
+    "higher": ("height", "altitude", "elevation"),
+    "lower": ("height", "altitude", "elevation"),
+    "elevated": ("elevation", "altitude"),
+    "heavier": ("weight",),
+    "lighter": ("weight",),
+    "faster": ("speed", "velocity"),
+    "slower": ("speed",),
+    "smaller": ("size", "area", "population"),
+    "hot": ("temperature",),
+    "warm": ("temperature",),
+    "cold": ("temperature",),
     "heavy": ("weight",),
     "heaviest": ("weight",),
     "lightest": ("weight",),
@@ -49,7 +60,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "largest": ("size", "area", "population"),
     "smallest": ("size", "area", "population"),
     "small": ("size", "area"),
-    "larger": ("size", "area"),
+    "larger": ("size", "area", "population"),
     "bigger": ("size", "area"),
     "rich": ("salary", "income", "wealth"),
     "earn": ("salary", "earning", "income"),
@@ -205,3 +216,15 @@ AGGREGATES: dict[str, str] = {
     "bottom": "min",
     "worst": "min",
 }
+
+_GENERIC = """
+belong belongs belonged contain make made makes take taken took go goes come came come become put use used using uses
+exist exists include work works working see seen need want know call called named consist involve involved
+relate related associate associated correspond hold held held happen happened occur occurred appear appeared keep kept set sort
+ever currently now still already yet exactly approximately roughly about least most once twice times time ones record
+records entry entries data database information detail details item items thing things value values result results
+list lists table row rows column group kind type overall whole entire full complete single particular certain specific
+given following available existing recorded stored listed registered please kindly also too well just only both
+"""
+GENERIC = frozenset(_GENERIC.split())
+"""Words that carry little and may go without a counterpart, like the verbs that just connect."""

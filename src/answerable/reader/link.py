@@ -4,16 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from answerable.core.catalog import ValueLookup
 from answerable.core.words import stem
 from answerable.reader.lexicon import STOPWORDS, SYNONYMS
-from answerable.reader.normalise import Question, Token
+from answerable.reader.normalise import Question, Quote, Token
 from answerable.reader.schema import Schema, Target, Variant
 
 MAX_VALUE_WORDS = 7
 _LEAST_SCORE = 0.3
 _PREFIX = 5
+_SEXES = {
+    **dict.fromkeys(("male", "males", "man", "men", "boy", "boys"), "M"),
+    **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls"), "F"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ def _forms(token: Token, schema: Schema) -> Iterator[tuple[str, float]]:
         form = stem(synonym)
         if form in schema.by_stem:
             yield form, 0.6
+    if token.lower.endswith("s") and token.lower[:-1] != token.stem and token.lower[:-1] in schema.by_stem:
+        yield token.lower[:-1], 0.95
     if token.stem not in schema.by_stem and token.lower not in STOPWORDS and len(token.stem) >= 4:
         yield from _near_forms(token.stem, schema)
 
@@ -123,19 +130,24 @@ def _shared_prefix(left: str, right: str) -> int:
 def _mentions(
     target: Target, variants: Iterable[Variant], positions: Mapping[str, Mapping[int, float]]
 ) -> list[Mention]:
-    """The places where the target is named; of overlapping ones the best."""
-    windows: list[tuple[float, int, int]] = []
-    for variant in variants:
-        windows.extend(_windows(variant, positions))
-    windows.sort(key=lambda window: (-window[0], window[1], window[2]))
-    kept: list[tuple[float, int, int]] = []
-    for score, start, end in windows:
-        if all(end <= other[1] or start >= other[2] for other in kept):
-            kept.append((score, start, end))
-    return [Mention(target.kind, target.id, start, end, score) for score, start, end in kept]
+    """The places where the target is named; of overlapping ones the fullest, then the most compact."""
+    windows = [window for variant in variants for window in _windows(variant, positions)]
+    windows.sort(key=lambda w: (-w.score, -w.matched, w.end - w.start, w.start))
+    kept: list[_Window] = []
+    for window in windows:
+        if all(window.end <= other.start or window.start >= other.end for other in kept):
+            kept.append(window)
+    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in kept]
 
 
-def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> Iterator[tuple[float, int, int]]:
+class _Window(NamedTuple):
+    score: float
+    matched: int
+    start: int
+    end: int
+
+
+def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> Iterator[_Window]:
     places = sorted(
         (place, index, quality)
         for index, stem_ in enumerate(variant.stems)
@@ -154,32 +166,57 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> 
                 used[place] = index
         score = variant.strength * sum(gained.values()) / total
         if score >= _LEAST_SCORE:
-            yield score, start, max(used) + 1
+            yield _Window(round(score, 4), len(used), start, max(used) + 1)
 
 
 def _values(question: Question, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
     tokens = question.tokens
+    for quote in question.quotes:
+        found = [*_hits(schema, values, quote.text, quote.start, quote.end, quoted=True)]
+        yield from found
+        if not any(hit.score >= 1.0 for hit in found):
+            yield from _parts_of_quote(question, schema, values, quote)
     for start, token in enumerate(tokens):
-        if token.kind == "quoted":
-            yield from _hits(question, schema, values, start, start + 1, quoted=True)
-        elif token.kind in ("word", "number", "date"):
-            for end in range(start + 1, min(start + MAX_VALUE_WORDS, len(tokens)) + 1):
-                last = tokens[end - 1]
-                if last.kind == "quoted":
-                    break
-                if last.kind == "mark" or _only_stopwords(tokens[start:end]):
-                    continue
-                yield from _hits(question, schema, values, start, end, quoted=False)
+        if token.kind not in ("word", "number", "date") or _is_filler(token):
+            continue
+        yield from _sexes(schema, token, start)
+        for end in range(start + 1, min(start + MAX_VALUE_WORDS, len(tokens)) + 1):
+            last = tokens[end - 1]
+            if last.kind == "quoted":
+                break
+            if last.kind == "mark" or _is_filler(last) or (end == start + 1 and token.kind == "number"):
+                continue
+            yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
 
 
-def _only_stopwords(tokens: Sequence[Token]) -> bool:
-    return all(token.lower in STOPWORDS or token.kind == "mark" for token in tokens)
+def _parts_of_quote(question: Question, schema: Schema, values: ValueLookup, quote: Quote) -> Iterator[ValueMention]:
+    """A quoted full name may be kept as two values, first and last name."""
+    for place in range(quote.start, quote.end):
+        if 1 < quote.end - quote.start <= 3:
+            yield from _hits(schema, values, question.tokens[place].text, place, place + 1, quoted=False)
+
+
+def _sexes(schema: Schema, token: Token, place: int) -> Iterator[ValueMention]:
+    """Columns of sexes often hold just a letter."""
+    letter = _SEXES.get(token.lower)
+    if letter is None:
+        return
+    for name in ("sex", "gender"):
+        for target in schema.by_stem.get(stem(name), ()):
+            if target.kind == "column":
+                for example in schema.columns[target.id].source.examples:
+                    if example.upper() == letter:
+                        yield ValueMention(place, place + 1, target.id, example, 0.95, False)
+
+
+def _is_filler(token: Token) -> bool:
+    """No value begins or ends with such a word, unless it is written with a capital."""
+    return token.lower in STOPWORDS and not token.capital
 
 
 def _hits(
-    question: Question, schema: Schema, values: ValueLookup, start: int, end: int, *, quoted: bool
+    schema: Schema, values: ValueLookup, phrase: str, start: int, end: int, *, quoted: bool
 ) -> Iterator[ValueMention]:
-    phrase = question.tokens[start].text if quoted else question.span_text(start, end)
     least = 0.6 if quoted else 0.85
     for hit in values.find(phrase):
         column = schema.column_of(hit.table, hit.column)

@@ -57,9 +57,19 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """Tokens `start` to `end` stood between quotation marks."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     text: str
     tokens: tuple[Token, ...]
+    quotes: tuple[Quote, ...] = ()
     truncated: bool = False
 
     def span_text(self, start: int, end: int) -> str:
@@ -71,19 +81,33 @@ def normalise(text: str) -> Question:
     cut = unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).translate(_TRANSLATE)
     clean = " ".join(cut.split())
     tokens: list[Token] = []
+    quotes: list[Quote] = []
     for match in _TOKEN.finditer(clean):
-        tokens.extend(_tokens_of(match))
+        found = _tokens_of(match)
+        if found and found[0].kind == "quoted":
+            quotes.append(Quote(len(tokens), len(tokens) + len(found), match.group()[1:-1].strip()))
+        tokens.extend(found)
         if len(tokens) >= MAX_TOKENS:
             break
-    return Question(clean, tuple(tokens), truncated=len(text) > MAX_CHARACTERS or len(tokens) >= MAX_TOKENS)
+    truncated = len(text) > MAX_CHARACTERS or len(tokens) >= MAX_TOKENS
+    return Question(clean, tuple(tokens), tuple(quotes), truncated)
 
 
 def _tokens_of(match: re.Match[str]) -> list[Token]:
     kind = match.lastgroup
     text, start, end = match.group(), match.start(), match.end()
     if kind == "quoted":
-        inner = text[1:-1].strip()
-        return [Token(inner, inner.lower(), inner.lower(), "quoted", start, end, capital=True)] if inner else []
+        return [
+            Token(
+                word.group(),
+                word.group().lower(),
+                stem(word.group().lower()),
+                "quoted",
+                start + word.start(),
+                start + word.end(),
+            )
+            for word in re.finditer(r"[^\s\"]+", text[:-1] if text[0] == '"' else " " + text[1:-1])
+        ]
     if kind == "number":
         return [Token(text, text.lower(), text.lower(), "number", start, end, value=_number(text))]
     if kind == "date":

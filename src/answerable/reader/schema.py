@@ -4,12 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table
+from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueLookup
 from answerable.reader.names import spelled_out, split_name, stems
 
 NUMERIC = frozenset({"integer", "number"})
 TEMPORAL = frozenset({"date", "datetime"})
 _FILLER = frozenset({"of", "the", "in", "and", "or", "for", "to", "a", "by", "is", "on", "at", "if", "ref"})
+_MAX_COMPARED_COLUMNS = 400
+SHARED = ""
+"""The name of a relationship that the catalog does not know."""
 _DISPLAY_NAMES = ("name", "title", "full name", "label")
 
 
@@ -113,7 +116,8 @@ class Schema:
         return self.measures[target.id][1]
 
 
-def build_schema(catalog: Catalog) -> Schema:
+def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
+    """With the values, columns that hold the same things are found joinable even where no relationship says so."""
     schema = Schema(catalog)
     vocabulary = _vocabulary(catalog)
     frequency = _stem_frequency(catalog, vocabulary)
@@ -121,6 +125,8 @@ def build_schema(catalog: Catalog) -> Schema:
         _add_table(schema, table, vocabulary, frequency)
     for relationship in catalog.relationships:
         _add_edges(schema, relationship)
+    if values is not None and len(schema.columns) <= _MAX_COMPARED_COLUMNS:
+        _add_shared_domains(schema, values)
     for table_view in schema.tables:
         table_view.bridge = _is_bridge(schema, table_view)
         table_view.display = _display_column(schema, table_view)
@@ -208,8 +214,13 @@ def _add_column(
     view = ColumnView(len(schema.columns), table.id, column, words)
     full = spelled_out(words)
     short = _without_table(full, spelled_out(table.words))
+    own = 0.9 if column.label else 1.0  # people call it by its label rather than by its name
     view.variants = _merge(
-        (_variant(words, frequency), _variant(full, frequency, 0.97), _variant(short, frequency, 0.95)),
+        (
+            _variant(words, frequency, own),
+            _variant(full, frequency, 0.97 * own),
+            _variant(short, frequency, 0.95 * own),
+        ),
         _named_variants((column.label, *column.synonyms), frequency),
     )
     schema.columns.append(view)
@@ -251,6 +262,41 @@ def _add_edges(schema: Schema, relationship: Relationship) -> None:
     cost = 1.0 + (1.0 - relationship.confidence)
     schema.edges[start].append(Edge(relationship, start, end, cost, tuple(pairs)))
     schema.edges[end].append(Edge(relationship, end, start, cost, tuple((b, a) for a, b in pairs)))
+
+
+def _add_shared_domains(schema: Schema, values: ValueLookup) -> None:
+    """A text column whose frequent values all occur in a unique column of another table can be joined with it."""
+    related = {pair for edges in schema.edges.values() for edge in edges for pair in edge.pairs}
+    for column in schema.columns:
+        examples = [example for example in column.source.examples if example][:4]
+        if column.source.type != "text" or column.source.unique or len(examples) < 3:
+            continue
+        shared = [_columns_with(schema, values, example) for example in examples]
+        for other in sorted(set.intersection(*shared)):
+            there = schema.columns[other]
+            if there.table != column.table and there.source.unique and (column.id, other) not in related:
+                _add_domain_edge(schema, column, there)
+
+
+def _columns_with(schema: Schema, values: ValueLookup, text: str) -> set[int]:
+    hits = [hit for hit in values.find(text, limit=20) if hit.score >= 1.0]
+    return {number for hit in hits if (number := schema.column_of(hit.table, hit.column)) is not None}
+
+
+def _add_domain_edge(schema: Schema, here: ColumnView, there: ColumnView) -> None:
+    start, end = schema.tables[here.table], schema.tables[there.table]
+    relationship = Relationship(
+        name=SHARED,
+        from_table=start.name,
+        from_columns=(here.name,),
+        to_table=end.name,
+        to_columns=(there.name,),
+        origin="inferred",
+        confidence=0.3,
+    )
+    schema.edges[start.id].append(Edge(relationship, start.id, end.id, 1.7, ((here.id, there.id),)))
+    schema.edges[end.id].append(Edge(relationship, end.id, start.id, 1.7, ((there.id, here.id),)))
+    here.foreign = True
 
 
 def _is_bridge(schema: Schema, table: TableView) -> bool:

@@ -26,12 +26,12 @@ from answerable.query.plan import (
 )
 from answerable.reader.draft import Condition, Draft, Point, Term, Values, own_columns
 from answerable.reader.joins import join_tree
-from answerable.reader.schema import Edge, Schema
+from answerable.reader.schema import SHARED, Edge, Schema
 
 
 def to_plan(draft: Draft, schema: Schema) -> QueryPlan:
     """Raises `NoPath` when the tables of the draft are not connected."""
-    return _Builder(schema).plan(draft)
+    return PlanBuilder(schema).plan(draft)
 
 
 def tables_of(draft: Draft, schema: Schema) -> set[int]:
@@ -40,13 +40,15 @@ def tables_of(draft: Draft, schema: Schema) -> set[int]:
     return found | set(draft.extra) | {draft.entity}
 
 
-class _Builder:
+class PlanBuilder:
+    """Turns numbers of the schema into the catalog's names."""
+
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
 
     def plan(self, draft: Draft) -> QueryPlan:
         schema = self.schema
-        edges = join_tree(schema, draft.entity, tables_of(draft, schema))
+        edges = join_tree(schema, draft.entity, tables_of(draft, schema), draft.avoid)
         where = tuple(self.clause(clause) for clause in draft.where)
         having = tuple(self.condition(condition) for condition in draft.having)
         return QueryPlan(
@@ -70,6 +72,9 @@ class _Builder:
 
     def join(self, edge: Edge) -> Join:
         schema = self.schema
+        if edge.relationship.name == SHARED:
+            pairs = tuple((self.column(here), self.column(there)) for here, there in edge.pairs)
+            return Join(table=schema.tables[edge.end].name, on=pairs)
         return Join(
             table=schema.tables[edge.end].name,
             relationship=edge.relationship.name,

@@ -1,0 +1,433 @@
+"""Candidates: clause options combined into drafts, the likeliest first, with their structural variants."""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from math import exp, log
+from typing import NamedTuple
+
+from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, own_columns
+from answerable.reader.joins import NoPath, join_tree
+from answerable.reader.options import Having, Options, Part, Sorting, Test, count_places, logit
+from answerable.reader.scene import Scene
+from answerable.reader.schema import Schema
+from answerable.reader.shape import Shape, shape_of, shape_scores
+
+MAX_CANDIDATES = 80
+_SELECT_SETS = 12
+_WHERE_SETS = 6
+_BASES = 90
+
+Chances = Mapping[str, Mapping[str, float]]
+
+
+class SelectSet(NamedTuple):
+    terms: tuple[Term, ...]
+    score: float
+
+
+class WhereSet(NamedTuple):
+    tests: tuple[Test, ...]
+    score: float
+    dropped: int
+
+
+class Evidence(NamedTuple):
+    """What a candidate rests on, for the ranker."""
+
+    select: float
+    where: float
+    order: float
+    having: float
+    group: float
+    dropped: int
+    tests: tuple[Test, ...]
+    variant: str
+
+
+class Candidate(NamedTuple):
+    draft: Draft
+    shape: Shape
+    scores: tuple[float, ...]
+    """Of the parts of the shape."""
+    evidence: Evidence
+    score: float
+
+
+class Composer:
+    def __init__(self, scene: Scene, options: Options, chances: Chances) -> None:
+        self.scene = scene
+        self.schema = scene.schema
+        self.options = options
+        self.chances = chances
+        self.two_ways = _two_ways(self.schema)
+        self.likely_tables = [t for t, chance in enumerate(options.tables) if chance > 0.45]
+
+    def candidates(self) -> list[Candidate]:
+        best: dict[Draft, Candidate] = {}
+        for draft, evidence in self._drafts():
+            candidate = self._scored(draft, evidence)
+            known = best.get(draft)
+            if known is None or known.score < candidate.score:
+                best[draft] = candidate
+        return heapq.nlargest(MAX_CANDIDATES, best.values(), key=lambda c: c.score)
+
+    def _scored(self, draft: Draft, evidence: Evidence) -> Candidate:
+        shape = shape_of(draft)
+        scores = shape_scores(shape, self.chances)
+        total = sum(scores) + 0.7 * (
+            evidence.select + evidence.where + evidence.order + evidence.having + evidence.group
+        )
+        return Candidate(draft, shape, tuple(scores), evidence, total)
+
+    def _drafts(self) -> Iterator[tuple[Draft, Evidence]]:
+        for select, where, sorting, having in self._bases():
+            for draft, group in self._grouped(select, sorting, having):
+                evidence = Evidence(
+                    select.score,
+                    where.score,
+                    sorting_score(sorting),
+                    having_score(having),
+                    group,
+                    where.dropped,
+                    where.tests,
+                    "",
+                )
+                for based in self._based(draft, where.tests):
+                    for variant, name in self._variants(based, where.tests):
+                        yield variant, evidence._replace(variant=name)
+                        yield from self._distinct(variant, evidence._replace(variant=name))
+
+    def _bases(self) -> list[tuple[SelectSet, WhereSet, Sorting | None, Having | None]]:
+        selects = self._select_sets()
+        wheres = self._where_sets()
+        sortings: list[Sorting | None] = [None, *self.options.sortings]
+        havings: list[Having | None] = [None, *self.options.havings]
+        scored = []
+        for number, (select, where, sorting, having) in enumerate(product(selects, wheres, sortings, havings)):
+            if having is not None and any(t.start <= having.place < t.end for t in where.tests):
+                continue
+            score = select.score + where.score + sorting_score(sorting) + having_score(having)
+            score += self._rough(select, sorting, having)
+            scored.append((score, -number, (select, where, sorting, having)))
+        return [base for _, _, base in heapq.nlargest(_BASES, scored)]
+
+    def _rough(self, select: SelectSet, sorting: Sorting | None, having: Having | None) -> float:
+        """Of the parts of the shape that are settled already."""
+        bare = Draft(
+            0,
+            select.terms,
+            order=sorting.order if sorting else (),
+            limit=sorting.limit if sorting else None,
+            having=(having.condition,) if having else (),
+        )
+        shape = shape_of(bare)
+        chances = self.chances
+        total = chances["select"].get(shape.select, -7.0)
+        total += chances["order"].get(shape.order, -7.0)
+        total += chances["limit"].get(shape.limit, -7.0)
+        return total + chances["having"].get(shape.having, -7.0)
+
+    # Select
+
+    def _select_sets(self) -> list[SelectSet]:
+        parts = [*self.options.parts[:9], self._rows_part()]
+        parts.sort(key=lambda part: -part.chance)
+        sets: dict[tuple[Term, ...], float] = {}
+        for chosen in _subsets(parts):
+            score = sum(logit(part.chance) for part in chosen) * 0.6
+            for terms, cost in self._orders(chosen):
+                sets[terms] = max(score - cost, sets.get(terms, -99.0))
+        ranked = sorted(sets.items(), key=lambda item: -item[1] - self._select_prior(item[0]))
+        return [SelectSet(terms, score) for terms, score in ranked[:_SELECT_SETS]]
+
+    def _orders(self, chosen: list[Part]) -> Iterator[tuple[tuple[Term, ...], float]]:
+        """In the order of the question; also as they are listed at its end, and with one function for all."""
+        first = tuple(part.term for part in sorted(chosen, key=lambda p: (p.place, -p.chance)))
+        yield first, 0.0
+        if len(chosen) > 1:
+            yield tuple(part.term for part in sorted(chosen, key=lambda p: (p.last, p.place))), 0.4
+            functions = {term.function for term in first if term.function not in (None, "count")}
+            if len(functions) == 1 and any(term.function is None for term in first):
+                function = functions.pop()
+                yield tuple(Term(t.column, function) if t.function is None else t for t in first), 1.0
+
+    def _select_prior(self, terms: tuple[Term, ...]) -> float:
+        return self.chances["select"].get(shape_of(Draft(0, terms)).select, -7.0)
+
+    def _rows_part(self) -> Part:
+        chance = sum(exp(value) for name, value in self.chances["select"].items() if "n" in name)
+        first, last = count_places(self.scene)
+        return Part(ROWS, first, chance, last)
+
+    # Where
+
+    def _where_sets(self) -> list[WhereSet]:
+        sets = [WhereSet((), 0.0, 0)]
+        for phrase in self.options.tests:
+            sets = heapq.nlargest(_WHERE_SETS, _extended(sets, phrase), key=lambda s: s.score)
+        nested = self.options.nested[:3]
+        with_nested = [
+            WhereSet((*one.tests, test), one.score + 0.5 * logit(test.chance), one.dropped)
+            for one in sets[:3]
+            for test in nested
+        ]
+        return [*sets, *with_nested]
+
+    # Group
+
+    def _grouped(
+        self, select: SelectSet, sorting: Sorting | None, having: Having | None
+    ) -> Iterator[tuple[Draft, float]]:
+        draft = Draft(
+            entity=-1,
+            select=select.terms,
+            having=(having.condition,) if having else (),
+            order=sorting.order if sorting else (),
+            limit=sorting.limit if sorting else None,
+        )
+        plain = [term for term in select.terms if term.function is None]
+        counted = any(term.function for term in select.terms)
+        by_aggregate = any(order.term.function for order in draft.order)
+        if having is None and not (plain and (counted or by_aggregate)) and not (by_aggregate and not counted):
+            if not (draft.order and counted and not plain):
+                yield draft, 0.0
+            if counted and not plain and "EACH" in self.scene.cue_tags:
+                for column, chance in self.options.groups[:1]:
+                    yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
+            return
+        for column, chance in self._group_columns(plain):
+            yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
+
+    def _group_columns(self, plain: list[Term]) -> list[tuple[int, float]]:
+        known = dict(self.options.groups)
+        found: dict[int, float] = {}
+        for term in plain[:1]:
+            assert term.column is not None
+            found[term.column] = known.get(term.column, 0.1)
+            table = self.schema.tables[self.schema.columns[term.column].table]
+            if table.key is not None and table.key != term.column:
+                unique = self.schema.columns[term.column].source.unique
+                found[table.key] = max(known.get(table.key, 0.1), 0.2 if unique else 0.1)
+        for column, chance in self.options.groups[: 2 if plain else 3]:
+            found.setdefault(column, chance)
+        return sorted(found.items(), key=lambda item: -item[1])[:3]
+
+    # Tables
+
+    def _based(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[Draft]:
+        """The tables that take part: only those of the named columns, or also the likely ones without a column."""
+        draft = draft._replace(where=tuple((test.condition,) for test in tests))
+        named = [self.schema.columns[c].table for c in own_columns(draft)]
+        extra = frozenset(self.likely_tables) - set(named)
+        for entity in self._entities(draft, named):
+            yield draft._replace(entity=entity)
+            if extra - {entity}:
+                yield draft._replace(entity=entity, extra=extra - {entity})
+            if len(extra) > 1:
+                for table in sorted(extra - {entity}):
+                    yield draft._replace(entity=entity, extra=frozenset({table}))
+
+    def _entities(self, draft: Draft, named: list[int]) -> list[int]:
+        if draft.select and draft.select[0].column is not None:
+            return [self.schema.columns[draft.select[0].column].table]
+        ranked = sorted(range(len(self.options.tables)), key=lambda t: (-self.options.tables[t], t))
+        if named:
+            return list(dict.fromkeys([named[0], *(t for t in ranked[:2] if self.options.tables[t] > 0.3)]))[:2]
+        return ranked[:2]
+
+    # Variants
+
+    def _variants(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+        yield draft, ""
+        yield from self._pairs(draft, tests)
+        yield from self._nested_orders(draft)
+        yield from self._inner_tests(draft, tests)
+        yield from self._other_ways(draft)
+        if any(cue.tag == "NEG" for cue in self.scene.cues):
+            yield from self._negations(draft, tests)
+
+    def _nested_orders(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
+        """Of the players from the largest college: the superlative picks a row of another table first."""
+        if draft.limit != 1 or len(draft.order) != 1:
+            return
+        order = draft.order[0]
+        if order.term.function is None and order.term.column is not None and not draft.group:
+            yield from self._nest_first(draft, self.schema.columns[order.term.column].table)
+        elif order.term == ROWS and draft.group and draft.group[0].column is not None:
+            group = draft.group[0]
+            assert group.column is not None
+            inner = Draft(self.schema.columns[group.column].table, (group,), group=(group,), order=draft.order, limit=1)
+            where = (*draft.where, (Condition(group, "=", inner),))
+            yield draft._replace(where=where, group=(), order=(), limit=None, extra=frozenset()), "nest_common"
+            if draft.extra:
+                outer = draft._replace(
+                    where=(*draft.where, (Condition(group, "=", inner._replace(extra=draft.extra)),))
+                )
+                yield outer._replace(group=(), order=(), limit=None, extra=frozenset()), "nest_common"
+
+    def _nest_first(self, draft: Draft, table: int) -> Iterator[tuple[Draft, str]]:
+        if table == draft.entity:
+            return
+        try:
+            path = join_tree(self.schema, draft.entity, [table])
+        except NoPath:
+            return
+        left, right = path[-1].pairs[0]
+        own = tuple(c for c in draft.where if all(self._table_of(t) == table for t in c))
+        rest = tuple(c for c in draft.where if c not in own)
+        inner = Draft(table, (Term(right),), where=own, order=draft.order, limit=1)
+        nested = draft._replace(where=(*rest, (Condition(Term(left), "=", inner),)), order=(), limit=None)
+        yield nested._replace(extra=draft.extra - {table}), "nest_first"
+        for other in self.options.sortings[:3]:
+            if other.limit == 1 and other.order != draft.order and other.order[0].term.function is None:
+                yield nested._replace(extra=draft.extra - {table}, order=other.order, limit=1), "nest_first"
+
+    def _table_of(self, condition: Condition) -> int | None:
+        column = condition.left.column
+        return None if column is None else self.schema.columns[column].table
+
+    def _inner_tests(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+        """Above the average of the modern ones: what is said after the comparison belongs inside."""
+        for number, test in enumerate(tests):
+            inner = test.condition.right
+            if not isinstance(inner, Draft):
+                continue
+            after = [i for i, other in enumerate(tests) if i != number and other.start >= test.start]
+            if after:
+                moved = inner._replace(where=tuple(draft.where[i] for i in after))
+                where = tuple(c for i, c in enumerate(draft.where) if i != number and i not in after)
+                yield draft._replace(where=(*where, (test.condition._replace(right=moved),))), "inner"
+
+    def _other_ways(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
+        """A table that points to another in two ways is joined by the one that is not compared already."""
+        fixed = {
+            c.left.column for clause in draft.where for c in clause if c.operator == "=" and c.left.column is not None
+        }
+        avoid = frozenset(column for column in fixed if column in self.two_ways)
+        if avoid:
+            yield draft._replace(avoid=avoid), "avoid"
+
+    def _distinct(self, draft: Draft, evidence: Evidence) -> Iterator[tuple[Draft, Evidence]]:
+        plain = draft.select and all(term.function is None for term in draft.select) and not draft.group
+        if (
+            plain
+            and draft.limit is None
+            and draft.combination is None
+            and self.chances["distinct"].get("1", -9.0) > log(0.12)
+        ):
+            yield draft._replace(distinct=True), evidence
+
+    def _pairs(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+        """Two conditions on one column: either, or both at once by two rows."""
+        for first in range(len(tests)):
+            for second in range(first + 1, len(tests)):
+                one, two = tests[first].condition, tests[second].condition
+                rest = tuple(clause for i, clause in enumerate(draft.where) if i not in (first, second))
+                same = one.left == two.left
+                if same or "EITHER" in self.scene.cue_tags:
+                    yield draft._replace(where=(*rest, (one, two))), "or"
+                if (same and not draft.order) or ("BOTH" in self.scene.cue_tags and not draft.order):
+                    right = draft._replace(where=(*rest, (two,)))
+                    yield (
+                        draft._replace(where=(*rest, (one,)), combination=Combination("intersect", right)),
+                        "intersect",
+                    )
+
+    def _negations(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+        negated = [i for i, test in enumerate(tests) if test.negated]
+        if negated:
+            flipped = tuple((_opposite(clause[0]),) if i in negated else clause for i, clause in enumerate(draft.where))
+            if flipped != draft.where:
+                yield draft._replace(where=flipped), "unequal"
+        outer = tuple(clause for i, clause in enumerate(draft.where) if i not in negated)
+        inner = tuple(clause for i, clause in enumerate(draft.where) if i in negated)
+        yield from self._not_in(draft, outer, inner)
+        if inner and len(draft.select) <= 2 and not draft.group and all(t.function is None for t in draft.select):
+            left = draft._replace(where=outer, extra=frozenset())
+            right = Draft(draft.entity, draft.select, where=inner, extra=draft.extra)
+            yield left._replace(combination=Combination("except", right)), "except"
+
+    def _not_in(
+        self, draft: Draft, outer: tuple[tuple[Condition, ...], ...], inner: tuple[tuple[Condition, ...], ...]
+    ) -> Iterator[tuple[Draft, str]]:
+        entity = draft.entity
+        start = min(cue.end for cue in self.scene.cues_of("NEG"))
+        for table in self._negated_tables(entity, start, inner):
+            try:
+                path = join_tree(self.schema, entity, [table])
+            except NoPath:
+                continue
+            if not path:
+                continue
+            edge = path[0]
+            left, right = edge.pairs[0]
+            sub = Draft(edge.end, (Term(right),), where=inner, extra=frozenset({table} if table != edge.end else ()))
+            kept = frozenset(t for t in draft.extra if t != table)
+            where = (*outer, (Condition(Term(left), "not_in", sub),))
+            yield draft._replace(where=where, extra=frozenset()), "not_in"
+            if kept:
+                yield draft._replace(where=where, extra=kept), "not_in"
+
+    def _negated_tables(self, entity: int, start: int, inner: tuple[tuple[Condition, ...], ...]) -> list[int]:
+        found = [
+            self.schema.columns[c.left.column].table for clause in inner for c in clause if c.left.column is not None
+        ]
+        for number, mentions in self.scene.tables.items():
+            if any(m.end > start for m in mentions) and self.options.tables[number] > 0.1:
+                found.append(number)
+        found.extend(t for t in self.likely_tables if t not in found)
+        return [t for t in dict.fromkeys(found) if t != entity][:3]
+
+
+def _two_ways(schema: Schema) -> frozenset[int]:
+    """Columns of relationships that run beside another one between the same tables."""
+    seen: dict[tuple[int, int], set[int]] = {}
+    for edges in schema.edges.values():
+        for edge in edges:
+            seen.setdefault((edge.start, edge.end), set()).add(edge.pairs[0][0])
+    return frozenset(column for columns in seen.values() if len(columns) > 1 for column in columns)
+
+
+def _subsets(parts: list[Part]) -> Iterator[list[Part]]:
+    """The likely ones together, each change of one or two of them, and each alone."""
+    base = [part for part in parts if part.chance > 0.5] or parts[:1]
+    yield base
+    for part in parts:
+        yield [part]
+        toggled = [p for p in base if p is not part] if part in base else [*base, part]
+        if toggled:
+            yield toggled
+        for other in base:
+            if part not in base:
+                yield [part if p is other else p for p in base]
+    ranked = parts[:7]
+    for size in range(2, 6):
+        yield ranked[:size]
+    for i, one in enumerate(ranked):
+        for two in ranked[i + 1 :]:
+            yield [one, two]
+
+
+def _extended(sets: list[WhereSet], phrase: list[Test]) -> Iterator[WhereSet]:
+    none = max(0.01, 1.0 - sum(test.chance for test in phrase))
+    for one in sets:
+        yield WhereSet(one.tests, one.score + log(none), one.dropped + 1)
+        for test in phrase:
+            yield WhereSet((*one.tests, test), one.score + log(max(test.chance, 0.005)), one.dropped)
+
+
+def _opposite(condition: Condition) -> Condition:
+    return condition._replace(operator="!=") if condition.operator == "=" else condition
+
+
+def sorting_score(sorting: Sorting | None) -> float:
+    return 0.0 if sorting is None else 0.4 * logit(sorting.chance)
+
+
+def having_score(having: Having | None) -> float:
+    return 0.0 if having is None else 0.4 * logit(having.chance)
+
+
+def tokens_of(tests: Iterable[Test]) -> set[int]:
+    return {place for test in tests for place in range(test.start, test.end)}

@@ -1,0 +1,381 @@
+"""Options for each clause, with how likely each is: what the composer combines into candidates."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log
+from typing import NamedTuple
+
+from answerable.reader.draft import ROWS, Condition, Draft, Operator, Order, Term, Values
+from answerable.reader.features import FUNCTION_TAGS
+from answerable.reader.link import Mention, ValueMention
+from answerable.reader.roles import Roles, functions_said
+from answerable.reader.scene import Scene
+from answerable.reader.tag import OPERATORS, Cue
+
+LEAST = 0.015
+_DOWN = frozenset({"MAX", "MOST", "COMMON", "OLD"})
+_TEXT_CUES = {"LIKE": "contains", "STARTS": "starts_with", "ENDS": "ends_with"}
+
+
+class Part(NamedTuple):
+    """A piece of the query with the place in the question that it comes from."""
+
+    term: Term
+    place: float
+    chance: float
+    last: float = 0.0
+    """The last place where it could come from; lists of what to show often stand at the end."""
+
+
+class Test(NamedTuple):
+    """A condition with the tokens that it accounts for."""
+
+    condition: Condition
+    start: int
+    end: int
+    chance: float
+    negated: bool = False
+    """Stands in the scope of a negation."""
+
+
+class Sorting(NamedTuple):
+    order: tuple[Order, ...]
+    limit: int | None
+    chance: float
+
+
+class Having(NamedTuple):
+    condition: Condition
+    place: int
+    chance: float
+
+
+@dataclass
+class Options:
+    parts: list[Part]
+    tests: list[list[Test]]
+    """For each phrase its possible conditions; one of them, or none, is used."""
+    nested: list[Test]
+    sortings: list[Sorting]
+    havings: list[Having]
+    tables: list[float]
+    groups: list[tuple[int, float]]
+
+
+def logit(chance: float) -> float:
+    bounded = min(max(chance, 0.002), 0.998)
+    return log(bounded / (1.0 - bounded))
+
+
+def gather(scene: Scene, roles: Roles) -> Options:
+    return Options(
+        parts=_parts(scene, roles),
+        tests=[*_value_tests(scene, roles), *_number_tests(scene, roles)],
+        nested=_nested_tests(scene, roles),
+        sortings=_sortings(scene, roles),
+        havings=_havings(scene, roles),
+        tables=roles.tables,
+        groups=_groups(roles),
+    )
+
+
+# Select
+
+
+def _parts(scene: Scene, roles: Roles) -> list[Part]:
+    found = [
+        Part(
+            Term(column),
+            _place(scene, column, chance.mention),
+            chance.probability,
+            _last_place(scene, column, chance.mention),
+        )
+        for column, chance in roles.columns["select"].items()
+        if chance.probability >= LEAST
+    ]
+    for (function, column), chance in roles.aggregates.items():
+        if chance.probability >= LEAST:
+            place = _function_place(scene, function, _place(scene, column, chance.mention))
+            found.append(Part(Term(column, function), place, chance.probability, place))  # type: ignore[arg-type]
+    for column, chance in roles.columns["count"].items():
+        if chance.probability >= LEAST:
+            place = _function_place(scene, "count", _place(scene, column, chance.mention))
+            found.append(Part(Term(column, "count", distinct=True), place, chance.probability, place))
+    return sorted(found, key=lambda part: -part.chance)[:14]
+
+
+def _place(scene: Scene, column: int, mention: Mention | None) -> float:
+    if mention is not None:
+        return float(mention.start)
+    tables = scene.tables.get(scene.schema.columns[column].table, ())
+    return min((float(m.start) for m in tables), default=0.0) + 0.3
+
+
+def _last_place(scene: Scene, column: int, mention: Mention | None) -> float:
+    if mention is None:
+        return _place(scene, column, None)
+    return max(float(m.start) for m in scene.columns[column] if m.score >= mention.score - 0.1)
+
+
+def _function_place(scene: Scene, function: str, place: float) -> float:
+    """Where the aggregate is said: at its cue when that is near, so that `max and min price` keeps its order."""
+    cues = [cue.start for cue in scene.cues if cue.tag in FUNCTION_TAGS[function]]
+    near = min(cues, key=lambda start: abs(start - place), default=None)
+    return place if near is None or abs(near - place) > 8 else near + 0.1
+
+
+def count_places(scene: Scene) -> tuple[float, float]:
+    """Where counting is first and last asked for."""
+    places = [float(cue.start) for cue in scene.cues if cue.tag == "COUNT"] or [99.0]
+    return places[0], places[-1]
+
+
+# Where
+
+
+def _value_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
+    by_span: dict[tuple[int, int], list[Test]] = defaultdict(list)
+    for use in sorted(roles.values, key=lambda u: -u.probability):
+        value = use.value
+        if use.probability < LEAST and not value.quoted:
+            continue
+        operator = _text_operator(scene, value.start, value.end)
+        negated = is_negated(scene, value.start)
+        condition = Condition(Term(value.column), operator, _as_stored(scene, value))
+        tests = by_span[(value.start, value.end)]
+        if len(tests) < 3:
+            tests.append(Test(condition, value.start, value.end, use.probability, negated))
+    return _without_overlaps(by_span)
+
+
+def _as_stored(scene: Scene, value: ValueMention) -> str | int | float:
+    if not scene.schema.columns[value.column].numeric:
+        return value.value
+    try:
+        return int(value.value)
+    except ValueError:
+        return value.value
+
+
+def _without_overlaps(by_span: dict[tuple[int, int], list[Test]]) -> list[list[Test]]:
+    kept: list[tuple[int, int]] = []
+    for span in sorted(by_span, key=lambda s: (-by_span[s][0].chance * (1.0 + 0.2 * (s[1] - s[0])), s)):
+        if all(span[1] <= other[0] or span[0] >= other[1] for other in kept):
+            kept.append(span)
+    return [by_span[span] for span in sorted(kept)]
+
+
+def _text_operator(scene: Scene, start: int, end: int) -> Operator:
+    for cue in scene.cues:
+        if cue.tag in _TEXT_CUES and (0 <= start - cue.end <= 4 or 0 <= cue.start - end <= 1):
+            return _TEXT_CUES[cue.tag]  # type: ignore[return-value]
+    return "="
+
+
+def is_negated(scene: Scene, place: int) -> bool:
+    """A negation stands before, within the same clause or the one before it."""
+    return any(cue.tag == "NEG" and 0 <= place - cue.end <= 6 for cue in scene.cues)
+
+
+def _number_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
+    ranges = _ranges(scene)
+    found: list[list[Test]] = []
+    for place in scene.numbers:
+        if any(second == place for _, second in ranges):
+            continue
+        span = next((r for r in ranges if r[0] == place), None)
+        chance_where = roles.number_roles[place]["where"]
+        uses = sorted((u for u in roles.numbers if u.place == place), key=lambda u: -u.probability)
+        tests: list[Test] = []
+        for use in uses:
+            if use.probability < LEAST or len(tests) >= 3 or any(t.condition.left.column == use.column for t in tests):
+                continue
+            condition = _number_condition(scene, use.column, place, span)
+            chance = (use.probability + chance_where * use.probability) / 2
+            tests.append(Test(condition, place, (span[1] if span else place) + 1, chance, is_negated(scene, place)))
+        if tests:
+            found.append(tests)
+    return found
+
+
+def _ranges(scene: Scene) -> list[tuple[int, int]]:
+    """Pairs of numbers that are the ends of a range: between 3 and 5."""
+    found = []
+    for cue in scene.cues_of("BETWEEN"):
+        after = [place for place in scene.numbers if cue.end <= place <= cue.end + 6]
+        if len(after) >= 2:
+            found.append((after[0], after[1]))
+    return found
+
+
+def _number_condition(scene: Scene, column: int, place: int, span: tuple[int, int] | None) -> Condition:
+    value = _typed(scene, column, place)
+    if span is not None:
+        return Condition(Term(column), "between", Values(value, _typed(scene, column, span[1])))
+    return Condition(Term(column), operator_at(scene, place), value)
+
+
+def _typed(scene: Scene, column: int, place: int) -> int | float | str:
+    """Numbers that a text column holds are compared as text."""
+    token = scene.tokens[place]
+    if token.kind == "date" or token.value is None:
+        return token.text
+    number = token.value
+    if scene.schema.columns[column].source.type == "text":
+        return str(number)
+    return number
+
+
+def operator_at(scene: Scene, place: int) -> Operator:
+    """From the cue before the number (more than 5) or after it (5 or more)."""
+    best: Cue | None = None
+    for cue in scene.cues:
+        if cue.tag not in OPERATORS:
+            continue
+        before, after = place - cue.end, cue.start - place - 1
+        if 0 <= before <= 3 or (0 <= after <= 1 and cue.tag in ("GE", "LE")):
+            best = cue if best is None or abs(cue.start - place) < abs(best.start - place) else best
+    if best is None:
+        return "!=" if is_negated(scene, place) else "="
+    return OPERATORS[best.tag]  # type: ignore[return-value]
+
+
+def _nested_tests(scene: Scene, roles: Roles) -> list[Test]:
+    """More than the average: a column compared with an aggregate of itself."""
+    found = []
+    for cue in scene.cues_of("GT", "LT", "GE", "LE"):
+        for function in functions_said(scene):
+            if function == "sum":
+                continue
+            said = _cue_after(scene, function, cue.end)
+            if said is None:
+                continue
+            for column, chance in _compared_columns(scene, roles, cue):
+                table = scene.schema.columns[column].table
+                inner = Draft(table, (Term(column, function),))  # type: ignore[arg-type]
+                condition = Condition(Term(column), OPERATORS[cue.tag], inner)  # type: ignore[arg-type]
+                found.append(Test(condition, cue.start, said.end, chance))
+    return sorted(found, key=lambda test: -test.chance)[:4]
+
+
+def _cue_after(scene: Scene, function: str, place: int) -> Cue | None:
+    tags = FUNCTION_TAGS[function]
+    return next((cue for cue in scene.cues if cue.tag in tags and 0 <= cue.start - place <= 6), None)
+
+
+def _compared_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterable[tuple[int, float]]:
+    scored = []
+    for column, mentions in scene.columns.items():
+        view = scene.schema.columns[column]
+        if not view.numeric or view.key:
+            continue
+        gap = min(min(abs(m.start - cue.end), abs(cue.start - m.end)) for m in mentions)
+        strength = max(m.score for m in mentions)
+        scored.append((strength * 0.9**gap * (0.3 + roles.tables[view.table]), column))
+    scored.sort(reverse=True)
+    return [(column, min(0.9, score)) for score, column in scored[:3]]
+
+
+# Order
+
+
+def _sortings(scene: Scene, roles: Roles) -> list[Sorting]:
+    columns = sorted(roles.columns["order"].items(), key=lambda item: -item[1].probability)[:4]
+    found: list[Sorting] = []
+    extremes = scene.cues_of("MAX", "MIN", "OLD", "YOUNG", "MOST", "LEAST", "COMMON", "RARE")
+    sorts = scene.cues_of("SORT", "ASC", "DESC")
+    for column, chance in columns:
+        if chance.probability < LEAST:
+            continue
+        place = chance.mention.start if chance.mention else 0
+        if extremes:
+            found.append(_extreme(scene, roles, Term(column), place, extremes, chance.probability))
+        if sorts or not extremes:
+            found.append(Sorting((Order(Term(column), _descends(scene, place)),), None, chance.probability))
+    if extremes:
+        found.extend(_aggregate_sortings(scene, roles, extremes))
+    if sorts:
+        found.append(Sorting((Order(ROWS, _descends(scene, 0)),), None, 0.2))
+        if len(columns) > 1 and columns[1][1].probability > 0.3:
+            found.append(_double_sort(scene, columns[0], columns[1]))
+    return sorted(found, key=lambda sorting: -sorting.chance)[:7]
+
+
+def _double_sort(scene: Scene, first: tuple[int, object], second: tuple[int, object]) -> Sorting:
+    pair = sorted((first, second), key=lambda item: item[1].mention.start if item[1].mention else 99)  # type: ignore[attr-defined]
+    orders = tuple(Order(Term(column), _descends(scene, c.mention.start if c.mention else 0)) for column, c in pair)  # type: ignore[attr-defined]
+    return Sorting(orders, None, min(first[1].probability, second[1].probability))  # type: ignore[attr-defined]
+
+
+def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue], chance: float) -> Sorting:
+    cue = min(cues, key=lambda c: (abs(c.start - place), c.start))
+    down = cue.tag in _DOWN
+    if cue.tag in ("OLD", "YOUNG") and term.column is not None and _is_birth(scene, term.column):
+        down = not down
+    return Sorting((Order(term, down),), _limit_near(scene, roles, cue), chance)
+
+
+def _is_birth(scene: Scene, column: int) -> bool:
+    view = scene.schema.columns[column]
+    return view.temporal or any(
+        word in ("birth", "birthday", "year", "date", "founded", "opening") for word in view.words
+    )
+
+
+def _limit_near(scene: Scene, roles: Roles, cue: Cue) -> int:
+    """The top 3, the 3 largest; else 1."""
+    for place in sorted(scene.numbers, key=lambda p: abs(p - cue.start)):
+        value = scene.tokens[place].value
+        if isinstance(value, int) and value > 0 and roles.number_roles[place]["limit"] > 0.3:
+            return value
+    return 1
+
+
+def _aggregate_sortings(scene: Scene, roles: Roles, extremes: list[Cue]) -> list[Sorting]:
+    found = []
+    for cue in extremes:
+        if cue.tag in ("MOST", "LEAST", "COMMON", "RARE", "MAX", "MIN"):
+            strong = 0.5 if cue.tag in ("MOST", "LEAST", "COMMON", "RARE") or "COUNT" in scene.cue_tags else 0.05
+            found.append(Sorting((Order(ROWS, cue.tag in _DOWN),), _limit_near(scene, roles, cue), strong))
+    for (function, column), chance in roles.aggregates.items():
+        order = roles.columns["order"].get(column)
+        if function in ("avg", "sum") and order is not None:
+            likely = max(chance.probability, order.probability)
+            if likely > 0.1:
+                place = order.mention.start if order.mention else 0
+                found.append(_extreme(scene, roles, Term(column, function), place, extremes, likely * 0.7))  # type: ignore[arg-type]
+    return found
+
+
+def _descends(scene: Scene, place: int) -> bool:
+    cues = scene.cues_of("ASC", "DESC")
+    if not cues:
+        return False
+    return min(cues, key=lambda c: abs(c.start - place)).tag == "DESC"
+
+
+# Having and groups
+
+
+def _havings(scene: Scene, roles: Roles) -> list[Having]:
+    found = []
+    for place in scene.numbers:
+        chance = roles.number_roles[place]["having"]
+        number = scene.tokens[place].value
+        if chance < 0.05 or number is None:
+            continue
+        operator = operator_at(scene, place)
+        found.append(Having(Condition(ROWS, operator, number), place, chance))
+        for (function, column), use in roles.aggregates.items():
+            if use.probability > 0.05 or (use.mention and abs(use.mention.start - place) < 5):
+                term = Term(column, function)  # type: ignore[arg-type]
+                found.append(Having(Condition(term, operator, number), place, chance * 0.3))
+    if "ONCE" in scene.cue_tags:
+        found.append(Having(Condition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
+    return sorted(found, key=lambda having: -having.chance)[:4]
+
+
+def _groups(roles: Roles) -> list[tuple[int, float]]:
+    ranked = sorted(roles.columns["group"].items(), key=lambda item: -item[1].probability)
+    return [(column, chance.probability) for column, chance in ranked[:4] if chance.probability >= 0.05]

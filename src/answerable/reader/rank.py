@@ -1,0 +1,230 @@
+"""Ranking: what speaks for and against a candidate as a whole, and the model that weighs it."""
+
+from collections.abc import Sequence
+from math import log
+
+from answerable.reader.compose import Candidate
+from answerable.reader.draft import Draft, Term, all_drafts, own_columns, own_terms
+from answerable.reader.features import Vector
+from answerable.reader.joins import NoPath, join_tree
+from answerable.reader.roles import Roles
+from answerable.reader.scene import Scene
+from answerable.reader.to_plan import tables_of
+
+_VARIANTS = ("", "or", "intersect", "unequal", "not_in", "except", "nest_first", "nest_common", "inner", "avoid")
+_CUES = (
+    "COUNT",
+    "AVG",
+    "SUM",
+    "MAX",
+    "MIN",
+    "MOST",
+    "LEAST",
+    "COMMON",
+    "OLD",
+    "YOUNG",
+    "EACH",
+    "SORT",
+    "ASC",
+    "DESC",
+    "NEG",
+    "BOTH",
+    "EITHER",
+    "DISTINCT",
+    "GT",
+    "LT",
+    "GE",
+    "LE",
+    "BETWEEN",
+    "LIKE",
+    "REL",
+    "THAN",
+    "BY",
+    "MUCH",
+)
+_UNCOVERED = ("COL", "TAB", "VAL", "NUM", "QUOTE", "DATE", "O")
+
+
+class Ranker:
+    """Of one question: knows what was said, and compares it with what each candidate uses."""
+
+    def __init__(self, scene: Scene, roles: Roles, candidates: Sequence[Candidate]) -> None:
+        self.scene = scene
+        self.schema = scene.schema
+        self.roles = roles
+        self.candidates = candidates
+        self.top = candidates[0].score if candidates else 0.0
+        self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
+        self.column_spans = {number: [(m.start, m.end) for m in ms] for number, ms in scene.columns.items()}
+        self.table_spans = {
+            number: [(m.start, m.end) for m in ms if m.score > 0.45] for number, ms in scene.tables.items()
+        }
+
+    def vectors(self) -> list[Vector | None]:
+        """Nothing for a candidate whose tables cannot be joined."""
+        return [self._vector(candidate, number) for number, candidate in enumerate(self.candidates)]
+
+    def _vector(self, candidate: Candidate, number: int) -> Vector | None:
+        draft, evidence = candidate.draft, candidate.evidence
+        drafts = all_drafts(draft)
+        try:
+            joined = [self._joined(d) for d in drafts]
+        except NoPath:
+            return None
+        return [
+            candidate.score,
+            self.top - candidate.score,
+            float(number),
+            *candidate.scores,
+            evidence.select,
+            evidence.where,
+            evidence.order,
+            evidence.having,
+            evidence.group,
+            float(evidence.dropped),
+            min((test.chance for test in evidence.tests), default=1.0),
+            *(float(evidence.variant == name) for name in _VARIANTS),
+            *self._tables(drafts, joined),
+            *self._coverage(drafts, joined, evidence.tests),
+            *self._cue_use(draft, drafts),
+            *self._form(draft, drafts, joined[0]),
+            *self._selected(draft),
+            *self.cues,
+            float(len(self.scene.tokens)),
+            float(len(self.scene.values)),
+            float(len(self.scene.numbers)),
+        ]
+
+    def _joined(self, draft: Draft) -> set[int]:
+        needed = tables_of(draft, self.schema)
+        return {draft.entity} | {edge.end for edge in join_tree(self.schema, draft.entity, needed, draft.avoid)}
+
+    def _tables(self, drafts: list[Draft], joined: list[set[int]]) -> Vector:
+        used = set().union(*joined)
+        chances = self.roles.tables
+        named = {self.schema.columns[c].table for d in drafts for c in own_columns(d)}
+        missing = [chance for table, chance in enumerate(chances) if table not in used]
+        return [
+            float(len(joined[0])),
+            float(len(used)),
+            min(chances[t] for t in used),
+            sum(log(max(chances[t], 0.01)) for t in used),
+            sum(log(max(1.0 - chance, 0.01)) for chance in missing),
+            max(missing, default=0.0),
+            float(len(used - named)),
+            float(sum(t not in self.table_spans and t not in named for t in used)),
+            float(sum(self.schema.tables[t].bridge for t in used)),
+        ]
+
+    def _coverage(self, drafts: list[Draft], joined: list[set[int]], tests: Sequence) -> Vector:  # type: ignore[type-arg]
+        covered: set[int] = set()
+        for column in {c for d in drafts for c in own_columns(d)}:
+            for start, end in self.column_spans.get(column, ()):
+                covered.update(range(start, end))
+        for table in set().union(*joined):
+            for start, end in self.table_spans.get(table, ()):
+                covered.update(range(start, end))
+        for test in tests:
+            covered.update(range(test.start, test.end))
+        numbers = {d.limit for d in drafts} | {
+            c.right for d in drafts for c in d.having if not isinstance(c.right, tuple)
+        }
+        for place in self.scene.numbers:
+            if self.scene.tokens[place].value in numbers:
+                covered.add(place)
+        counts = dict.fromkeys(_UNCOVERED, 0.0)
+        for place, tag in enumerate(self.scene.tags):
+            if tag in counts and place not in covered:
+                counts[tag] += 1.0
+        return [*counts.values(), float(len(covered)) / max(1, len(self.scene.tokens))]
+
+    def _cue_use(self, draft: Draft, drafts: list[Draft]) -> Vector:
+        """For each kind of cue: said but unused, and used but unsaid."""
+        said = self.scene.cue_tags
+        terms = [term for d in drafts for term in own_terms(d)]
+        functions = {term.function for term in terms}
+        orders = [order for d in drafts for order in d.order]
+        conditions = [c for d in drafts for clause in d.where for c in clause]
+        extreme = any(d.limit is not None for d in drafts) or bool(functions & {"max", "min"})
+        operators = {c.operator for c in conditions} | {c.operator for d in drafts for c in d.having}
+        negative = bool({"!=", "not_in"} & operators) or (
+            draft.combination is not None and draft.combination.operator == "except"
+        )
+        uses = (
+            ({"COUNT"}, "count" in functions),
+            ({"AVG"}, "avg" in functions),
+            ({"SUM"}, "sum" in functions),
+            ({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"}, extreme),
+            ({"EACH"}, any(d.group for d in drafts)),
+            ({"SORT", "ASC", "DESC"}, any(o for o in orders) and draft.limit is None),
+            ({"NEG"}, negative),
+            ({"EITHER"}, any(len(clause) > 1 for d in drafts for clause in d.where)),
+            ({"BOTH"}, draft.combination is not None),
+            ({"GT", "GE"}, bool({">", ">="} & operators)),
+            ({"LT", "LE"}, bool({"<", "<="} & operators)),
+            ({"BETWEEN"}, "between" in operators),
+            ({"LIKE", "STARTS", "ENDS"}, bool({"contains", "starts_with", "ends_with"} & operators)),
+            ({"DISTINCT"}, draft.distinct or any(term.distinct for term in terms) or bool(draft.group)),
+        )
+        vector: Vector = []
+        for tags, used in uses:
+            present = not said.isdisjoint(tags)
+            vector.append(float(present and not used))
+            vector.append(float(used and not present))
+        return vector
+
+    def _form(self, draft: Draft, drafts: list[Draft], joined: set[int]) -> Vector:
+        columns = self.schema.columns
+        group = draft.group[0].column if draft.group else None
+        selected = {term.column for term in draft.select if term.function is None}
+        order = draft.order[0].term if draft.order else None
+        return [
+            float(len(draft.select)),
+            float(sum(len(clause) for clause in draft.where)),
+            float(len(drafts)),
+            float(group is not None and group in selected),
+            float(group is not None and columns[group].key),
+            float(group is not None and columns[group].source.unique and len(joined) == 1),
+            float(group is not None and columns[group].table in joined and len(joined) == 1),
+            float(order is not None and order.column in selected),
+            float(order is not None and order.column is not None and columns[order.column].numeric),
+            float(order is not None and order.column is not None and columns[order.column].looks_like_id),
+            float(any(c.left.column in selected and c.operator == "=" for clause in draft.where for c in clause)),
+            float(draft.limit or 0),
+            float(draft.distinct),
+            float(len({t.column for t in draft.select}) < len(draft.select)),
+            float(draft.entity in self.table_spans),
+            min((start for start, _ in self.table_spans.get(draft.entity, ())), default=40.0),
+            float(all(columns[c].source.unique for c in selected if c is not None)),
+        ]
+
+    def _selected(self, draft: Draft) -> Vector:
+        """Of the weakest selected column: its chance, and the best chance of one that was left out."""
+        chances = self.roles.columns["select"]
+        inside = [self._term_chance(term) for term in draft.select]
+        taken = {term.column for term in draft.select}
+        outside = [chance.probability for column, chance in chances.items() if column not in taken]
+        aggregates = [c.probability for (_, column), c in self.roles.aggregates.items() if column not in taken]
+        order = draft.order[0].term.column if draft.order else None
+        orders = self.roles.columns["order"]
+        return [
+            min(inside, default=0.0),
+            max(inside, default=0.0),
+            max(outside, default=0.0),
+            max(aggregates, default=0.0),
+            orders[order].probability if order is not None and order in orders else 0.0,
+            max((c.probability for column, c in orders.items() if column != order), default=0.0),
+            max((c.probability for c in self.roles.columns["group"].values()), default=0.0),
+            max((c.probability for c in self.roles.columns["count"].values()), default=0.0),
+        ]
+
+    def _term_chance(self, term: Term) -> float:
+        if term.column is None:
+            return 1.0
+        if term.function is None:
+            chance = self.roles.columns["select"].get(term.column)
+        elif term.function == "count":
+            chance = self.roles.columns["count"].get(term.column)
+        else:
+            chance = self.roles.aggregates.get((term.function, term.column))
+        return chance.probability if chance is not None else 0.0

@@ -1,0 +1,151 @@
+"""Roles: how likely each column, value and number takes which part in the query, by small boosted trees."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from answerable.reader.features import FUNCTION_TAGS, Featurizer
+from answerable.reader.link import Mention, ValueMention
+from answerable.reader.scene import Scene
+from answerable.reader.trees import Trees
+
+_Key = TypeVar("_Key")
+
+MAX_COLUMNS = 60
+MENTIONS_PER_COLUMN = 3
+_TIME_WORDS = frozenset({"year", "date", "yr", "when", "founded", "time"})
+COLUMN_ROLES = ("select", "group", "order", "count")
+NUMBER_ROLES = ("where", "having", "limit")
+
+
+class Chance(NamedTuple):
+    probability: float
+    mention: Mention | None
+
+
+class NumberUse(NamedTuple):
+    probability: float
+    place: int
+    column: int
+    mention: Mention | None
+
+
+class ValueUse(NamedTuple):
+    probability: float
+    value: ValueMention
+
+
+@dataclass
+class Roles:
+    """Chances by role. Columns are absent where they were not considered."""
+
+    tables: list[float]
+    columns: dict[str, dict[int, Chance]] = field(default_factory=dict)
+    aggregates: dict[tuple[str, int], Chance] = field(default_factory=dict)
+    values: list[ValueUse] = field(default_factory=list)
+    numbers: list[NumberUse] = field(default_factory=list)
+    number_roles: dict[int, dict[str, float]] = field(default_factory=dict)
+
+
+RoleModels = dict[str, Trees]
+
+
+def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
+    """Columns with the places where they are mentioned, and those that stand for a mentioned table."""
+    schema = scene.schema
+    scored: dict[int, float] = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
+    for number, mentions in scene.tables.items():
+        table = schema.tables[number]
+        strength = max(m.score for m in mentions)
+        if strength >= 0.45:
+            for column in (table.display, table.key, *(c for c in table.columns[:2])):
+                if column is not None:
+                    scored.setdefault(column, strength * 0.8)
+    for rivals in scene.rivals.values():
+        for value in rivals:
+            scored.setdefault(value.column, 0.5)
+    if any(is_time(scene, place) for place in scene.numbers):
+        for column in time_columns(scene):
+            scored.setdefault(column, 0.55)
+    best = sorted(scored, key=lambda number: (-scored[number], number))[:MAX_COLUMNS]
+    return [(number, mention) for number in sorted(best) for mention in _places(scene, number)]
+
+
+def is_time(scene: Scene, place: int) -> bool:
+    """A number that may be a year, or a whole date."""
+    token = scene.tokens[place]
+    return token.kind == "date" or (isinstance(token.value, int) and 1800 <= token.value <= 2100)
+
+
+def time_columns(scene: Scene) -> list[int]:
+    """Columns of dates and years in mentioned tables; they are seldom mentioned themselves."""
+    hinted = set(scene.tables) | {scene.schema.columns[c].table for c in scene.columns}
+    return [
+        column
+        for table in sorted(hinted)
+        for column in scene.schema.tables[table].columns
+        if scene.schema.columns[column].temporal or not _TIME_WORDS.isdisjoint(scene.schema.columns[column].words)
+    ][:12]
+
+
+def _places(scene: Scene, column: int) -> list[Mention | None]:
+    mentions = sorted(scene.columns.get(column, ()), key=lambda m: (-m.score, m.start))[:MENTIONS_PER_COLUMN]
+    return [*mentions] if mentions else [None]
+
+
+def functions_said(scene: Scene) -> list[str]:
+    return [name for name, tags in FUNCTION_TAGS.items() if name != "count" and not scene.cue_tags.isdisjoint(tags)]
+
+
+def number_columns(scene: Scene, columns: list[tuple[int, Mention | None]]) -> Iterator[tuple[int, Mention | None]]:
+    for number, mention in columns:
+        view = scene.schema.columns[number]
+        if mention is not None or view.numeric or view.temporal or not _TIME_WORDS.isdisjoint(view.words):
+            yield number, mention
+
+
+def assign_roles(scene: Scene, models: RoleModels) -> Roles:
+    maker = Featurizer(scene)
+    roles = Roles(_table_chances(maker, models["table"]))
+    maker.table_chance = roles.tables
+    columns = relevant_columns(scene)
+    _column_roles(maker, models, columns, roles)
+    for rivals in scene.rivals.values():
+        for value in rivals:
+            roles.values.append(ValueUse(models["value"].probability(maker.value(value)), value))
+    for place in scene.numbers:
+        vector = maker.number_role(place)
+        roles.number_roles[place] = {role: models[f"number_{role}"].probability(vector) for role in NUMBER_ROLES}
+        for number, mention in number_columns(scene, columns):
+            chance = models["number"].probability(maker.number(place, number, mention))
+            roles.numbers.append(NumberUse(chance, place, number, mention))
+    return roles
+
+
+def _table_chances(maker: Featurizer, model: Trees) -> list[float]:
+    """Tables that nothing points to are not asked about."""
+    scene = maker.scene
+    hinted = set(scene.tables) | {scene.schema.columns[c].table for c in scene.columns} | maker.value_tables
+    count = len(scene.schema.tables)
+    return [model.probability(maker.table(t)) if t in hinted or count <= 12 else 0.01 for t in range(count)]
+
+
+def _column_roles(
+    maker: Featurizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
+) -> None:
+    functions = functions_said(maker.scene)
+    for role in COLUMN_ROLES:
+        roles.columns[role] = {}
+    for number, mention in columns:
+        vector = maker.column(number, mention)
+        for role in COLUMN_ROLES:
+            _keep_best(roles.columns[role], number, Chance(models[role].probability(vector), mention))
+        for function in functions:
+            longer = [*vector, *maker.function(function, mention, maker.schema.columns[number].table)]
+            chance = Chance(models["aggregate"].probability(longer), mention)
+            _keep_best(roles.aggregates, (function, number), chance)
+
+
+def _keep_best(found: dict[_Key, Chance], key: _Key, chance: Chance) -> None:
+    if key not in found or found[key].probability < chance.probability:
+        found[key] = chance

@@ -1,0 +1,131 @@
+"""The shape of a query, and how likely each part of it is given the words of the question."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, log
+from typing import NamedTuple
+
+from answerable.reader.draft import Condition, Draft, Term, all_drafts
+from answerable.reader.scene import Scene
+
+_LETTERS = {"count": "n", "avg": "a", "sum": "s", "min": "m", "max": "M"}
+
+
+class Shape(NamedTuple):
+    """Each part is predicted on its own."""
+
+    select: str
+    where: str
+    group: str
+    having: str
+    order: str
+    limit: str
+    combination: str
+    either: str
+    distinct: str
+
+
+PARTS = Shape._fields
+
+
+def shape_of(draft: Draft) -> Shape:
+    drafts = all_drafts(draft)
+    conditions = [c for d in drafts for clause in d.where for c in clause]
+    kinds = sorted(_condition_letter(c) for c in conditions)
+    order = draft.order[0] if draft.order else None
+    return Shape(
+        select="".join(_term_letter(term) for term in draft.select)[:5] or "*",
+        where="".join(kinds)[:4],
+        group=str(min(2, max(len(d.group) for d in drafts))),
+        having=next((_term_letter(c.left) for d in drafts for c in d.having), ""),
+        order="" if order is None else _term_letter(order.term) + ("-" if order.descending else "+") * 1,
+        limit="" if draft.limit is None else "1" if draft.limit == 1 else "k",
+        combination=_combination(draft, conditions),
+        either=str(int(any(len(clause) > 1 for d in drafts for clause in d.where))),
+        distinct=str(int(draft.distinct)),
+    )
+
+
+def _term_letter(term: Term) -> str:
+    if term.measure is not None:
+        return "s"
+    if term.function is None:
+        return "c"
+    return "d" if term.function == "count" and term.distinct else _LETTERS[term.function]
+
+
+def _condition_letter(condition: Condition) -> str:
+    if condition.operator in ("contains", "starts_with", "ends_with"):
+        return "l"
+    if isinstance(condition.right, Draft):
+        if condition.operator == "not_in":
+            return "N"
+        select = condition.right.select
+        return "q" if select and select[0].function in ("avg", "min", "max") else "i"
+    if isinstance(condition.right, Term):
+        return "j"
+    if condition.operator == "!=":
+        return "x"
+    return "v" if condition.operator == "=" else "o"
+
+
+def _combination(draft: Draft, conditions: Sequence[Condition]) -> str:
+    if draft.combination is not None:
+        return "not" if draft.combination.operator == "except" else draft.combination.operator
+    return "not" if any(c.operator == "not_in" for c in conditions) else ""
+
+
+def grams(scene: Scene) -> list[str]:
+    """The words and pairs and triples of words, with names, values and numbers of the data replaced by their kind."""
+    words: list[str] = ["^"]
+    for token, tag in zip(scene.tokens, scene.tags, strict=True):
+        if tag in ("TAB", "COL", "VAL", "NUM", "QUOTE", "DATE"):
+            if words[-1] != tag:
+                words.append(tag)
+        elif tag != "MARK":
+            words.append(token.lower if tag != "O" else token.stem)
+    words.append("$")
+    found = set(words)
+    found.update(f"{a} {b}" for a, b in pairwise(words))
+    found.update(f"{a} {b} {c}" for a, b, c in zip(words, words[1:], words[2:], strict=False))
+    found.update(f"<{tag}" for tag in scene.cue_tags)
+    skeleton = [tag for tag in scene.tags if tag not in ("THE", "OF", "BE", "O", "MARK")]
+    found.update(f"#{a} {b}" for a, b in pairwise(skeleton))
+    found.add(f"values={min(4, len(scene.values))}")
+    found.add(f"numbers={min(3, len(scene.numbers))}")
+    found.add(f"tables={min(3, sum(max(m.score for m in ms) > 0.9 for ms in scene.tables.values()))}")
+    return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Soft-max of sums of weights, one model for each part of the shape."""
+
+    classes: Mapping[str, Sequence[str]]
+    bias: Mapping[str, Sequence[float]]
+    weights: Mapping[str, Mapping[str, Sequence[float]]]
+    """By part, then by n-gram."""
+
+    def chances(self, features: Sequence[str]) -> dict[str, dict[str, float]]:
+        """For each part the logarithm of the probability of each class."""
+        return {part: self._part(part, features) for part in PARTS}
+
+    def _part(self, part: str, features: Sequence[str]) -> dict[str, float]:
+        sums = list(self.bias[part])
+        weights = self.weights[part]
+        for feature in features:
+            row = weights.get(feature)
+            if row is not None:
+                for number, weight in enumerate(row):
+                    sums[number] += weight
+        top = max(sums)
+        total = log(sum(exp(value - top) for value in sums)) + top
+        return {name: value - total for name, value in zip(self.classes[part], sums, strict=True)}
+
+
+UNSEEN = -7.0
+
+
+def shape_scores(shape: Shape, chances: Mapping[str, Mapping[str, float]]) -> list[float]:
+    return [max(chances[part].get(value, UNSEEN), UNSEEN) for part, value in zip(PARTS, shape, strict=True)]

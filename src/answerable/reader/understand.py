@@ -1,0 +1,61 @@
+"""From a question to ranked candidates: the stages in their order, with what each found."""
+
+from dataclasses import dataclass
+from math import exp
+
+from answerable.core.catalog import ValueLookup
+from answerable.reader.compose import Candidate, Composer
+from answerable.reader.features import Vector
+from answerable.reader.link import link
+from answerable.reader.normalise import Question
+from answerable.reader.options import gather
+from answerable.reader.rank import Ranker
+from answerable.reader.roles import RoleModels, Roles, assign_roles
+from answerable.reader.scene import Scene, lay_out
+from answerable.reader.schema import Schema
+from answerable.reader.shape import Linear, grams
+from answerable.reader.trees import Trees
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    candidate: Candidate
+    vector: Vector
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    scene: Scene
+    roles: Roles
+    shapes: dict[str, dict[str, float]]
+    ranked: tuple[Ranked, ...]
+    """The best first."""
+
+
+def lay_out_question(question: Question, schema: Schema, values: ValueLookup) -> Scene:
+    return lay_out(question, schema, link(question, schema, values))
+
+
+def understand(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -> Understanding:
+    assigned = assign_roles(scene, roles)
+    chances = shapes.chances(grams(scene))
+    candidates = Composer(scene, gather(scene, assigned), chances).candidates()
+    vectors = Ranker(scene, assigned, candidates).vectors()
+    ranked = [
+        Ranked(candidate, vector, ranker.score(vector))
+        for candidate, vector in zip(candidates, vectors, strict=True)
+        if vector is not None
+    ]
+    ranked.sort(key=lambda one: -one.score)
+    return Understanding(scene, assigned, chances, tuple(ranked))
+
+
+def confidence_vector(ranked: tuple[Ranked, ...]) -> Vector:
+    """Of the best: all that ranked it, and how far the others are behind."""
+    best = ranked[0]
+    scores = [one.score for one in ranked]
+    total = sum(exp(score - scores[0]) for score in scores)
+    second = scores[1] if len(scores) > 1 else scores[0] - 5.0
+    third = scores[2] if len(scores) > 2 else second
+    return [*best.vector, scores[0], scores[0] - second, scores[0] - third, 1.0 / total, float(len(scores))]

@@ -1,0 +1,150 @@
+"""The measuring data: cases, their databases as catalogs with value indexes, and when two results are equal."""
+
+import asyncio
+import json
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from answerable.core.catalog import Catalog, ValueHit, ValueLookup
+from answerable.reader.schema import Schema, build_schema
+from answerable.sources.value_build import file_name
+from answerable.sources.value_index import ValueIndex
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+SETS = ("spider_train", "geoquery")
+MAX_ROWS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    id: str
+    set: str
+    split: str
+    question: str
+    database: Path
+    gold_sql: str
+    gold_rows: tuple[tuple[object, ...], ...]
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    catalog: Catalog
+    values: ValueLookup
+    schema: Schema
+
+
+def load_cases(names: Sequence[str] = SETS, split: str | None = None) -> list[Case]:
+    return [case for name in names for case in _cases_of(name) if split is None or case.split == split]
+
+
+def _cases_of(name: str) -> list[Case]:
+    lines = (DATA / name / "cases.jsonl").read_text().splitlines()
+    return [_case(name, json.loads(line)) for line in lines]
+
+
+def _case(name: str, row: dict[str, object]) -> Case:
+    path = DATA / name / str(row["source"])
+    rows = row.get("gold_rows")
+    if rows is None:
+        rows = run_sql(path, str(row["gold_sql"])) or []
+    assert isinstance(rows, list)
+    return Case(
+        id=str(row["id"]),
+        set=name,
+        split=str(row["split"]),
+        question=str(row["question"]),
+        database=path,
+        gold_sql=str(row["gold_sql"]),
+        gold_rows=tuple(tuple(r) for r in rows),
+        ordered=bool(row["ordered"]),
+    )
+
+
+class Remembering:
+    """A value index that keeps what it found; fitting asks the same phrases again and again."""
+
+    def __init__(self, values: ValueLookup) -> None:
+        self._values = values
+        self._found: dict[tuple[str, int], Sequence[ValueHit]] = {}
+
+    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+        key = (phrase, limit)
+        if key not in self._found:
+            self._found[key] = self._values.find(phrase, limit)
+        return self._found[key]
+
+
+@cache
+def database(path: Path) -> Database:
+    catalog, values = asyncio.run(_described(path))
+    remembering = Remembering(values)
+    return Database(catalog, remembering, build_schema(catalog, remembering))
+
+
+async def _described(path: Path) -> tuple[Catalog, ValueLookup]:
+    """Read once by way of the source, then from what it left in its cache."""
+    folder = Path(tempfile.gettempdir()) / "answerable-train"
+    kept = folder / f"{path.stem}.catalog.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not kept.exists():
+        from answerable.sources.open import open_source
+
+        source = await open_source(str(path), cache=folder)
+        try:
+            kept.write_text((await source.describe()).model_dump_json())
+            await source.values()
+        finally:
+            await source.close()
+    catalog = Catalog.model_validate_json(kept.read_text())
+    return catalog, ValueIndex(folder / file_name(catalog), catalog)
+
+
+@cache
+def _connection(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection
+
+
+def run_sql(path: Path, sql: str, limit: int = 2000) -> list[tuple[object, ...]] | None:
+    """The rows, or nothing when the statement fails or takes too long."""
+    connection = _connection(path)
+    budget = [200]
+
+    def tick() -> int:
+        budget[0] -= 1
+        return int(budget[0] < 0)
+
+    connection.set_progress_handler(tick, 10_000)
+    try:
+        return connection.execute(sql).fetchmany(limit)
+    except sqlite3.Error:
+        return None
+
+
+def same_rows(case: Case, rows: Sequence[Sequence[object]] | None) -> bool:
+    if rows is None:
+        return False
+    got = [tuple(map(_plain, row)) for row in rows]
+    gold = [tuple(map(_plain, row)) for row in case.gold_rows]
+    if len(gold) >= MAX_ROWS:
+        got = got[:MAX_ROWS] if case.ordered else got
+        if len(got) > MAX_ROWS:
+            return Counter(gold) <= Counter(got)
+    return got == gold if case.ordered else Counter(got) == Counter(gold)
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, int | float):
+        return f"{round(float(value), 4):g}" if abs(float(value)) < 1e6 else f"{round(float(value), 4)}"
+    return str(value)

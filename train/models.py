@@ -1,0 +1,121 @@
+"""Fitting: boosted trees with lightgbm, linear models with scikit-learn, both turned into the plain form that ships."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import lightgbm
+import numpy
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from answerable.reader.shape import PARTS, Linear, Shape
+from answerable.reader.trees import Trees
+
+if TYPE_CHECKING:
+    from train.pipeline import Judged
+
+SEED = 7
+_COMMON = {
+    "learning_rate": 0.08,
+    "feature_fraction": 0.5,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "lambda_l2": 1.0,
+    "verbose": -1,
+    "seed": SEED,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": int(os.environ.get("TRAIN_THREADS", "1")),
+}
+
+
+def fit_trees(
+    vectors: "numpy.ndarray",
+    labels: "numpy.ndarray",
+    rounds: int = 80,
+    leaves: int = 12,
+    least: int = 20,
+    **more: object,
+) -> Trees:
+    settings = {**_COMMON, "objective": "binary", "num_leaves": leaves, "min_data_in_leaf": least, **more}
+    data = lightgbm.Dataset(vectors, labels)
+    return plain_trees(lightgbm.train(settings, data, rounds))
+
+
+def plain_trees(booster: "lightgbm.Booster") -> Trees:
+    roots: list[int] = []
+    feature: list[int] = []
+    threshold: list[float] = []
+    right: list[int] = []
+
+    def add(node: dict) -> None:  # type: ignore[type-arg]
+        here = len(feature)
+        if "leaf_value" in node:
+            feature.append(-1)
+            threshold.append(round(float(node["leaf_value"]), 5))
+            right.append(-1)
+            return
+        feature.append(int(node["split_feature"]))
+        threshold.append(round(float(node["threshold"]), 6) if abs(node["threshold"]) > 1e-20 else 0.0)
+        right.append(-1)
+        add(node["left_child"])
+        right[here] = len(feature)
+        add(node["right_child"])
+
+    for info in booster.dump_model()["tree_info"]:
+        roots.append(len(feature))
+        add(info["tree_structure"])
+    return Trees(roots, feature, threshold, right)
+
+
+def fit_shapes(
+    features: Sequence[Sequence[str]], shapes: Sequence[Shape], least: int = 3, strength: float = 0.3
+) -> Linear:
+    counts = Counter(name for names in features for name in names)
+    kept = [{name: 1.0 for name in names if counts[name] >= least} for names in features]
+    vectorizer = DictVectorizer()
+    matrix = vectorizer.fit_transform(kept)
+    names = vectorizer.get_feature_names_out()
+    classes, bias, weights = {}, {}, {}
+    for number, part in enumerate(PARTS):
+        labels = [shape[number] for shape in shapes]
+        seen = Counter(labels)
+        common = [label if seen[label] >= 3 else max(seen, key=seen.__getitem__) for label in labels]
+        model = LogisticRegression(C=strength, max_iter=300, random_state=SEED).fit(matrix, common)
+        coefficients = (
+            model.coef_ if len(model.classes_) > 2 else numpy.vstack([-model.coef_[0] / 2, model.coef_[0] / 2])
+        )
+        intercepts = (
+            model.intercept_
+            if len(model.classes_) > 2
+            else numpy.array([-model.intercept_[0] / 2, model.intercept_[0] / 2])
+        )
+        classes[part] = [str(name) for name in model.classes_]
+        bias[part] = [round(float(value), 4) for value in intercepts]
+        weights[part] = {
+            str(name): [round(float(value), 3) for value in coefficients[:, column]]
+            for column, name in enumerate(names)
+            if abs(coefficients[:, column]).max() > 0.02
+        }
+    return Linear(classes, bias, weights)
+
+
+def fit_ranker(questions: "Sequence[Judged]", rounds: int = 120, leaves: int = 15) -> Trees:
+    """Learns to put a right candidate first, from questions that have one."""
+    useful = [q for q in questions if q.right.any() and not q.right.all()]
+    vectors = numpy.concatenate([q.vectors for q in useful])
+    labels = numpy.concatenate([q.right for q in useful]).astype(int)
+    settings = {
+        **_COMMON,
+        "objective": "lambdarank",
+        "lambdarank_truncation_level": 10,
+        "num_leaves": leaves,
+        "learning_rate": 0.06,
+        "min_data_in_leaf": 30,
+        "feature_fraction": 0.4,
+        "lambda_l2": 2.0,
+    }
+    data = lightgbm.Dataset(vectors, labels, group=[len(q.right) for q in useful])
+    return plain_trees(lightgbm.train(settings, data, rounds))

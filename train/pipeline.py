@@ -1,0 +1,159 @@
+"""Fitting in stages on folds of databases, so that each stage learns from what the one before says of unseen data."""
+
+import random
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+import numpy
+
+from answerable.reader.compose import Candidate, Composer
+from answerable.reader.joins import NoPath
+from answerable.reader.options import gather
+from answerable.reader.rank import Ranker
+from answerable.reader.roles import RoleModels, assign_roles
+from answerable.reader.shape import Linear, grams, shape_of
+from answerable.reader.trees import Trees
+from answerable.reader.understand import Ranked, confidence_vector
+from train.cases import Case, load_cases, run_sql, same_rows
+from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
+from train.models import fit_ranker, fit_shapes, fit_trees
+from train.quick_sql import quick_sql
+
+FOLDS = 5
+_INNER_FOLDS = 3
+
+
+@dataclass
+class Stage:
+    roles: RoleModels
+    shapes: Linear
+
+
+@dataclass
+class Judged:
+    """A question with its candidates as models that never saw its database made them."""
+
+    case: Case
+    fold: int
+    candidates: list[Candidate]
+    vectors: "numpy.ndarray"
+    right: "numpy.ndarray"
+
+
+def folds_of(samples: Sequence[Sample]) -> list[int]:
+    """By database; the questions of a set with one database are spread."""
+    names = sorted({str(s.case.database.name) for s in samples})
+    random.Random(3).shuffle(names)
+    by_name = {name: number % FOLDS for number, name in enumerate(names)}
+    return [
+        zlib.crc32(s.case.id.encode()) % FOLDS if s.case.set == "geoquery" else by_name[s.case.database.name]
+        for s in samples
+    ]
+
+
+def fit_stage(samples: Sequence[Sample]) -> Stage:
+    """Role and shape models; the table model's chances for the role models come from folds within."""
+    known = [s for s in samples if s.gold is not None]
+    models, chances = _fit_tables(known)
+    rows = {name: Rows() for name in ROLE_NAMES}
+    for sample, chance in zip(known, chances, strict=True):
+        role_rows(sample, chance, rows)
+    for name in ROLE_NAMES:
+        models[name] = fit_trees(*_arrays(rows[name]))
+    shapes = fit_shapes([grams(s.scene) for s in known], [shape_of(s.gold) for s in known if s.gold])
+    return Stage(models, shapes)
+
+
+def _fit_tables(known: Sequence[Sample]) -> tuple[RoleModels, list[list[float]]]:
+    tables = Rows()
+    counts = []
+    for sample in known:
+        table_rows(sample, tables)
+        counts.append(len(sample.scene.schema.tables))
+    vectors, labels = _arrays(tables)
+    owner = numpy.repeat(numpy.array(folds_of(known)) % _INNER_FOLDS, counts)
+    chances = numpy.zeros(len(labels))
+    for fold in range(_INNER_FOLDS):
+        inside = owner != fold
+        model = fit_trees(vectors[inside], labels[inside])
+        chances[~inside] = [model.probability(v) for v in vectors[~inside].tolist()]
+    ends = numpy.cumsum(counts)
+    return {"table": fit_trees(vectors, labels)}, [c.tolist() for c in numpy.split(chances, ends[:-1])]
+
+
+def _arrays(rows: Rows) -> "tuple[numpy.ndarray, numpy.ndarray]":
+    return numpy.array(rows.vectors), numpy.array(rows.labels)
+
+
+def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
+    roles = assign_roles(sample.scene, stage.roles)
+    chances = stage.shapes.chances(grams(sample.scene))
+    candidates = Composer(sample.scene, gather(sample.scene, roles), chances).candidates()
+    vectors = Ranker(sample.scene, roles, candidates).vectors()
+    kept = [number for number, vector in enumerate(vectors) if vector is not None]
+    cache: dict[str, bool] = {}
+    right = [_is_right(sample, candidates[number], cache) for number in kept]
+    return Judged(
+        sample.case,
+        fold,
+        [candidates[number] for number in kept],
+        numpy.array([vectors[number] for number in kept], dtype=numpy.float32),
+        numpy.array(right, dtype=bool),
+    )
+
+
+def _is_right(sample: Sample, candidate: Candidate, cache: dict[str, bool]) -> bool:
+    try:
+        sql = quick_sql(candidate.draft, sample.scene.schema)
+    except NoPath:
+        return False
+    if sql not in cache:
+        cache[sql] = same_rows(sample.case, run_sql(sample.case.database, sql))
+    return cache[sql]
+
+
+def judge_fold(fold: int) -> list[Judged]:
+    samples = [make_sample(case) for case in load_cases(split="fit")]
+    folds = folds_of(samples)
+    stage = fit_stage([s for s, f in zip(samples, folds, strict=True) if f != fold])
+    return [judged(s, stage, fold) for s, f in zip(samples, folds, strict=True) if f == fold]
+
+
+def judge_all(processes: int = 2) -> list[Judged]:
+    """Candidates for every question of the fit split, by models that were fitted without its database."""
+    with ProcessPoolExecutor(processes) as pool:
+        return [one for part in pool.map(judge_fold, range(FOLDS)) for one in part]
+
+
+def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[Ranked]], Trees]:
+    """The candidates ranked by rankers that did not see the question's fold, and the ranker fitted on all."""
+    ranked: list[list[Ranked]] = [[] for _ in questions]
+    for fold in range(FOLDS):
+        ranker = fit_ranker([q for q in questions if q.fold != fold])
+        for number, question in enumerate(questions):
+            if question.fold == fold:
+                ranked[number] = rank_with(question, ranker)
+    return ranked, fit_ranker(questions)
+
+
+def rank_with(question: Judged, ranker: Trees) -> list[Ranked]:
+    vectors = question.vectors.astype(float).tolist()
+    found = [Ranked(c, v, ranker.score(v)) for c, v in zip(question.candidates, vectors, strict=True)]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def confidence_rows(
+    questions: Sequence[Judged], ranked: Sequence[Sequence[Ranked]]
+) -> "tuple[numpy.ndarray, numpy.ndarray]":
+    vectors, labels = [], []
+    for question, order in zip(questions, ranked, strict=True):
+        if order:
+            vectors.append(confidence_vector(tuple(order)))
+            labels.append(int(right_of(question)[order[0].candidate.draft]))
+    return numpy.array(vectors), numpy.array(labels)
+
+
+def right_of(question: Judged) -> dict[object, bool]:
+    return {c.draft: bool(r) for c, r in zip(question.candidates, question.right, strict=True)}
