@@ -73,12 +73,30 @@ def test_there_are_many() -> None:
         ("SELECT sum(id) OVER (PARTITION BY status ORDER BY total) FROM orders", {"orders": {"id", "status", "total"}}),
         ("SELECT count(*) FILTER (WHERE total > 1) FROM orders", {"orders": {"total"}}),
         ("SELECT 1 FROM orders JOIN customers USING (id)", {"orders": {"id"}, "customers": {"id"}}),
+        ("SELECT c FROM items AS i(a, b, c)", {"items": {"quantity"}}),
+        ("SELECT price FROM items AS i(a, b)", {"items": {"price"}}),
+        ("SELECT * FROM items AS i(a)", {"items": {"order_id", "product_id", "quantity", "price"}}),
+        ("SELECT count(i.*) FROM items AS i", {"items": {"order_id", "product_id", "quantity", "price"}}),
+        (
+            "SELECT * REPLACE (quantity + 1 AS price) FROM items",
+            {"items": {"order_id", "product_id", "quantity", "price"}},
+        ),
     ],
 )
 def test_what_is_read(sql: str, columns: dict[str, set[str]], shop: Catalog) -> None:
     answer = checked(sql, shop)
     assert dict(answer.columns) == columns
     assert answer.tables == set(columns)
+
+
+def test_fields_of_nested_values() -> None:
+    columns = (Column(name="address", type="json"), Column(name="name", type="text"))
+    catalog = Catalog(source="x", dialect="duckdb", tables=(Table(name="people", columns=columns),))
+    for sql in ("SELECT address.city FROM people", "SELECT p.address.city FROM people AS p WHERE address.zip = 1"):
+        assert dict(checked(sql, catalog).columns) == {"people": {"address"}}
+    for sql in ("SELECT name.x FROM people", "SELECT p.name.x FROM people AS p", "SELECT address.a.b.c FROM people"):
+        with pytest.raises(AnswerableError):
+            checked(sql, catalog)
 
 
 def test_labels_of_the_result(shop: Catalog) -> None:

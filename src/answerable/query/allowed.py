@@ -57,7 +57,7 @@ NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
         exp.Interval: "this unit",
         exp.IntervalSpan: "this expression",
         exp.Var: "this",
-        exp.DataType: "this expressions nested",
+        exp.DataType: "this expressions",
         exp.DataTypeParam: "this",
         exp.Window: "this partition_by order spec alias over",
         exp.WindowSpec: "kind start start_side end end_side",

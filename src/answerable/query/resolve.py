@@ -5,7 +5,7 @@ nothing else; columns in the tables of their own SELECT, then in its result colu
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -39,6 +39,8 @@ class _Relation:
     columns: Mapping[str, str | None]
     """Look-up key to the name of the column; a key is made up for columns without a name."""
     table: Table | None = None
+    stored: Mapping[str, str] = field(default_factory=dict)
+    """Look-up key to the name in the catalog, for columns of a table."""
     schema: str | None = None
     one_row: bool = False
 
@@ -143,8 +145,7 @@ class _Resolver:
         columns = self._outputs(node.expressions, level)
         for key, value in node.args.items():
             if key not in ("with_", "from_"):
-                for part in value if isinstance(value, list) else [value]:
-                    self._read(part, ctes, level)
+                self._read_all(_unstarred(value) if key == "expressions" else _listed(value), ctes, level)
         return _Relation(columns, one_row=_gives_one_row(node))
 
     # What is selected from.
@@ -198,10 +199,8 @@ class _Resolver:
         if table is None:
             raise self._unknown_table(item)
         self.reads.columns.setdefault(table.name, set())
-        columns: dict[str, str | None] = {
-            folded_name(column.name, self.dialect): column.name for column in table.columns
-        }
-        return _Relation(columns, table, schema_name)
+        stored = {folded_name(column.name, self.dialect): column.name for column in table.columns}
+        return _Relation(dict(stored), table, stored, schema_name)
 
     def _unknown_table(self, item: exp.Table) -> AnswerableError:
         shown = f"{item.db}.{item.name}" if item.db else item.name
@@ -222,17 +221,22 @@ class _Resolver:
 
     def _renamed(self, relation: _Relation, alias: exp.Expr | None) -> _Relation:
         """With the column names of `AS t(a, b)`."""
-        names = alias.args.get("columns") if alias is not None else None
-        if not names:
+        if alias is None or not alias.args.get("columns"):
             return relation
+        names = alias.args["columns"]
         if len(names) > len(relation.columns):
             raise UserError(
-                f"{alias.name!r} names {len(names)} columns but has {len(relation.columns)}.",  # type: ignore[union-attr]
+                f"{alias.name!r} names {len(names)} columns but has {len(relation.columns)}.",
                 code="sql_columns_differ",
             )
-        kept = list(relation.columns.items())[len(names) :]
-        columns: dict[str, str | None] = {folded(name, self.dialect): name.name for name in names}
-        return _Relation({**columns, **dict(kept)}, one_row=relation.one_row)
+        keys = [folded(name, self.dialect) for name in names]
+        new_key = dict(zip(relation.columns, keys, strict=False))
+        labels = dict(zip(keys, (name.name for name in names), strict=True))
+        return replace(
+            relation,
+            columns={**labels, **{key: name for key, name in relation.columns.items() if key not in new_key}},
+            stored={new_key.get(key, key): name for key, name in relation.stored.items()},
+        )
 
     def _join_columns(self, join: exp.Join, level: _Level) -> None:
         """USING names columns of both sides; a natural join uses all that they share."""
@@ -276,7 +280,7 @@ class _Resolver:
         self._mark(relation, columns)
         return columns
 
-    def _read_all(self, nodes: Iterable[exp.Expr], ctes: Mapping[str, _Relation], level: _Level) -> None:
+    def _read_all(self, nodes: Iterable[object], ctes: Mapping[str, _Relation], level: _Level) -> None:
         for node in nodes:
             self._read(node, ctes, level)
 
@@ -289,48 +293,66 @@ class _Resolver:
                 continue
             if isinstance(current, exp.Query):
                 self.query(current, ctes, level)
-            elif isinstance(current, exp.Column) and not current.is_star:
+            elif current.is_star:
+                self._read_star(current, level)
+            elif isinstance(current, exp.Column):
                 self._find(current, level)
-            elif isinstance(current, exp.Star):
-                stack.extend(current.args.get("replace") or ())
             elif isinstance(current, exp.Join):
                 stack.append(current.args.get("on"))
             else:
                 stack.extend(_below(current))
 
-    def _find(self, column: exp.Column, level: _Level) -> None:
-        qualifier = column.args.get("table")
-        key = folded(column.this, self.dialect)
-        scope: _Level | None = level
-        while scope is not None:
-            sources = self._sources_named(column, qualifier, scope)
-            holders = [source for source in sources if key in source.columns]
-            if holders:
-                for source in holders:
-                    self._mark(source, [key])
-                return
-            if (sources and qualifier is not None) or (qualifier is None and key in scope.aliases):
-                if qualifier is not None:
-                    raise self._unknown_column(column, sources)
-                return
-            scope = scope.outer
-        if qualifier is not None:
-            raise self._unknown_alias(qualifier, level)
-        raise self._unknown_column(column, list(_all_sources(level)))
+    def _read_star(self, star: exp.Expr, level: _Level) -> None:
+        """A star within an expression stands for whole rows, but for that of `count(*)`."""
+        if isinstance(star, exp.Star) and isinstance(star.parent, exp.Count):
+            return
+        for relation in self._starred(star, level):
+            self._mark(relation, relation.columns)
 
-    def _sources_named(self, column: exp.Column, qualifier: exp.Identifier | None, scope: _Level) -> list[_Relation]:
+    def _find(self, column: exp.Column, level: _Level) -> None:
+        key = folded(column.this, self.dialect)
+        for scope in _outwards(level):
+            sources = self._sources_named(column, scope)
+            holders = [source for source in sources if key in source.columns]
+            for source in holders:
+                self._mark(source, [key])
+            if holders or (not column.table and key in scope.aliases):
+                return
+            if column.table and sources:
+                raise self._unknown_column(column, sources)
+        if self._is_field(column, level):
+            return
+        if column.table:
+            raise self._unknown_alias(column.args["table"], level)
+        raise self._unknown_column(column, [source for scope in _outwards(level) for source in scope.sources.values()])
+
+    def _is_field(self, column: exp.Column, level: _Level) -> bool:
+        """DuckDB writes the field of a nested value like a column of a table: `address.city`."""
+        holder = column.args.get("table")
+        if self.dialect != "duckdb" or holder is None:
+            return False
+        nested = exp.Column(this=holder, table=column.args.get("db"))
+        key = folded(holder, self.dialect)
+        for scope in _outwards(level):
+            for source in self._sources_named(nested, scope):
+                stored = source.table.column(source.stored[key]) if source.table and key in source.stored else None
+                if stored is not None and stored.type == "json":
+                    self._mark(source, [key])
+                    return True
+        return False
+
+    def _sources_named(self, column: exp.Column, scope: _Level) -> list[_Relation]:
+        qualifier, schema = column.args.get("table"), column.args.get("db")
         if qualifier is None:
             return list(scope.sources.values())
         source = scope.sources.get(folded(qualifier, self.dialect))
-        schema = column.args.get("db")
         if source is None or (schema is not None and source.schema != folded(schema, self.dialect)):
             return []
         return [source]
 
     def _mark(self, relation: _Relation, keys: Iterable[str]) -> None:
         if relation.table is not None:
-            names = {relation.columns[key] for key in keys}
-            self.reads.columns[relation.table.name] |= {name for name in names if name is not None}
+            self.reads.columns[relation.table.name] |= {relation.stored[key] for key in keys}
 
     def _unknown_alias(self, qualifier: exp.Identifier, level: _Level) -> UserError:
         known = [name for name in level.sources if not name.startswith("\0")]
@@ -364,24 +386,40 @@ def _below(node: exp.Expr) -> Iterator[object]:
             yield value
 
 
-def _all_sources(level: _Level | None) -> Iterator[_Relation]:
+def _listed(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _unstarred(items: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
+    """What is selected; of `* REPLACE (…)` the replacements, as the rest is known by name already."""
+    for item in items:
+        if item.is_star:
+            star = item if isinstance(item, exp.Star) else item.this
+            yield from star.args.get("replace") or ()
+        else:
+            yield item
+
+
+def _outwards(level: _Level | None) -> Iterator[_Level]:
     while level is not None:
-        yield from level.sources.values()
+        yield level
         level = level.outer
 
 
 def _gives_one_row(node: exp.Select) -> bool:
-    """An aggregate over everything, or a select without tables."""
-    if node.args.get("group") is not None:
-        return False
-    if node.args.get("from_") is None:
-        return True
+    """An aggregate over everything, a select without tables, or the first row only."""
     limit = node.args.get("limit")
     if isinstance(limit, exp.Limit) and limit.expression.name == "1":
         return True
-    return bool(node.expressions) and all(
-        isinstance(item.unalias(), exp.AggFunc) or item.find(exp.AggFunc) is not None for item in node.expressions
-    )
+    if node.args.get("group") is not None:
+        return False
+    return node.args.get("from_") is None or all(_aggregates(item, node) for item in node.expressions)
+
+
+def _aggregates(item: exp.Expr, select: exp.Select) -> bool:
+    """Over the rows of this very select: not as a window and not within a query inside."""
+    found = item.find_all(exp.AggFunc)
+    return any(aggregate.find_ancestor(exp.Window, exp.Query) is select for aggregate in found)
 
 
 def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Dialect) -> None:
@@ -411,22 +449,22 @@ def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Dialect) ->
         )
 
 
-def _connections(node: exp.Select, owners: Mapping[str, Sequence[str]], dialect: Dialect) -> Iterator[list[str]]:
-    """For every comparison of the FROM and WHERE, the tables whose columns it holds."""
-    names = list({name for owner in owners.values() for name in owner})
+def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Dialect) -> Iterator[list[str]]:
+    """The tables whose columns one comparison of FROM or WHERE holds, for every comparison."""
     conditions = [node.args["where"]] if node.args.get("where") else []
     for join in node.args.get("joins") or ():
-        if join.args.get("using") or join.args.get("method"):
-            yield names
+        if join.args.get("method"):
+            yield from owners.values()
+        yield from (owners.get(folded(_identifier(name), dialect), []) for name in join.args.get("using") or ())
         if join.args.get("on") is not None:
             conditions.append(join.args["on"])
     for condition in conditions:
         for comparison in condition.find_all(exp.Binary, exp.Between):
-            if isinstance(comparison, exp.Connector):
-                continue
-            found: list[str] = []
-            for column in comparison.find_all(exp.Column):
-                key = folded(column.this, dialect) if isinstance(column.this, exp.Identifier) else ""
-                table = column.args.get("table")
-                found += [folded(table, dialect)] if table is not None else list(owners.get(key, ()))[:1]
-            yield found
+            if not isinstance(comparison, exp.Connector):
+                yield [name for column in comparison.find_all(exp.Column) for name in _owner(column, owners, dialect)]
+
+
+def _owner(column: exp.Column, owners: Mapping[str, list[str]], dialect: Dialect) -> list[str]:
+    if column.table:
+        return [folded(column.args["table"], dialect)]
+    return [] if column.is_star else owners.get(folded(column.this, dialect), [])[:1]

@@ -107,7 +107,9 @@ class _Statement(ExpressionCompiler):
     def _output(self, number: int) -> exp.Expr:
         expr, label = self.items[number].expr, self.labels[number]
         node = self.expression(expr)
-        return node if _is_called(node, label) else exp.Alias(this=node, alias=self.name(label))
+        # SQLite orders combined rows by names that were given with AS, not by the last part of a qualified one.
+        must_name = self.qualifies and self.plan.set_operation is not None
+        return node if _is_called(node, label) and not must_name else exp.Alias(this=node, alias=self.name(label))
 
     def _join(self, number: int) -> exp.Join:
         join = self.scope.joins[number]
@@ -124,8 +126,13 @@ class _Statement(ExpressionCompiler):
 
     def _ordered(self, item: OrderItem) -> exp.Ordered:
         label = self._label_of(item.expr)
-        by_label = label is not None and (self.plan.set_operation is not None or not _is_column(item.expr, label))
-        node = exp.Column(this=self.name(label)) if label and by_label else self.expression(item.expr)
+        if label is None or (self.plan.set_operation is None and _is_column(item.expr, label)):
+            node = self.expression(item.expr)
+        else:
+            node = exp.Column(this=self.name(label))
+        if isinstance(node, exp.Column) and node.name.casefold() == "all":
+            # ORDER BY ALL means something else, to the parser even in quotes.
+            node = number(self.labels.index(label) + 1) if label else exp.Paren(this=node)
         default = self.dialect.nulls_first_descending if item.descending else self.dialect.nulls_first_ascending
         nulls_first = default and self.plan.set_operation is None and self._never_null(item.expr)
         return exp.Ordered(this=node, desc=item.descending or None, nulls_first=nulls_first)
