@@ -5,6 +5,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from answerable.core.catalog import Column, Relationship, Table, Warning
 from answerable.core.errors import LimitError
@@ -211,6 +213,20 @@ async def test_a_wide_schema_takes_few_statements(lite: Any) -> None:
 
     await relate(Nothing(), "sqlite", tables, ())
     assert len(asked) == MOST_PROBES / 25
+
+
+@given(st.lists(st.tuples(st.text(min_size=1), st.lists(st.text(min_size=1), min_size=1, unique=True)), max_size=4))
+async def test_any_names_will_do(names: list[tuple[str, list[str]]]) -> None:
+    class Included:
+        async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+            return [(number, 5, 5) for number in range(sql.count("LEFT JOIN"))]
+
+    tables = [
+        Table(name=name, columns=tuple(Column(name=c, type="integer", unique=True) for c in columns), row_count=9)
+        for name, columns in dict(names).items()
+    ]
+    found = await relate(Included(), "duckdb", tables, ())
+    assert len({relationship.name for relationship in found}) == len(found)
 
 
 # Real databases: their declared keys are taken away, and are to be found again.

@@ -219,7 +219,7 @@ def _name_and_base(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _subject(table: Table) -> tuple[str, ...]:
     words = [singular(word) for word in name_words(table.name)]
-    return tuple(word for word in words if word not in _TABLE_NOISE) or tuple(words)
+    return tuple(word for word in words if word not in _TABLE_NOISE) or tuple(words) or (table.name,)
 
 
 def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialect) -> Iterator[_Candidate]:

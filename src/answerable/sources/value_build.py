@@ -43,6 +43,7 @@ CREATE TABLE blocks (bucket INTEGER, part INTEGER, postings BLOB NOT NULL, PRIMA
 _MOST_PARTS = 16
 """Blocks that a search has to read for one key; above, they are written anew, as few as can be."""
 _ENTRIES_A_PART = 250_000
+_LAST_ID = filing.LAST_ID
 _MOST_REMEMBERED = 200_000
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
@@ -300,7 +301,7 @@ class _Writer:
     def add(self, found: Sequence[tuple[Place, Sequence[str]]]) -> None:
         for place, values in found:
             column = self._column(place)
-            if self.next_id + len(values) > filing.LAST_ID:
+            if self.next_id + len(values) > _LAST_ID:
                 self._renumber()
             entries = [(n, column, value, filing.normal_form(value)) for n, value in enumerate(values, self.next_id)]
             self.connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)

@@ -176,7 +176,8 @@ class _Search:
         words = self._normal.split()
         if max(map(len, words)) < 3:
             return {}
-        found = {form: score for form in self._forms(self._having(words)) if (score := _part_score(self._stems, form))}
+        having = self._forms(self._having(words))
+        found = {form: score for form in having if (score := _part_score(self._normal, form))}
         for form in self._continuing() if len(self._normal) >= 4 else ():
             found.setdefault(form, 0.6 + 0.15 * len(self._normal) / len(form))
         return found
@@ -245,10 +246,10 @@ def _misspelt_score(phrase: str, count: int) -> float:
     return 0.94 - 0.5 * count / len(phrase)
 
 
-def _part_score(stems: str, normal: str) -> float:
+def _part_score(phrase: str, normal: str) -> float:
     """For the first words of a value, for words in its midst, and for words scattered in it."""
-    value = stemmed(normal)
-    coverage = len(stems) / len(value)
+    stems, value = stemmed(phrase), stemmed(normal)
+    coverage = len(phrase) / len(normal)
     if value == stems:
         return 0.0
     if value.startswith(stems + " "):

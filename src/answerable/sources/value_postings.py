@@ -165,7 +165,7 @@ def misspelt_keys(phrase: str) -> Iterator[int]:
     """The keys of every value that is near enough to share a piece with the phrase.
 
     A piece that stood at `start` in the value stands in the phrase no further off than the slips before it and after it
-    can have moved it.
+    can have moved it. (Letters swapped across a border harm two pieces; together with a second slip that is missed.)
     """
     length = len(phrase)
     reach = allowed_slips(length)
