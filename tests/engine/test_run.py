@@ -3,6 +3,7 @@ import errno
 import logging
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ from answerable.core.events import (
     StepStarted,
 )
 from answerable.core.ids import new_run_id
+from answerable.engine import walk
 from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import told
 from answerable.engine.run import Engine
@@ -328,6 +330,52 @@ async def test_what_a_step_gives_when_it_is_cancelled_is_not_lost(
     handle.cancel()
     assert (await handle).status == "cancelled"
     assert [e.type for e in events.stored][-2:] == ["step.finished", "run.cancelled"]
+
+
+async def test_a_cancellation_that_comes_too_late_changes_nothing(
+    context: RunContext, kind: Any, graph_of: GraphOf, memory_events: Any
+) -> None:
+    events = memory_events()
+    handle = Engine({"f": kind(joined)}, events).start(graph_of({"a": ""}), context)
+
+    def cancel_late(batch: Sequence[Event]) -> None:
+        if isinstance(batch[-1], RunFinished):
+            handle.cancel("too late")
+
+    events.before = cancel_late
+    assert (await handle).status == "done"
+    assert events.stored[-1].type == "run.finished"
+
+
+async def test_a_step_that_does_not_let_itself_be_cancelled_is_left_behind(
+    context: RunContext,
+    kind: Any,
+    graph_of: GraphOf,
+    memory_events: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    begun, go, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def stubborn(step: Step) -> str:
+        begun.set()
+        while not go.is_set():
+            with suppress(asyncio.CancelledError):
+                await go.wait()
+        ended.set()
+        return "late"
+
+    monkeypatch.setattr(walk, "GRACE", 0.01)
+    events = memory_events()
+    handle = Engine({"f": kind(stubborn)}, events).start(graph_of({"a": ""}), context)
+    await begun.wait()
+    handle.cancel()
+    assert (await handle).status == "cancelled"
+    assert "did not stop" in caplog.text
+    go.set()
+    await ended.wait()
+    await asyncio.sleep(0)
+    assert events.stored[-1].type == "run.cancelled"
 
 
 async def test_a_process_that_stops_leaves_a_stored_run_to_be_continued(

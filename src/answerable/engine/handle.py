@@ -28,7 +28,8 @@ class Handle:
         return self.task.__await__()
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Cancels the run for good: running steps are interrupted, and it is never taken up again."""
+        """Cancels the run for good: running steps are interrupted, and it is never taken up again. A run whose steps
+        have all ended is over."""
         if not self.task.done() and self.reason is None:
             self.reason = reason
             if self._under_way:
@@ -39,6 +40,10 @@ class Handle:
         self._under_way = True
         if self.reason is not None:
             raise asyncio.CancelledError
+
+    def arrive(self) -> None:
+        """From now on it is too late to cancel."""
+        self._under_way = False
 
     def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Every event with a higher number until the run has ended: those that are stored, then others as they happen.

@@ -20,12 +20,9 @@ class Outcome:
     skipped: Mapping[NodeId, str] = field(default_factory=dict)
     """With the reason for each."""
     output: Json = None
+    error: AnswerableError | None = None
     failed: NodeId | None = None
     """The critical node whose error is the run's."""
-
-    @property
-    def error(self) -> AnswerableError | None:
-        return None if self.failed is None else self.errors[self.failed]
 
 
 def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> Outcome:
@@ -38,6 +35,7 @@ def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> 
         errors=frontier.errors,
         skipped=frontier.skipped,
         output=None if failed or frontier.held or status else _output(frontier),
+        error=frontier.errors.get(failed) if failed else None,
         failed=failed,
     )
 
@@ -82,11 +80,11 @@ def told(events: Iterable[Event]) -> Outcome | None:
                 status: RunStatus = "partial" if event.status == "partial" else "done"
                 return Outcome(event.run, status, outputs, errors, skipped, event.output)
             case RunFailed():
-                return Outcome(event.run, "failed", outputs, errors, skipped, failed=event.node)
+                return Outcome(event.run, "failed", outputs, errors, skipped, None, error_in(event), event.node)
             case RunCancelled():
                 return Outcome(event.run, "cancelled", outputs, errors, skipped)
     return None
 
 
-def error_in(event: StepFailed) -> AnswerableError:
+def error_in(event: StepFailed | RunFailed) -> AnswerableError:
     return restored(event.kind, event.code, event.message, event.hint)

@@ -21,9 +21,10 @@ from answerable.engine.graph import Graph
 from answerable.engine.guards import Guard, default_guards
 from answerable.engine.handle import Handle
 from answerable.engine.journal import Journal, Listener
+from answerable.engine.means import Means
 from answerable.engine.outcome import Outcome, reached, told
 from answerable.engine.steps.base import StepKind
-from answerable.engine.walk import Means, Walk
+from answerable.engine.walk import Walk
 from answerable.store.base import Events
 
 __all__ = ["Engine", "Handle", "Listener", "Outcome"]
@@ -132,6 +133,7 @@ class Engine:
             outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(handle, walk, journal)
+        handle.arrive()
         _tell_end(journal, outcome)
         await journal.close()
         return outcome

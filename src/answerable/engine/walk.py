@@ -7,23 +7,16 @@ is known; and a sub-graph is the same walk again, inside a step.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-import orjson
-
-from answerable.core.clock import Clock
-from answerable.core.codec import json_bytes
-from answerable.core.errors import AnswerableError, GraphError, InternalError, LimitError, kind_of
-from answerable.core.events import Event, StepFailed, StepFinished, StepOutput, StepSkipped, StepStarted
+from answerable.core.errors import LimitError, kind_of
+from answerable.core.events import Event, StepFailed, StepFinished, StepOutput, StepSkipped
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Graph, Node
-from answerable.engine.guards import Call, Guard
-from answerable.engine.journal import Journal, Past
+from answerable.engine.journal import Journal
+from answerable.engine.means import Means, typed
 from answerable.engine.outcome import Outcome, error_in, reached
-from answerable.engine.steps.base import Step, StepKind, Suspended
+from answerable.engine.steps.base import Step, Suspended
 
 DEEPEST = 8
 """How many sub-graphs may lie in each other."""
@@ -31,23 +24,6 @@ GRACE = 10.0
 """Seconds that a cancelled step has to clean up."""
 
 _log = logging.getLogger("answerable.engine")
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """What every walk of an engine works with."""
-
-    kinds: Mapping[str, StepKind]
-    guards: Sequence[Guard]
-    clock: Clock
-
-    def check(self, graph: Graph) -> None:
-        for node in graph.nodes:
-            if node.kind not in self.kinds:
-                known = ", ".join(f"`{kind}`" for kind in sorted(self.kinds))
-                raise GraphError(
-                    f"Node `{node.id}`: there is no step kind `{node.kind}`.", hint=f"There are {known}.", node=node.id
-                )
 
 
 class Walk:
@@ -78,10 +54,10 @@ class Walk:
 
     def _advance(self, event: Event | None = None) -> None:
         """Folds in what has happened, and starts what may start now."""
+        frontier = self.frontier
         try:
             if event is not None:
                 self._fold(event)
-            frontier = self.frontier
             while nodes := frontier.take():
                 for node in nodes:
                     self._start(node)
@@ -109,54 +85,37 @@ class Walk:
         return node
 
     def _start(self, node: Node) -> None:
+        frontier, journal = self.frontier, self._journal
         id = NodeId(self._prefix + node.id)
-        past = self._journal.past.get(id)
-        if past is not None and past.ended is not None:
+        past = journal.past.get(id)
+        if past is not None and isinstance(past.ended, StepFinished | StepFailed):
             self._fold(past.ended)
-        else:
-            self._tasks[node.id] = self._loop.create_task(self._run(node, id, past))
-
-    async def _run(self, node: Node, id: NodeId, past: Past | None) -> None:
-        frontier, journal, clock = self.frontier, self._journal, self._means.clock
+            return
         event = frontier.happened.get(node.on) if node.on else None
         step = Step(node, frontier.inputs(node), journal, self, id, event, past)
+        self._tasks[node.id] = self._loop.create_task(self._run(step))
+
+    async def _run(self, step: Step) -> None:
+        journal, clock = self._journal, self._means.clock
         began = clock.monotonic()
         try:
-            call: Call = self._attempt
-            for guard in self._means.guards:
-                call = guard(node, call)
-            output = _exactly(await call(step), id)
+            output = await self._means.carry_out(step)
         except Suspended:
-            frontier.hold(node.id)
+            self.frontier.hold(step.node.id)
             self._advance()
-        except Exception as failure:  # a guard is foreign ground like a kind: it fails the step, not the run
-            error, took = _typed(failure, step), (clock.monotonic() - began) * 1000
+        except Exception as failure:  # also of a guard, which is as foreign as a kind: it fails the step, not the run
+            error, took = typed(failure, step), (clock.monotonic() - began) * 1000
             reason = (kind_of(error), error.stable_code, error.message, error.hint)
-            journal.record_then(self._advance, StepFailed, id, *reason, step.attempt, took)
+            journal.record_then(self._advance, StepFailed, step.id, *reason, step.attempt, took)
         else:
             took = (clock.monotonic() - began) * 1000
-            journal.record_then(self._advance, StepFinished, id, output, step.attempt, took, step.partial)
-
-    async def _attempt(self, step: Step) -> Json:
-        self._journal.record(StepStarted, step.id, step.attempt)
-        if step.node.effect:
-            await self._journal.flush()
-        try:
-            return await self._means.kinds[step.node.kind].run(step)
-        except (AnswerableError, Suspended):
-            raise
-        except asyncio.CancelledError as error:
-            if (task := asyncio.current_task()) and task.cancelling():
-                raise
-            raise _typed(error, step) from error  # nobody cancelled the step: something it waited for was
-        except Exception as error:
-            raise _typed(error, step) from error
+            journal.record_then(self._advance, StepFinished, step.id, output, step.attempt, took, step.partial)
 
     async def nested(self, step: Step, graph: Graph) -> Outcome:
+        """A graph inside a step. If something in it waits for a person, so does the step."""
         if self._prefix.count("/") >= DEEPEST:
-            raise LimitError(
-                f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep.", code="subgraph_depth"
-            )
+            message = f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep."
+            raise LimitError(message, code="subgraph_depth")
         frontier = await Walk(self._means, graph, self._journal, step.inside).to_end()
         outcome = reached(self._journal.context.run, frontier)
         if outcome.status == "waiting":
@@ -189,24 +148,5 @@ class Walk:
         if running:
             _, stuck = await asyncio.wait(running, timeout=GRACE)
             if stuck:
-                _log.error("%d steps did not stop", len(stuck), extra=_about(self._journal))
-
-
-def _exactly(output: Json, id: NodeId) -> Json:
-    """The output as it will be read back: a continued run sees no other values, and nobody can change them."""
-    return orjson.loads(json_bytes(output, f"The output of step {id}"))
-
-
-def _typed(error: BaseException, step: Step) -> AnswerableError:
-    """What a user may hear of a failure that nobody foresaw; the rest is for the log."""
-    if isinstance(error, AnswerableError):
-        return error
-    _log.error("step %s failed", step.id, exc_info=error, extra=_about(step.journal, node=step.id))
-    return InternalError(
-        f"Step `{step.id}` failed because of a defect ({type(error).__name__}).",
-        hint=f"The log says more; look for {step.context.run}.",
-    )
-
-
-def _about(journal: Journal, **fields: str) -> Mapping[str, Mapping[str, str]]:
-    return {"fields": {"run": journal.context.run, **fields}}
+                fields = {"run": self._journal.context.run, "nodes": sorted(self._tasks)}
+                _log.error("steps did not stop when they were cancelled", extra={"fields": fields})

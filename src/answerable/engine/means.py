@@ -1,0 +1,69 @@
+"""What every walk of an engine works with, and the border at which the work of a step is called."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from answerable.core.clock import Clock
+from answerable.core.codec import json_bytes
+from answerable.core.errors import AnswerableError, GraphError, InternalError
+from answerable.core.events import StepStarted
+from answerable.core.values import Json
+from answerable.engine.graph import Graph
+from answerable.engine.guards import Call, Guard
+from answerable.engine.steps.base import Step, StepKind, Suspended
+
+_log = logging.getLogger("answerable.engine")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    kinds: Mapping[str, StepKind]
+    guards: Sequence[Guard]
+    clock: Clock
+
+    def check(self, graph: Graph) -> None:
+        for node in graph.nodes:
+            if node.kind not in self.kinds:
+                known = ", ".join(f"`{kind}`" for kind in sorted(self.kinds))
+                raise GraphError(
+                    f"Node `{node.id}`: there is no step kind `{node.kind}`.", hint=f"There are {known}.", node=node.id
+                )
+
+    async def carry_out(self, step: Step) -> Json:
+        """The output of a step, from inside all its guards. It is given as it would be read back from the journal: a
+        continued run sees no other values, and nobody can change them later."""
+        call: Call = self._attempt
+        for guard in self.guards:
+            call = guard(step.node, call)
+        return orjson.loads(json_bytes(await call(step), f"The output of step {step.id}"))
+
+    async def _attempt(self, step: Step) -> Json:
+        step.journal.record(StepStarted, step.id, step.attempt)
+        if step.node.effect:
+            await step.journal.flush()
+        try:
+            return await self.kinds[step.node.kind].run(step)
+        except (AnswerableError, Suspended):
+            raise
+        except asyncio.CancelledError as error:
+            if (task := asyncio.current_task()) and task.cancelling():
+                raise
+            raise typed(error, step) from error  # nobody cancelled the step: something it waited for was
+        except Exception as error:
+            raise typed(error, step) from error
+
+
+def typed(error: BaseException, step: Step) -> AnswerableError:
+    """What a user may hear of a failure that nobody foresaw; the rest is for the log."""
+    if isinstance(error, AnswerableError):
+        return error
+    run = step.context.run
+    _log.error("step failed", exc_info=error, extra={"fields": {"run": run, "node": step.id}})
+    return InternalError(
+        f"Step `{step.id}` failed because of a defect ({type(error).__name__}).",
+        hint=f"The log says more; look for {run}.",
+    )
