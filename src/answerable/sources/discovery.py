@@ -111,9 +111,8 @@ class Found:
 
 
 def walked(folder: Path, most: int) -> list[Path]:
-    """Every file below a folder that is not hidden, in a fixed order. Links that lead out of it are not followed."""
+    """Every file below a folder that is not hidden, in a fixed order."""
     paths: list[Path] = []
-    root = folder.resolve()
     for place, folders, names in os.walk(folder):
         depth = len(Path(place).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < _DEEPEST else []
@@ -124,13 +123,19 @@ def walked(folder: Path, most: int) -> list[Path]:
                 code="source_too_large",
                 hint="Point to a folder that holds only the tables.",
             )
-    return [path for path in paths if not path.is_symlink() or path.resolve().is_relative_to(root)]
+    return paths
 
 
 def found_in(folder: Path, paths: Sequence[Path]) -> Found:
     files, warnings, others = [], [], []
+    root = folder.resolve()
     for path in paths:
         shown = str(path.relative_to(folder))
+        if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(root):
+            warnings.append(
+                Warning(subject=shown, message="is a link that leads out of the folder; it is not followed")
+            )
+            continue
         try:
             database = path.suffix.lower() in _DATABASES and database_kind(path)
             file = None if database else data_file(path, named=False)

@@ -143,12 +143,13 @@ class FilesPlace:
             _View(name=name, files=tuple(map(str, table.files)), fingerprint=table.fingerprint)
             for name, table in zip(names, rows, strict=True)
         )
-        return _Kept(views=views, warnings=(*reading.warnings, *clashes))
+        reading.warnings += clashes
+        return _Kept(views=views, warnings=tuple(reading.told()))
 
     def _nothing_readable(self, reading: "_Reading") -> AnswerableError:
         if self._path.is_file() and reading.failures:
             return reading.failures[0]
-        reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.warnings[:5])
+        reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.told()[:5])
         return SourceError(
             f"{self._path} holds no table that can be read." + (f" {reasons}" if reasons else ""),
             code="source_unreadable" if reading.failures else "source_empty",
@@ -201,6 +202,9 @@ class _Reading:
     async def __aexit__(self, *_: object) -> None:
         await self._pool.close()
         await asyncio.to_thread(shutil.rmtree, self._staging, ignore_errors=True)
+
+    def told(self) -> list[Warning]:
+        return sorted(self.warnings, key=lambda warning: warning.subject)
 
     async def parquet(self) -> list[_Rows]:
         files = [file for file in self._files if file.format == "parquet"]

@@ -108,6 +108,8 @@ class _Sink:
         self._gathered = bytearray()
 
     def rewind(self) -> None:
+        if self.position == 0:
+            return
         self._gathered = bytearray()
         self.position = 0
         os.ftruncate(self._descriptor, 0)

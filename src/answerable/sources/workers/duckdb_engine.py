@@ -257,7 +257,7 @@ def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
 
 
 def _cannot_open(path: str, message: str) -> Failure:
-    if "lock" in message.lower():
+    if "Could not set lock" in message:
         return Failure(
             "SourceError",
             "source_locked",

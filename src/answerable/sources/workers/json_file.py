@@ -28,7 +28,7 @@ def read_json(cursor: Any, path: Path) -> ReadTable:
         relation = cursor.sql(scan)
         notes = (f"the records are those under {wrapped!r}",)
     items = [item for name, kind in zip(relation.columns, relation.types, strict=True) for item in _items(name, kind)]
-    if not items:
+    if not items or (relation.columns == ["json"] and not cursor.execute(f"{scan} LIMIT 1").fetchall()):
         raise Failure("SourceError", "file_empty", "The file holds no records.")
     names = unique_names([name for name, _expression in items])
     selected = ", ".join(f"{items[place][1]} AS {quoted(name)}" for place, name in enumerate(names))

@@ -1,0 +1,213 @@
+"""Workers end: by their own failure, with their parent, or when nobody needs them. Nothing is left behind."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import polars as pl
+import psutil
+import pytest
+
+from answerable.core.errors import LimitError, OperatorError
+from answerable.sources.base import Limits
+from answerable.sources.open import open_source
+from answerable.sources.pool import Worker, WorkerPool
+from answerable.sources.served import ServedSource
+
+BOMB = "SELECT sum(a.n * b.n * c.n * d.n) AS x FROM numbers a, numbers b, numbers c, numbers d"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE numbers (n INTEGER)")
+        connection.executemany("INSERT INTO numbers VALUES (?)", [(n,) for n in range(1000)])
+        connection.commit()
+    return path
+
+
+@pytest.fixture
+async def source(database: Path, tmp_path: Path) -> AsyncIterator[ServedSource]:
+    opened = await open_source(str(database), cache=tmp_path / "cache")
+    assert isinstance(opened, ServedSource)
+    yield opened
+    await opened.close()
+
+
+def workers(parent: int | None = None) -> list[psutil.Process]:
+    return [child for child in psutil.Process(parent).children() if _is_worker(child)]
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+        return "answerable.sources.workers" in process.cmdline()
+    return False
+
+
+async def test_a_killed_worker_is_told_and_replaced(source: ServedSource, tmp_path: Path) -> None:
+    await source.check("SELECT 1")
+    [worker] = workers()
+    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
+    await asyncio.sleep(0.2)
+    worker.kill()
+    with pytest.raises(LimitError, match="ended"):
+        await running
+    assert not (tmp_path / "x.arrow").exists()
+    assert await source.rows("SELECT count(*) FROM numbers") == [(1000,)]
+    assert worker.pid not in [other.pid for other in workers()]
+
+
+async def test_an_idle_worker_that_died_is_not_missed(source: ServedSource) -> None:
+    await source.check("SELECT 1")
+    [worker] = workers()
+    worker.kill()
+    worker.wait(5)
+    assert await source.rows("SELECT 1") == [(1,)]
+
+
+async def test_a_worker_that_will_not_stop_is_killed(source: ServedSource, tmp_path: Path) -> None:
+    await source.check("SELECT 1")
+    [worker] = workers()
+    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=0.5)))
+    await asyncio.sleep(0.2)
+    worker.suspend()  # it can hear nothing now
+    with pytest.raises(LimitError) as caught:
+        await running
+    assert caught.value.stable_code == "query_time"
+    worker.wait(5)
+    assert await source.rows("SELECT 1") == [(1,)]
+
+
+async def test_cancelling_twice_leaves_nothing(source: ServedSource, tmp_path: Path) -> None:
+    await source.check("SELECT 1")
+    [worker] = workers()
+    worker.suspend()
+    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
+    for _ in range(2):
+        await asyncio.sleep(0.1)
+        running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    worker.wait(5)
+    assert await source.rows("SELECT 1") == [(1,)]
+
+
+PARENT = """
+import asyncio, sys
+from pathlib import Path
+from answerable.sources.base import Limits
+from answerable.sources.open import open_source
+
+async def main():
+    source = await open_source(sys.argv[1], cache=Path(sys.argv[2]))
+    await source.check("SELECT 1")
+    task = asyncio.create_task(source.execute(sys.argv[3], Path(sys.argv[2]) / "x", Limits(seconds=600)))
+    await asyncio.sleep(0.3)
+    print("running", flush=True)
+    await task
+
+asyncio.run(main())
+"""
+
+
+def test_no_worker_outlives_a_killed_parent(database: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PARENT, str(database), str(tmp_path), BOMB]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"running\n"
+        children = workers(parent.pid)
+        assert children
+        os.kill(parent.pid, signal.SIGKILL)
+        parent.wait(10)
+        _gone, alive = psutil.wait_procs(children, 10)
+        assert alive == []
+
+
+async def test_a_worker_ends_when_its_socket_closes(database: Path) -> None:
+    """The second way to go with the parent, for where the first does not exist."""
+    worker = Worker({"engine": "sqlite", "database": str(database), "memory_mb": 512, "threads": 1})
+    await worker.open()
+    worker._socket.close()
+    assert await asyncio.to_thread(worker._process.wait, 10) == 0
+
+
+async def test_idle_workers_go(database: Path) -> None:
+    spec = {"engine": "sqlite", "database": str(database), "memory_mb": 512, "threads": 1, "idle_seconds": 0.3}
+    pool = WorkerPool(spec, 2)
+    async with pool.worker(512) as worker:
+        pid = worker.pid
+    async with pool.worker(512) as worker:
+        assert worker.pid == pid, "it was still warm"
+    for _ in range(100):
+        if not psutil.pid_exists(pid):
+            break
+        await asyncio.sleep(0.1)
+    assert not psutil.pid_exists(pid)
+    await pool.close()
+
+
+async def test_a_thousand_queries_leak_no_descriptor(source: ServedSource, tmp_path: Path) -> None:
+    into = tmp_path / "x.arrow"
+    await source.execute("SELECT 1 AS one", into, Limits())
+    [worker] = workers()
+    before = (descriptors(os.getpid()), descriptors(worker.pid))
+    for number in range(1000):
+        await source.execute(f"SELECT {number} AS n", into, Limits())
+    assert (descriptors(os.getpid()), descriptors(worker.pid)) == before
+    assert [process.pid for process in workers()] == [worker.pid]
+    assert pl.read_ipc(into).item() == 999
+
+
+def descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+async def test_failures_leak_nothing_either(source: ServedSource, tmp_path: Path) -> None:
+    await source.check("SELECT 1")
+    before = descriptors(os.getpid())
+    for _ in range(10):
+        with pytest.raises(LimitError):
+            await source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=0.05))
+        [worker] = workers()
+        worker.kill()
+        worker.wait(5)
+    await source.check("SELECT 1")
+    await asyncio.sleep(0.1)
+    assert descriptors(os.getpid()) <= before
+
+
+async def test_nothing_of_the_environment_reaches_a_worker(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "hidden")
+    source = await open_source(str(database), cache=tmp_path)
+    try:
+        await source.check("SELECT 1")
+        [worker] = workers()
+        assert set(worker.environ()) == {"LANG"}
+        assert worker.cwd() == "/"
+        assert str(database) not in " ".join(worker.cmdline())
+    finally:
+        await source.close()
+
+
+async def test_a_full_disk_is_told(source: ServedSource, tmp_path: Path) -> None:
+    into = tmp_path / "x.arrow"
+    into.symlink_to("/dev/full")  # never itself: what is half written is removed
+    with pytest.raises(OperatorError, match="disk is full") as caught:
+        await source.execute("SELECT n FROM numbers", into, Limits())
+    assert caught.value.stable_code == "disk_full"
+    assert os.path.exists("/dev/full")
+
+
+async def test_a_result_that_cannot_be_written_at_all(source: ServedSource, tmp_path: Path) -> None:
+    with pytest.raises(OperatorError, match="No such file") as caught:
+        await source.execute("SELECT 1 AS one", tmp_path / "no" / "folder" / "x.arrow", Limits())
+    assert caught.value.stable_code == "result_unwritable"
