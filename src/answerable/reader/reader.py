@@ -1,31 +1,65 @@
 """The mind without a model. The order of the stages is the order of `Reader.read`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
+from typing import Any
 
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
+from answerable.core.errors import UserError
 from answerable.query.plan import QueryPlan
+from answerable.query.to_sql import to_sql
+from answerable.reader.analysis import Analysis
+from answerable.reader.bindings import bindings_of
+from answerable.reader.dates import find_dates
+from answerable.reader.explain import sentence
+from answerable.reader.follow_up import FollowUp
 from answerable.reader.joins import NoPath
-from answerable.reader.lexicon import STOPWORDS
-from answerable.reader.link import Links, link
-from answerable.reader.normalise import Question, normalise
-from answerable.reader.reading import Read, Reading, Reply, Unreadable
-from answerable.reader.rules import Rules
+from answerable.reader.known import Doubt, doubts
+from answerable.reader.normalise import normalise
+from answerable.reader.reading import Read, Reading, Reply, Unsure
+from answerable.reader.scene import Scene
 from answerable.reader.schema import build_schema
 from answerable.reader.to_plan import to_plan
+from answerable.reader.understand import Ranked, Understanding, confidence_vector, lay_out_question, understand
+from answerable.reader.weights import Weights, load_weights
 
 Rows = Sequence[Sequence[object]]
+MAX_READINGS = 5
+GRAMMAR_CONFIDENCE = 0.97
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """How a question was read, stage by stage; plain data for showing."""
+
+    question: str
+    tokens: tuple[dict[str, Any], ...]
+    tables: tuple[dict[str, Any], ...]
+    columns: tuple[dict[str, Any], ...]
+    values: tuple[dict[str, Any], ...]
+    unknown: tuple[str, ...]
+    shapes: dict[str, tuple[tuple[str, float], ...]]
+    candidates: tuple[dict[str, Any], ...]
 
 
 class Reader:
     """Reads questions about one catalog. Pure computation: the optional dry run is a callable that is handed in."""
 
-    def __init__(self, catalog: Catalog, values: ValueLookup, *, today: Callable[[], date] | Clock) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        values: ValueLookup,
+        *,
+        today: Callable[[], date] | Clock,
+        weights: Weights | None = None,
+    ) -> None:
         self.catalog = catalog
         self.values = values
-        self.schema = build_schema(catalog)
+        self.schema = build_schema(catalog, values)
+        self.weights = weights or load_weights()
         self._today = today
 
     def today(self) -> date:
@@ -39,37 +73,115 @@ class Reader:
         force: bool = False,
         run: Callable[[str], Rows] | None = None,
     ) -> Reply:
-        del previous, run  # conversation and dry runs do not take part in the rules
         asked = normalise(question)
-        links = link(asked, self.schema, self.values)
-        unknown = _unknown(asked, links)
-        if not force and unknown:
-            return Unreadable(
-                message=f"I do not know what these words mean in this data: {', '.join(unknown)}.", unknown=unknown
-            )
-        draft = Rules(asked, self.schema, links).read()
-        if draft is None:
-            return Unreadable(message="I could not find anything of this question in the data.", unknown=unknown)
+        scene = lay_out_question(asked, self.schema, self.values)
+        by_grammar = self._by_grammar(scene, previous)
+        if by_grammar is not None:
+            return Read(best=by_grammar)
+        doubt = doubts(scene)
+        if doubt.hopeless and not force:
+            return doubt.reply()
+        found = self.understand(scene)
+        readings = list(self._readings(found, run, wanted=1 if force else MAX_READINGS))
+        if not readings:
+            return doubt.reply()
+        return _decided(readings, doubt, self.weights.threshold, force)
+
+    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> Reading | None:
+        """What a form explains word for word: a follow-up, or a question of measures and periods."""
+        if scene.question.truncated:
+            return None
+        analysis = Analysis(scene, find_dates(scene.question.text, self.today()))
+        plan = FollowUp(analysis, previous).read() if previous is not None else None
+        plan = plan or analysis.read()
+        if plan is None or not (previous or analysis.timely or self.catalog.measures):
+            return None
         try:
-            plan = to_plan(draft, self.schema)
-        except NoPath:
-            return Unreadable(message="The tables that this question is about are not connected.", unknown=())
-        return Read(best=self.reading(plan))
+            sql = to_sql(plan, self.catalog)
+        except UserError:
+            return None
+        return Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=GRAMMAR_CONFIDENCE, sql=sql)
 
-    def reading(self, plan: QueryPlan) -> Reading:
-        from answerable.query.to_sql import to_sql
-        from answerable.reader.explain import sentence
+    def understand(self, scene: Scene) -> Understanding:
+        return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
 
-        return Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=0.5, sql=to_sql(plan, self.catalog))
+    def _readings(self, found: Understanding, run: Callable[[str], Rows] | None, wanted: int) -> Iterator[Reading]:
+        """Distinct readings, the best first; what cannot be compiled or run is left out."""
+        if not found.ranked:
+            return
+        confidence = self.weights.confidence.probability(confidence_vector(found.ranked))
+        seen: set[object] = set()
+        for number, one in enumerate(found.ranked):
+            reading = self._reading(found.scene, one, confidence if not seen else confidence * 0.5 / (1 + number))
+            key = reading and _result_key(reading, run)
+            if reading is None or key is None or key in seen:
+                continue
+            seen.add(key)
+            yield reading
+            if len(seen) == wanted:
+                return
+
+    def _reading(self, scene: Scene, one: Ranked, confidence: float) -> Reading | None:
+        try:
+            plan = to_plan(one.candidate.draft, self.schema)
+            sql = to_sql(plan, self.catalog)
+        except (NoPath, UserError):
+            return None
+        return Reading(
+            plan=plan,
+            sentence=sentence(plan, self.catalog),
+            confidence=round(confidence, 4),
+            bindings=bindings_of(scene, one.candidate.draft),
+            sql=sql,
+        )
+
+    def explain_stages(self, question: str) -> Stages:
+        scene = lay_out_question(normalise(question), self.schema, self.values)
+        found = self.understand(scene)
+        return Stages(
+            question=scene.question.text,
+            tokens=tuple({"text": t.text, "tag": tag} for t, tag in zip(scene.tokens, scene.tags, strict=True)),
+            tables=tuple({**asdict(m), "name": self.schema.tables[m.id].name} for m in scene.links.tables),
+            columns=tuple({**asdict(m), "name": self._column_name(m.id)} for m in scene.links.columns),
+            values=tuple({**asdict(v), "name": self._column_name(v.column)} for v in scene.links.values),
+            unknown=doubts(scene).unknown,
+            shapes={part: _top(chances) for part, chances in found.shapes.items()},
+            candidates=tuple(self._candidate_record(one) for one in found.ranked[:20]),
+        )
+
+    def _column_name(self, column: int) -> str:
+        view = self.schema.columns[column]
+        return f"{self.schema.tables[view.table].name}.{view.name}"
+
+    def _candidate_record(self, one: Ranked) -> dict[str, Any]:
+        try:
+            reading_sql = to_sql(to_plan(one.candidate.draft, self.schema), self.catalog)
+        except (NoPath, UserError) as error:
+            reading_sql = f"cannot run: {error}"
+        return {
+            "score": round(one.score, 4),
+            "shape": one.candidate.shape._asdict(),
+            "variant": one.candidate.evidence.variant,
+            "sql": reading_sql,
+        }
 
 
-def _unknown(question: Question, links: Links) -> tuple[str, ...]:
-    covered = links.covered()
-    return tuple(
-        token.text
-        for place, token in enumerate(question.tokens)
-        if token.kind in ("word", "quoted")
-        and place not in covered
-        and token.lower not in STOPWORDS
-        and token.value is None
-    )
+def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
+    return tuple(sorted(chances.items(), key=lambda item: -item[1])[:4])
+
+
+def _result_key(reading: Reading, run: Callable[[str], Rows] | None) -> object:
+    """Readings with the same rows are the same to the user; without a dry run, those with the same program."""
+    if run is None or reading.sql is None:
+        return reading.sql
+    try:
+        return tuple(map(tuple, run(reading.sql)))
+    except UserError:
+        return None
+
+
+def _decided(readings: list[Reading], doubt: Doubt, threshold: float, force: bool) -> Reply:
+    best, *others = readings
+    if force or (best.confidence >= threshold and not doubt.serious):
+        return Read(best=best, others=tuple(others))
+    return Unsure(question=doubt.question(), readings=tuple(readings))
