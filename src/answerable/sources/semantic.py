@@ -6,6 +6,7 @@ column and field, with the nearest valid name: a wish that is silently ignored i
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -100,6 +101,8 @@ class SemanticRelationship(Frozen):
 
 class Semantic(Frozen):
     version: int = Field(default=1, ge=1, le=1)
+    as_of: date | None = None
+    """The day that "last month" is counted from, for data that stands still."""
     tables: dict[str, SemanticTable] = Field(default_factory=dict)
     measures: dict[Text, SemanticMeasure] = Field(default_factory=dict)
     relationships: tuple[SemanticRelationship, ...] = ()
@@ -157,8 +160,9 @@ _PLAIN_WORDS: Mapping[str, str] = {
 
 
 def _first_problem(marks: Marks, invalid: ValidationError) -> SemanticError:
-    """The one that stands first in the file; people read from the top."""
-    problems = sorted(invalid.errors(), key=lambda error: marks.place(_field_path(error["loc"])))
+    """The one that stands first in the file; people read from the top. What is missing may just be misspelt."""
+    order = [(error["type"] == "missing", marks.place(_field_path(error["loc"]))) for error in invalid.errors()]
+    problems = [error for _, error in sorted(zip(order, invalid.errors(), strict=True), key=lambda pair: pair[0])]
     first, path = problems[0], _field_path(problems[0]["loc"])
     if first["type"] == "extra_forbidden":
         return marks.error(path, "unknown field", _known_fields(path))
@@ -215,6 +219,7 @@ class _Applying:
         measures = [self._measure(name, said, shown) for name, said in self._semantic.measures.items()]
         return self._catalog.model_copy(
             update={
+                "as_of": self._semantic.as_of,
                 "tables": tuple(shown.values()),
                 "relationships": tuple(r for r in relationships if _is_between(r, shown)),
                 "measures": (*self._catalog.measures, *measures),
