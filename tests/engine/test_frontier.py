@@ -274,3 +274,13 @@ def test_an_early_stop_ends_the_waiting_for_events_too(graph_of: GraphOf) -> Non
     assert frontier.ended
     assert set(frontier.skipped.values()) == {"stopped early: the first step found nothing"}
     assert len(frontier.take_skipped()) == 2
+
+
+def test_nobody_stops_waiting_while_those_before_may_still_cause_the_event(graph_of: GraphOf) -> None:
+    after = {"late": "start unlucky", "start": "", "unlucky": "", "helper": ""}
+    frontier = events_graph(graph_of, after, {"late": "help", "unlucky": "luck", "helper": "unlucky.skipped"})
+    frontier.take()
+    frontier.finish("start", 1)
+    assert [node.id for node in frontier.take()] == ["helper"]
+    frontier.signal("help", None)
+    assert [node.id for node in frontier.take()] == ["late"]
