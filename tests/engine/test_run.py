@@ -535,6 +535,16 @@ async def test_whoever_watches_late_gets_everything_from_the_store(
     assert [e.seq async for e in handle.events()] == [e.seq for e in events.stored]
 
 
+async def test_an_event_that_is_both_stored_and_heard_is_given_once(
+    context: RunContext, kind: Any, graph_of: GraphOf, memory_events: Any
+) -> None:
+    events = memory_events()
+    handle = Engine({"f": kind(joined)}, events).start(graph_of({"a": "", "b": "a"}), context)
+    watched = handle.events()
+    await handle
+    assert [event.seq async for event in watched] == [event.seq for event in events.stored]
+
+
 async def _until(events: Any, last: type[Event]) -> Any:
     async for event in events:
         yield event
