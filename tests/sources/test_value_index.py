@@ -4,6 +4,8 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog, Column, Table, ValueHit, ValueName
 from answerable.core.errors import LimitError, OperatorError, SourceError
-from answerable.sources import value_build
-from answerable.sources.value_build import IndexLimits, file_name
-from answerable.sources.value_index import ValueIndex
+from answerable.core.spelling import allowed_slips
+from answerable.sources.value_build import IndexLimits, file_name, piece
+from answerable.sources.value_forms import PIECES, cuts, shared_pieces
+from answerable.sources.value_index import _SHARING, ValueIndex
 
 CITIES = (
     "Los Angeles",
@@ -157,7 +160,24 @@ async def test_what_people_type(cities: ValueIndex, phrase: str, value: str, sco
 
 @pytest.mark.parametrize(
     "phrase",
-    ["", " ", "?!", "usa", "Room 103", "room 110", "brln", "paris", "the", "of", "xyzzy", "b", "x" * 500, "💥", "\x00"],
+    [
+        "",
+        " ",
+        "?!",
+        "usa",
+        "Room 103",
+        "room 110",
+        "brln",
+        "paris",
+        "the",
+        "of",
+        "xyzzy",
+        "+++",
+        "b",
+        "x" * 500,
+        "💥",
+        "\x00",
+    ],
 )
 async def test_nothing_when_nothing_is_near(cities: ValueIndex, phrase: str) -> None:
     assert cities.find(phrase) == ()
@@ -253,12 +273,8 @@ letters = st.text("abcdeghilmnorstu", min_size=4, max_size=20)
 
 
 @given(word=letters, place=st.integers(0, 100), letter=st.sampled_from("aenrstxz"), kind=st.integers(0, 3))
-def test_one_slip_always_shares_a_piece(word: str, place: int, letter: str, kind: int) -> None:
-    """What makes misspellings findable at all: the keys of the phrase meet the keys of the value."""
-    from answerable.core.spelling import allowed_slips
-    from answerable.sources import value_postings as filing
-    from answerable.sources.value_index import _swaps
-
+def test_one_slip_always_leaves_a_piece(word: str, place: int, letter: str, kind: int) -> None:
+    """What makes misspellings findable at all: phrase and value share a piece at a place where it is looked for."""
     at = place % (len(word) - 1)
     slipped = (
         word[:at] + word[at + 1 :],
@@ -266,10 +282,18 @@ def test_one_slip_always_shares_a_piece(word: str, place: int, letter: str, kind
         word[:at] + letter + word[at + 1 :],
         word[:at] + word[at + 1] + word[at] + word[at + 2 :],
     )[kind]
-    if not filing.misspellable(slipped) or not allowed_slips(len(slipped)):
+    if not allowed_slips(len(slipped)):
         return
-    shared = set(filing.misspelt_keys(slipped)) & set(filing._piece_keys(word))
-    assert shared or word in _swaps(slipped)
+    pieces = {(n, len(word), word[start:end]) for n, (start, end) in enumerate(pairwise(cuts(len(word))))}
+    assert pieces & set(shared_pieces(slipped))
+
+
+@given(st.text(max_size=60))
+def test_pieces_are_cut_by_sql_as_by_us(normal: str) -> None:
+    expected = tuple(normal[start:end] for start, end in pairwise(cuts(len(normal))))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        query = f"SELECT {', '.join(map(piece, range(PIECES)))} FROM (SELECT ? AS normal)"
+        assert "\x00" in normal or connection.execute(query, (normal,)).fetchone() == expected
 
 
 # Building
@@ -373,27 +397,23 @@ async def test_without_a_fingerprint_it_is_read_each_time(lite_places: Places) -
     assert len(lite_places.engine.statements) == 2
 
 
-async def test_many_changes_do_not_slow_it_down(lite_places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_build, "_MOST_PARTS", 3)
-    lite_places.put("stays", "Berlin", "Hamburg")
+async def test_many_changes(lite_places: Places) -> None:
+    lite_places.put("stays", "Berlin", "Hamburg", "San Remo di Sopra")
     for version in range(8):
-        lite_places.put("changes", f"Madrid{version}", "Berlin")
+        lite_places.put("changes", *(f"Madrid {letter} {version}" for letter in "xyz"), "Berlin")
         index = await lite_places.open(lite_places.catalog(versions={"changes": str(version)}))
-        assert len(index.find("berlim")) == 2
-        assert best(index, f"madird{version}") == f"Madrid{version}"
-        with sqlite3.connect(lite_places.file) as connection:
-            [(parts,)] = connection.execute("SELECT count(DISTINCT part) FROM blocks")
-        connection.close()
-        assert parts <= 4
+        assert [hit.table for hit in index.find("berlim")] == ["stays", "changes"]
+        assert [hit.value for hit in index.find("madrid")] == [f"Madrid {letter} {version}" for letter in "xyz"]
+        assert (best(index, "remo sopra"), best(index, "hamburk")) == ("San Remo di Sopra", "Hamburg")
 
 
-async def test_ids_that_run_out_are_given_anew(lite_places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(value_build, "_LAST_ID", 20)
-    lite_places.put("stays", "Berlin", "Hamburg")
-    for version in range(6):
-        lite_places.put("changes", *(f"Madrid{version}{letter}" for letter in "abcde"))
-        index = await lite_places.open(lite_places.catalog(versions={"changes": str(version)}))
-        assert (best(index, "hamburk"), best(index, f"Madrit{version}c")) == ("Hamburg", f"Madrid{version}c")
+async def test_searches_use_the_indexes(lite_places: Places) -> None:
+    lite_places.put("cities", *CITIES)
+    await lite_places.open()
+    with closing(sqlite3.connect(lite_places.file)) as connection:
+        for query, arguments in ((query, (5, "ab", 9)) for query in _SHARING):
+            [step] = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, arguments)]
+            assert "USING INDEX by_piece" in step
 
 
 # What can go wrong

@@ -1,10 +1,7 @@
-"""Builds the file behind `ValueIndex`: reads the distinct values page by page and files them.
+"""Builds the file behind `ValueIndex`: reads the distinct values page by page and files their forms.
 
 The file is never changed in place. What is new is added to a copy, and the copy is renamed over the old one: readers go
 on with the file they opened, two builders at once each make a whole one, and a killed one leaves nothing half done.
-
-A normal form that occurs in many columns is posted once. Postings of values that are gone stay behind until the blocks
-are written anew; they lead nowhere.
 """
 
 import asyncio
@@ -14,10 +11,9 @@ import secrets
 import shutil
 import sqlite3
 import time
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -26,29 +22,40 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.core.errors import LimitError, SourceError, UserError
+from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
 from answerable.core.values import Dialect
-from answerable.sources import value_postings as filing
 from answerable.sources.base import Probe
-from answerable.sources.statements import Template, chunked, column_hole, comparable, literal, table_hole, union_all
+from answerable.sources.statements import Template, column_hole, comparable, literal, table_hole, union_all
+from answerable.sources.value_forms import PIECES, forms
+
+
+def piece(number: int) -> str:
+    """A piece of the normal form, in SQL: as `value_forms.cuts` has it. A search must say it in the very same words."""
+    start, end = f"length(normal) * {number} / {PIECES}", f"length(normal) * {number + 1} / {PIECES}"
+    return f"substr(normal, 1 + {start}, {end} - {start})"
+
 
 _FORMAT = "1"
-_SCHEMA = """
-CREATE TABLE about (format TEXT NOT NULL);
-CREATE TABLE tables (name TEXT PRIMARY KEY, signature TEXT NOT NULL);
-CREATE TABLE columns (id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, notice TEXT);
-CREATE TABLE entries (id INTEGER PRIMARY KEY, column_id INTEGER NOT NULL, value TEXT NOT NULL, normal TEXT NOT NULL);
-CREATE TABLE blocks (bucket INTEGER, part INTEGER, postings BLOB NOT NULL, PRIMARY KEY (bucket, part)) WITHOUT ROWID;
-"""
-_MOST_PARTS = 16
-"""Blocks that a search has to read for one key; above, they are written anew, as few as can be."""
-_ENTRIES_A_PART = 250_000
-_LAST_ID = filing.LAST_ID
-_MOST_REMEMBERED = 200_000
+_TABLES = (
+    "CREATE TABLE about (format TEXT NOT NULL)",
+    "CREATE TABLE tables (name TEXT PRIMARY KEY, signature TEXT NOT NULL)",
+    "CREATE TABLE columns (id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, notice TEXT)",
+    "CREATE TABLE entries (id INTEGER PRIMARY KEY, column_id INTEGER NOT NULL, value TEXT NOT NULL,"
+    " normal TEXT NOT NULL, stems TEXT, initials TEXT, letters INTEGER NOT NULL)",
+    # Of values with several words, by their stems. It keeps no copy of the text.
+    "CREATE VIRTUAL TABLE words USING fts5 (stems, content = '', columnsize = 0, tokenize = 'ascii')",
+)
+_INDEXES = {
+    "by_normal": "entries (normal)",
+    "by_stems": "entries (stems) WHERE stems IS NOT NULL",
+    "by_initials": "entries (initials) WHERE initials IS NOT NULL",
+    **{f"by_piece_{n}": f"entries (length(normal), {piece(n)}, letters) WHERE letters > 0" for n in range(PIECES)},
+}
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
 
 Place: TypeAlias = tuple[Table, Column]
+Values: TypeAlias = Sequence[tuple[Place, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ class IndexLimits:
     longest_average: int = 60
     """A column whose values are longer than this on average holds sentences, not names."""
     page: int = 200_000
-    """Values that are in memory at a time."""
+    """Values that are read at a time."""
 
 
 def file_name(catalog: Catalog) -> str:
@@ -264,13 +271,10 @@ def _page(dialect: Dialect, longest: int, size: int, *, first: bool) -> Template
 @dataclass(slots=True)
 class _Writer:
     connection: sqlite3.Connection
-    next_id: int
     count: int
-    part: int
-    pending: int = 0
-    remembered: set[str] = field(default_factory=set)
-    """Normal forms that were posted in this build; bounded, a form that is posted twice only takes room."""
-    buckets: list["array[int]"] = field(default_factory=lambda: _empty_buckets())
+    """Values in the file."""
+    last_kept: int
+    """The id up to which they have been there before."""
 
     @classmethod
     def open(cls, draft: Path, current: Path, kept: set[str]) -> "_Writer":
@@ -281,33 +285,25 @@ class _Writer:
             shutil.copyfile(current, draft)
         connection = sqlite3.connect(draft, check_same_thread=False, isolation_level=None)
         # A draft that is lost is made again, so nothing is paid for keeping it safe.
-        for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -16000", "temp_store = FILE"):
+        for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -32000", "temp_store = FILE"):
             connection.execute(f"PRAGMA {setting}")
         connection.execute("BEGIN")
-        if not kept:
-            for statement in _SCHEMA.strip().split(";\n"):
-                connection.execute(statement)
-            connection.execute("INSERT INTO about VALUES (?)", (_FORMAT,))
-        orphans = _forget_all_but(connection, kept)
+        if kept:
+            _forget_all_but(connection, kept)
+        else:
+            _create(connection)
         [(last, count)] = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM entries")
-        [(part,)] = connection.execute("SELECT coalesce(max(part), 0) FROM blocks")
-        writer = cls(connection, last + 1, count, part + 1)
-        writer._post(orphans)
-        return writer
+        return cls(connection, count, last)
 
     def add_tables(self, signatures: Mapping[str, str]) -> None:
         self.connection.executemany("INSERT INTO tables VALUES (?, ?)", signatures.items())
 
-    def add(self, found: Sequence[tuple[Place, Sequence[str]]]) -> None:
+    def add(self, found: Values) -> None:
+        insert = "INSERT INTO entries (column_id, value, normal, stems, initials, letters) VALUES (?, ?, ?, ?, ?, ?)"
         for place, values in found:
             column = self._column(place)
-            if self.next_id + len(values) > _LAST_ID:
-                self._renumber()
-            entries = [(n, column, value, filing.normal_form(value)) for n, value in enumerate(values, self.next_id)]
-            self.connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?)", entries)
-            self.next_id += len(entries)
-            self.count += len(entries)
-            self._post(self._unposted(entries))
+            self.connection.executemany(insert, ((column, value, *forms(value)) for value in values))
+            self.count += len(values)
 
     def leave_out(self, place: Place, reason: str) -> None:
         column = self._column(place)
@@ -315,10 +311,13 @@ class _Writer:
         self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, column))
 
     def finish(self) -> None:
-        self._write_part()
-        if self.part > _MOST_PARTS + self.count // _ENTRIES_A_PART:
-            self._post_anew()
-        self.connection.execute("CREATE INDEX IF NOT EXISTS entries_normal ON entries (normal)")
+        self.connection.execute(
+            "INSERT INTO words (rowid, stems) SELECT id, coalesce(stems, normal) FROM entries"
+            " WHERE id > ? AND instr(normal, ' ') > 0",
+            (self.last_kept,),
+        )
+        for name, definition in _INDEXES.items():
+            self.connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {definition}")
         self.connection.execute("COMMIT")
 
     def _column(self, place: Place) -> int:
@@ -330,66 +329,36 @@ class _Writer:
         insert = "INSERT INTO columns (table_name, name) VALUES (?, ?)"
         return int(self.connection.execute(insert, names).lastrowid or 0)
 
-    def _unposted(self, entries: Iterable[tuple[int, int, str, str]]) -> Iterator[tuple[int, str]]:
-        posted = self.remembered
-        for number, _, _, normal in entries:
-            if normal not in posted:
-                if len(posted) < _MOST_REMEMBERED:
-                    posted.add(normal)
-                yield number, normal
 
-    def _post(self, entries: Iterable[tuple[int, str]]) -> None:
-        for chunk in chunked(entries, _ENTRIES_A_PART):
-            filing.post(chunk, self.buckets)
-            self.pending += len(chunk)
-            if self.pending >= _ENTRIES_A_PART:
-                self._write_part()
-
-    def _write_part(self) -> None:
-        rows = ((n, self.part, array("Q", sorted(bucket)).tobytes()) for n, bucket in enumerate(self.buckets) if bucket)
-        self.connection.executemany("INSERT INTO blocks VALUES (?, ?, ?)", rows)
-        self.buckets = _empty_buckets()
-        self.part += 1
-        self.pending = 0
-
-    def _post_anew(self) -> None:
-        self.connection.execute("DELETE FROM blocks")
-        self.buckets, self.pending, self.part = _empty_buckets(), 0, 1
-        self._post(self.connection.execute("SELECT min(id), normal FROM entries GROUP BY normal"))
-        self._write_part()
-
-    def _renumber(self) -> None:
-        """After very many changes the ids have run out, though most are free."""
-        self.connection.execute("CREATE TABLE fresh (id INTEGER PRIMARY KEY, column_id, value, normal)")
-        self.connection.execute(
-            "INSERT INTO fresh (column_id, value, normal) SELECT column_id, value, normal FROM entries ORDER BY id"
-        )
-        self.connection.execute("DROP TABLE entries")
-        self.connection.execute("ALTER TABLE fresh RENAME TO entries")
-        self.next_id = self.count + 1
-        self._post_anew()
+def _create(connection: sqlite3.Connection) -> None:
+    try:
+        for statement in _TABLES:
+            connection.execute(statement)
+    except sqlite3.OperationalError as error:
+        raise OperatorError(
+            f"The index of values cannot be made: {error}.",
+            code="value_index_impossible",
+            hint="Python's sqlite3 must be built with FTS5, and the cache folder must be writable.",
+        ) from error
+    connection.execute("INSERT INTO about VALUES (?)", (_FORMAT,))
 
 
-def _empty_buckets() -> list["array[int]"]:
-    return [array("Q") for _ in range(1 << filing.BUCKET_BITS)]
-
-
-def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> list[tuple[int, str]]:
-    """Removes the other tables. What remains may have been posted under a value that is gone, so it is posted anew."""
+def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> None:
     gone = [(name,) for (name,) in connection.execute("SELECT name FROM tables").fetchall() if name not in kept]
-    if not gone:
-        return []
     connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
     connection.executemany("INSERT INTO gone SELECT id FROM columns WHERE table_name = ?", gone)
-    in_gone = "column_id IN (SELECT id FROM gone)"
-    orphans = connection.execute(
-        f"SELECT min(id), normal FROM entries WHERE NOT {in_gone} "  # noqa: S608 a constant
-        f"AND normal IN (SELECT normal FROM entries WHERE {in_gone}) GROUP BY normal"
-    ).fetchall()
-    connection.execute(f"DELETE FROM entries WHERE {in_gone}")  # noqa: S608 a constant
+    connection.execute(
+        "INSERT INTO words (words, rowid, stems) SELECT 'delete', id, coalesce(stems, normal) FROM entries"
+        " WHERE column_id IN (SELECT id FROM gone) AND instr(normal, ' ') > 0"
+    )
+    deleted = connection.execute("DELETE FROM entries WHERE column_id IN (SELECT id FROM gone)").rowcount
     connection.execute("DELETE FROM columns WHERE id IN (SELECT id FROM gone)")
     connection.executemany("DELETE FROM tables WHERE name = ?", gone)
-    return orphans
+    [(left,)] = connection.execute("SELECT count(*) FROM entries")
+    if deleted > left / 4:
+        # As much will come back: making the indexes anew is then quicker than keeping them up to date.
+        for name in _INDEXES:
+            connection.execute(f"DROP INDEX {name}")
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -1,15 +1,14 @@
 """The index of the distinct values of text columns: which value in the data does a phrase of a question mean?
 
-`value_postings` says how values are filed and found, `value_build` how the file comes about.
+`value_forms` says by which forms a value is found, `value_build` how the file comes about.
 """
 
 import asyncio
 import sqlite3
 import threading
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,20 +16,22 @@ from answerable.core.catalog import Catalog, Column, Table, ValueHit, Warning
 from answerable.core.errors import OperatorError
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
-from answerable.sources import value_postings as filing
 from answerable.sources.base import Probe
 from answerable.sources.statements import chunked
-from answerable.sources.value_build import IndexLimits, file_name, up_to_date
-from answerable.sources.value_postings import normal_form
+from answerable.sources.value_build import IndexLimits, file_name, piece, up_to_date
+from answerable.sources.value_forms import PIECES, forms, normal_form, shared_pieces
 
 _LONGEST_PHRASE = 400
-_MOST_POSTINGS = 2_000
-"""Of one key that a search looks at: what more values than that share says too little."""
-
-_MOST_FORMS = 200
+_MOST_CANDIDATES = 2_000
+"""Values that share one piece: when there are more, the piece says too little."""
+_MOST_FORMS = 300
 _MOST_COLUMNS = 1_000
+_SHARING = tuple(
+    f"SELECT id, letters FROM entries WHERE length(normal) = ? AND {piece(number)} = ? AND letters > 0 LIMIT ?"  # noqa: S608
+    for number in range(PIECES)
+)
 
-Forms: TypeAlias = dict[str, float]
+Found: TypeAlias = dict[str, float]
 """Normal forms of values and how well they fit."""
 
 
@@ -95,10 +96,10 @@ class ValueIndex:
         seen = {*named, *sure}
         yield from (hit for hit in self._resolved(search.longer() | others, phrase, within) if hit not in seen)
 
-    def _resolved(self, forms: Forms, phrase: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
+    def _resolved(self, found: Found, phrase: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
         """The values behind the forms, best form first."""
         query = "SELECT column_id, value FROM entries WHERE normal = ? LIMIT ?"
-        for normal, score in sorted(forms.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
+        for normal, score in sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
             rows = self._connection.execute(query, (normal, _MOST_COLUMNS)).fetchall()
             places = ((self._columns[column], value) for column, value in rows)
             hits = [
@@ -146,89 +147,67 @@ class _Search:
         self._normal = normal
         self._stems = stemmed(normal)
 
-    def same(self) -> Forms:
-        return {self._normal: 1.0} if self._exists(self._normal) else {}
+    def same(self) -> Found:
+        return dict.fromkeys(self._normals("normal = ?", self._normal), 1.0)
 
-    def same_stems(self) -> Forms:
-        filed = self._forms(number for number, _ in self._posted(filing.stems_key(self._stems)))
-        found = {normal: 0.95 for normal in filed if stemmed(normal) == self._stems}
-        if self._exists(self._stems):
-            found[self._stems] = 0.95
-        found.pop(self._normal, None)
-        return found
+    def same_stems(self) -> Found:
+        found = self._normals("stems = ?", self._stems) + self._normals("normal = ?", self._stems)
+        return {normal: 0.95 for normal in found if normal != self._normal}
 
-    def misspelt(self) -> Forms:
-        normal = self._normal
-        if not filing.misspellable(normal):
+    def initials(self) -> Found:
+        return dict.fromkeys(self._normals("initials = ?", self._normal), 0.75)
+
+    def misspelt(self) -> Found:
+        letters = forms(self._normal).letters
+        if not letters:
             return {}
-        swapped = (swap for swap in _swaps(normal) if len(normal) < 8 and self._exists(swap))
-        found = {swap: _misspelt_score(normal, 1) for swap in swapped}
-        letters, most = filing.letters(normal), 2 * allowed_slips(len(normal))
-        posted = (posting for key in filing.misspelt_keys(normal) for posting in self._posted(key))
-        for form in self._forms(n for n, rank in posted if (rank ^ letters).bit_count() <= most):
-            count = _slips(normal, form)
-            if count is not None:
-                found[form] = _misspelt_score(normal, count)
-        return found
+        most = 2 * allowed_slips(len(self._normal))
+        pieces = dict.fromkeys(shared_pieces(self._normal))
+        alike = (number for piece in pieces for number, other in self._sharing(*piece) if _near(letters, other, most))
+        counts = {normal: _slips(self._normal, normal) for normal in self._normals_of(alike)}
+        return {normal: 0.94 - 0.5 * n / len(self._normal) for normal, n in counts.items() if n is not None}
 
-    def longer(self) -> Forms:
+    def longer(self) -> Found:
         """Values that have all words of the phrase and more, or that go on where it ends."""
-        words = self._normal.split()
+        words = self._stems.split()
         if max(map(len, words)) < 3:
             return {}
-        having = self._forms(self._having(words))
-        found = {form: score for form in having if (score := _part_score(self._normal, form))}
-        for form in self._continuing() if len(self._normal) >= 4 else ():
-            found.setdefault(form, 0.6 + 0.15 * len(self._normal) / len(form))
+        together = self._normals_of(self._with_words(f'"{self._stems}"'))
+        apart = together or self._normals_of(self._with_words(" ".join(f'"{word}"' for word in words)))
+        found = {normal: score for normal in apart if (score := _part_score(self._normal, normal))}
+        for normal in self._continuing() if len(self._normal) >= 4 else ():
+            found.setdefault(normal, 0.6 + 0.15 * len(self._normal) / len(normal))
         return found
-
-    def initials(self) -> Forms:
-        filed = self._forms(number for number, _ in self._posted(filing.initials_key(self._normal)))
-        return {form: 0.75 for form in filed if filing.initials(form) == self._normal}
-
-    def _having(self, words: Sequence[str]) -> list[int]:
-        """Neighbouring words first: they tell far more than the same words apart."""
-        together = self._common([filing.pair_key(one, other) for one, other in pairwise(words)])
-        return together or self._common([filing.word_key(word) for word in words])
-
-    def _common(self, keys: Sequence[int]) -> list[int]:
-        lists = sorted(([number for number, _ in self._posted(key)] for key in keys), key=len)
-        if not lists:
-            return []
-        others = [set(numbers) for numbers in lists[1:]]
-        return [number for number in lists[0] if all(number in other for other in others)][:_MOST_FORMS]
 
     # Reading the file
 
-    def _exists(self, normal: str) -> bool:
-        return self._connection.execute("SELECT 1 FROM entries WHERE normal = ?", (normal,)).fetchone() is not None
+    def _normals(self, condition: str, *values: str) -> list[str]:
+        query = f"SELECT DISTINCT normal FROM entries WHERE {condition} LIMIT {_MOST_FORMS}"  # noqa: S608 constants
+        return [normal for (normal,) in self._connection.execute(query, values)]
 
     def _continuing(self) -> list[str]:
-        query = "SELECT DISTINCT normal FROM entries WHERE normal > ? AND normal < ? ORDER BY normal LIMIT 50"
-        rows = self._connection.execute(query, (self._normal, self._normal + "\U0010ffff")).fetchall()
-        return [normal for (normal,) in rows]
+        return self._normals("normal > ? AND normal < ?", self._normal, self._normal + "\U0010ffff")
 
-    def _posted(self, key: int) -> Iterator[tuple[int, int]]:
-        """Id and rank of what is filed under the key."""
-        bucket, first, last = filing.bucket_and_range(key)
-        left = _MOST_POSTINGS
-        for (block,) in self._connection.execute("SELECT postings FROM blocks WHERE bucket = ?", (bucket,)):
-            postings = memoryview(block).cast("Q")
-            start = bisect_left(postings, first)
-            end = min(bisect_left(postings, last, start), start + left)
-            yield from map(filing.id_and_rank, postings[start:end])
-            left -= end - start
+    def _sharing(self, number: int, length: int, shared: str) -> Iterator[tuple[int, int]]:
+        """Id and letters of the values of that length that have the piece."""
+        return self._connection.execute(_SHARING[number], (length, shared, _MOST_CANDIDATES))
 
-    def _forms(self, numbers: Iterable[int]) -> Iterator[str]:
+    def _with_words(self, query: str) -> Iterator[int]:
+        rows = self._connection.execute("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (query, _MOST_FORMS))
+        return (number for (number,) in rows)
+
+    def _normals_of(self, numbers: Iterable[int]) -> list[str]:
+        found: list[str] = []
         for chunk in chunked(dict.fromkeys(numbers), 500):
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
-            yield from (normal for (normal,) in self._connection.execute(query, chunk))
+            query = f"SELECT DISTINCT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
+            found += [normal for (normal,) in self._connection.execute(query, chunk)]
+        return found
 
 
-def _swaps(text: str) -> Iterator[str]:
-    for n in range(len(text) - 1):
-        yield text[:n] + text[n + 1] + text[n] + text[n + 2 :]
+def _near(letters: int, others: int, most: int) -> bool:
+    """Each slip takes a letter away, brings one in, or both."""
+    return (letters ^ others).bit_count() <= most
 
 
 def _slips(phrase: str, normal: str) -> int | None:
@@ -240,10 +219,6 @@ def _slips(phrase: str, normal: str) -> int | None:
 
 def _digits(text: str) -> str:
     return "".join(filter(str.isdigit, text))
-
-
-def _misspelt_score(phrase: str, count: int) -> float:
-    return 0.94 - 0.5 * count / len(phrase)
 
 
 def _part_score(phrase: str, normal: str) -> float:

@@ -1,0 +1,94 @@
+"""By which of its forms a value is found. Pure: no file, no database.
+
+A misspelt phrase is compared letter by letter only with values that share a piece of their spelling with it. Each value
+is cut in three: a slip harms one piece, or two when it swaps letters across a border, so at least one of three survives
+a slip, and mostly two. In the phrase that piece stands where it stood in the value, give or take the letters that were
+added or left out before it.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from answerable.core.spelling import allowed_slips
+from answerable.core.words import fold, normalise, stem
+
+PIECES = 3
+
+_SHORTEST_MISSPELT, _LONGEST_MISSPELT = 4, 48
+_LETTERS = 61
+_LITTLE_WORDS = frozenset({"a", "an", "and", "at", "by", "de", "for", "in", "la", "of", "on", "or", "the", "to"})
+
+
+class Forms(NamedTuple):
+    normal: str
+    """Without case, accents and punctuation."""
+    stems: str | None
+    """The stems of its words, where they differ from the words."""
+    initials: str | None
+    """The first letters of three words or more."""
+    letters: int
+    """Which letters occur, as a bit set; 0 for what cannot be meant by a misspelling."""
+
+
+class _Word(NamedTuple):
+    stem: str
+    changed: bool
+    initial: str
+    letters: int
+    digits: int
+
+
+def forms(text: str) -> Forms:
+    normal = normal_form(text)
+    words = [_word(word) for word in normal.split()]
+    letters = digits = 0
+    changed = False
+    for word in words:
+        letters |= word.letters
+        digits += word.digits
+        changed |= word.changed
+    return Forms(
+        normal,
+        " ".join([word.stem for word in words]) if changed else None,
+        "".join([word.initial for word in words]) if len(words) > 2 else None,
+        letters if _may_be_misspelt(normal, digits) else 0,
+    )
+
+
+def normal_form(text: str) -> str:
+    """What values are compared by. Text of signs only (`+`, `--`) is compared as it stands."""
+    return normalise(text) or fold(text)
+
+
+@lru_cache(maxsize=100_000)
+def _word(word: str) -> _Word:
+    base = stem(word)
+    letters = 0
+    for letter in word:
+        letters |= 1 << (ord(letter) % _LETTERS)
+    initial = "" if word in _LITTLE_WORDS else word[0]
+    return _Word(base, base != word, initial, letters, sum(map(str.isdigit, word)))
+
+
+def _may_be_misspelt(normal: str, digits: int) -> bool:
+    """Codes and numbers are never meant when another one is typed: at least half must be letters."""
+    return _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
+
+
+def cuts(length: int) -> tuple[int, ...]:
+    """Where a text of this length is cut into its pieces."""
+    return tuple(length * number // PIECES for number in range(PIECES + 1))
+
+
+def shared_pieces(phrase: str) -> Iterator[tuple[int, int, str]]:
+    """Number, length of the value, and piece: what a value that the phrase may mean has in common with it."""
+    length = len(phrase)
+    reach = allowed_slips(length)
+    for other in range(max(_SHORTEST_MISSPELT, length - reach), length + reach + 1):
+        slips, shift = min(reach, allowed_slips(other)), length - other
+        earliest, latest = -((slips - shift) // 2), (slips + shift) // 2
+        for number, (start, end) in enumerate(pairwise(cuts(other))):
+            for place in range(max(0, start + earliest), min(length - (end - start), start + latest) + 1):
+                yield number, other, phrase[place : place + end - start]
