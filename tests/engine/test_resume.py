@@ -216,6 +216,31 @@ async def test_a_person_lets_it_be_done_once_more(context: RunContext, clock: An
     assert worker.calls == {"pay": 1, "receipt": 1, "other": 1}
 
 
+async def test_a_decision_waits_until_the_other_steps_have_ended(
+    context: RunContext, clock: Any, memory_events: Any, kind: Any
+) -> None:
+    events = await stopped_while_paying(context, clock, memory_events, PAY)
+    go, calls = asyncio.Event(), []  # type: ignore[var-annotated]
+
+    async def work(step: Step) -> None:
+        calls.append(step.id)
+        if step.id == "other":
+            await go.wait()
+
+    engine = Engine({"f": kind(work)}, events, clock)
+    handle = engine.restart(context)
+    async for event in handle.events():
+        if isinstance(event, ApprovalRequested):
+            break
+    decision = asyncio.create_task(engine.decide(context, "pay", approved=True, by="ann"))  # type: ignore[arg-type]
+    await asyncio.sleep(0)
+    go.set()
+    await decision
+    assert handle.task.result().status == "waiting"
+    assert (await engine.resume(context)).status == "done"
+    assert calls == ["other", "pay", "receipt"]
+
+
 async def test_or_has_it_left(context: RunContext, clock: Any, memory_events: Any) -> None:
     events, worker = await stopped_while_paying(context, clock, memory_events, PAY), Worker()
     engine = engine_for(worker, events, clock)

@@ -68,8 +68,7 @@ class Engine:
 
     async def cancel(self, run: RunId, reason: str = "cancelled") -> bool:
         """Cancels a run of this process and waits until it has stopped; false if there is no such run."""
-        handle = self._live.get(run)
-        if handle is None:
+        if (handle := self._live.get(run)) is None:
             return False
         handle.cancel(reason)
         await asyncio.wait((handle.task,))
@@ -78,7 +77,9 @@ class Engine:
     async def decide(
         self, context: RunContext, node: NodeId, *, approved: bool, by: str, note: str | None = None
     ) -> None:
-        """Answers what a waiting run asked; `resume` then goes on with it."""
+        """Answers what a run asked, once nothing of it runs here any more; `resume` then goes on with it."""
+        if (handle := self._live.get(context.run)) is not None:
+            await asyncio.wait((handle.task,))
         past = await self._past(context)
         journal = Journal(context, self._means.clock, self._events, past=past)
         if node not in journal.past or journal.past[node].approval != "asked":
