@@ -36,7 +36,7 @@ from answerable.reader.frame import all_of, column_ref, equals, plan_of
 from answerable.reader.joins import NoPath, distance, join_tree
 from answerable.reader.lexicon import GENERIC, STOPWORDS
 from answerable.reader.link import Mention, ValueMention
-from answerable.reader.measures import expanded, restricted
+from answerable.reader.measures import expanded, is_additive, is_money, restricted
 from answerable.reader.options import operator_at
 from answerable.reader.scene import Scene
 from answerable.reader.schema import ColumnView, Schema
@@ -69,6 +69,7 @@ _TELLING = frozenset(
     )
 ) | {"BETWEEN", "COUNT"}
 """Cues that change the answer: none may be left over."""
+_FOR_TOTALS = frozenset({"EACH", "BY", "SUM", "MUCH", "GROW", "SHARE"})
 _NO_ONE = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST")
 _DOWN = frozenset({"MAX", "MOST"})
@@ -132,7 +133,7 @@ class Analysis:
     @property
     def timely(self) -> bool:
         """Speaks of a measure or of time, which few other readings could account for."""
-        return self.measure is not None or bool(self.dates)
+        return self.measured is not None or bool(self.dates)
 
     def ambiguous(self) -> bool:
         """Words that the simple forms do not weigh: or, and values that stand in several columns; a second sentence."""
@@ -180,8 +181,26 @@ class Analysis:
         return max(good, key=lambda m: (m.end - m.start, m.score, -m.start), default=None)
 
     @cached_property
+    def total(self) -> Mention | None:
+        """A column that is summed without being told so: amount per month. Only where something asks for totals."""
+        asks = any(cue.tag in _FOR_TOTALS for cue in self.scene.cues) or bool(self.spans("bucket"))
+        if self.measure is not None or not asks or self.cue("AVG", "COUNT") is not None:
+            return None
+        taken = {place for value in self.scene.values if value.score >= 0.9 for place in range(value.start, value.end)}
+        good = [
+            m
+            for m in self.scene.links.columns
+            if m.score >= 0.9 and is_additive(self.schema.columns[m.id]) and not taken & set(range(m.start, m.end))
+        ]
+        return max(good, key=lambda m: (m.end - m.start, m.score, -m.start), default=None)
+
+    @property
+    def measured(self) -> Mention | None:
+        return self.measure or self.total
+
+    @cached_property
     def measure_places(self) -> set[int]:
-        return set(range(self.measure.start, self.measure.end)) if self.measure else set()
+        return set(range(self.measured.start, self.measured.end)) if self.measured else set()
 
     def tables(self) -> list[Mention]:
         """Tables that are named in full, in the order of the question; where two share words the longer name."""
@@ -308,17 +327,22 @@ class Analysis:
         return Bucket(unit=span.unit or "month", of=of)
 
     def value_filters(self, table: int, skip: Sequence[ValueMention] = ()) -> list[Filter]:
-        found: list[Filter] = []
+        found: dict[int, list[str]] = {}
         for value in self.values:
             if value in skip:
                 continue
             best = min(self.rivals(value), key=lambda v: (-v.score, self._far(table, v.column), v.column))
-            found.append(equals(self.schema, best.column, best.value))
+            found.setdefault(best.column, []).append(best.value)
             self.take(value)
             self.take(*[m for m in self.scene.columns.get(best.column, ()) if m.score >= 0.85])
             owner = self.schema.columns[best.column].table
             self.take(*[m for m in self.scene.tables.get(owner, ()) if m.score >= 0.9])
-        return found
+        return [self._is_one_of(column, texts) for column, texts in found.items()]
+
+    def _is_one_of(self, column: int, texts: Sequence[str]) -> Filter:
+        if len(texts) == 1:
+            return equals(self.schema, column, texts[0])
+        return InList(left=column_ref(self.schema, column), values=tuple(Constant(value=text) for text in texts))
 
     def rivals(self, value: ValueMention) -> list[ValueMention]:
         return self.scene.rivals[(value.start, value.end)]
@@ -337,10 +361,18 @@ class Analysis:
             while start < len(self.words) and self.words[start] in ("the", "a", "our"):
                 start += 1
             dimension = self.dimension_at(start, table)
-            if dimension is not None:
+            while dimension is not None:
                 self.take(cue)
                 found.append(dimension)
+                start = self._after_and(start)
+                dimension = self.dimension_at(start, table)
         return found
+
+    def _after_and(self, start: int) -> int:
+        """Where the next dimension of `by region and product` would begin."""
+        while start in self.used:
+            start += 1
+        return start + 1 if self.words[start : start + 1] in (["and"], [","]) else len(self.words)
 
     def dimension_at(self, start: int, table: int) -> Dimension | None:
         if start in self.measure_places or start in self.time_places:
@@ -380,7 +412,14 @@ class Analysis:
             )
             measure = self.schema.measures[self.measure.id][0]
             return MeasureRef(name=measure.name), self.schema.table_ids[measure.table]
-        return self.aggregate() or self.count()
+        return self.aggregate() or self.summed() or self.count()
+
+    def summed(self) -> tuple[Expr, int] | None:
+        if self.total is None:
+            return None
+        owner = self.schema.columns[self.total.id].table
+        self.take(self.total, *self.cues("MUCH", "SUM"), *[m for m in self.tables() if m.id == owner])
+        return Aggregate(function="sum", of=column_ref(self.schema, self.total.id)), owner
 
     def aggregate(self) -> tuple[Expr, int] | None:
         cue = self.cue("AVG", "SUM")
@@ -419,7 +458,7 @@ class Analysis:
         if not tables:
             return None
         entity = next((m for m in tables if cue is not None and m.start >= cue.end), tables[0])
-        if (cue is None and not self.dates) or (cue is None and self._has_name(entity.id) and not self.spans("bucket")):
+        if cue is None and not self._counts_rows(entity.id):
             return None
         distinct = self.cue("DISTINCT")
         if distinct is not None and cue is not None:
@@ -430,6 +469,12 @@ class Analysis:
                 return Aggregate(function="count", of=of, distinct=True), self.schema.columns[column.id].table
         self.take(cue, entity)
         return Aggregate(function="count"), entity.id
+
+    def _counts_rows(self, table: int) -> bool:
+        """Orders per month, or orders in 2024, are counted; things that have names are listed."""
+        if self.spans("bucket"):
+            return True
+        return not self._has_name(table) and (bool(self.dates) or self.cue("EACH") is not None)
 
     def _has_name(self, table: int) -> bool:
         display = self.schema.tables[table].display
@@ -472,14 +517,15 @@ class Analysis:
     def top(self) -> QueryPlan | None:
         """The five best products by sales; which region had the highest revenue."""
         cue = self.cue(*_EXTREMES)
-        if cue is None or self.measure is None:
+        if cue is None:
             return None
         self.take(cue)
-        main = self.main()
+        main = self.number_of(cue) if self.measured is None else self.main()
         if main is None:
             return None
         expr, base = main
-        self.take(*[c for c in self.cues("BY") if c.end == self.measure.start])
+        ranked = self.measured
+        self.take(*[c for c in self.cues("BY") if ranked is not None and 0 <= ranked.start - c.end <= 1])
         target = self.target(base, cue)
         times = self.time_filters(base)
         if target is None or times is None:
@@ -490,6 +536,14 @@ class Analysis:
         where = [*self.value_filters(base), *times]
         order = [(expr, cue.tag in _DOWN)]
         return plan_of(self.schema, base, shown, where=where, group=target.key, order=order, limit=limit)
+
+    def number_of(self, cue: Cue) -> tuple[Expr, int] | None:
+        """The most orders: how many there are of what follows."""
+        counted = next((m for m in self.tables() if m.start == cue.end and cue.tag in ("MOST", "LEAST")), None)
+        if counted is None or not self.dates:
+            return None
+        self.take(counted)
+        return Aggregate(function="count"), counted.id
 
     def _measure_again(self) -> bool:
         """… and their revenue: the measure is to be shown as well."""
@@ -519,12 +573,10 @@ class Analysis:
     def growth(self) -> QueryPlan | None:
         """How much a measure grew, by something, between two periods; or what grew fastest."""
         cue = self.cue("GROW")
-        main = self.main() if cue is not None else None
         if cue is None:
             return None
         self.take(*self.cues("GROW", "MUCH", "SHARE"))
-        if main is None or not isinstance(main[0], MeasureRef):
-            main = self._first_measure()
+        main = self._first_measure() if self.measured is None else self.main()
         periods = self.two()
         if main is None or periods is None:
             return None
@@ -554,11 +606,15 @@ class Analysis:
         return plan_of(self.schema, base, [*shown, ratio], where=self.value_filters(base), group=keys)
 
     def _first_measure(self) -> tuple[Expr, int] | None:
-        """Growth of a region, without saying of what, means the first measure of the catalog."""
-        if not self.schema.measures:
+        """Growth of a region, without saying of what, means the first measure of the catalog; without any, the one
+        sum of money that there is."""
+        if self.schema.measures:
+            measure = self.schema.measures[0][0]
+            return MeasureRef(name=measure.name), self.schema.table_ids[measure.table]
+        sums = [view for view in self.schema.columns if is_money(view)]
+        if len(sums) != 1:
             return None
-        measure = self.schema.measures[0][0]
-        return MeasureRef(name=measure.name), self.schema.table_ids[measure.table]
+        return Aggregate(function="sum", of=column_ref(self.schema, sums[0].id)), sums[0].table
 
     def two(self) -> tuple[Period, Period] | None:
         """The period and the one that it is held against: named, or the one just before."""
@@ -630,7 +686,7 @@ class Analysis:
         if self.cue("SHARE") is None:
             return None
         self.take(*self.cues("SHARE", "SUM"))
-        if self.measure is not None:
+        if self.measured is not None:
             return self.share_of_measure()
         tables = self.tables()
         if not tables or not self.values:

@@ -5,6 +5,7 @@ from sqlglot.errors import ParseError
 
 from answerable.core.catalog import Measure
 from answerable.query.plan import Aggregate, Arithmetic, ColumnRef, Constant, Expr, Filter, MeasureRef
+from answerable.reader.schema import ColumnView
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
@@ -50,6 +51,31 @@ def _aggregate(tree: exp.Expr, table: str) -> Aggregate:
         inner, distinct = inner.expressions[0], True
     of = None if isinstance(inner, exp.Star) else _expr(inner, table)
     return Aggregate.model_validate({"function": _FUNCTIONS[type(tree)], "of": of, "distinct": distinct})
+
+
+def is_money(column: ColumnView) -> bool:
+    return is_additive(column) and not _MONEY.isdisjoint(column.words)
+
+
+def is_additive(column: ColumnView) -> bool:
+    """Whether the sum over rows means something: an amount does, a price or an age does not."""
+    if not column.numeric or column.key or column.foreign or column.looks_like_id:
+        return False
+    return not _ADDITIVE.isdisjoint(column.words) and _PER_UNIT.isdisjoint(column.words)
+
+
+_MONEY_WORDS = """
+amount revenue sales turnover income profit cost costs spend spending expense expenses payment payments budget
+earnings proceeds fee fees
+"""
+_COUNTED_WORDS = """
+quantity qty units volume count total sold passengers visitors visits views clicks hours minutes distance calls
+attendance rainfall precipitation
+"""
+_PER_UNIT_WORDS = "average avg mean rate ratio percent percentage per unit price max min limit share"
+_MONEY = frozenset(_MONEY_WORDS.split())
+_ADDITIVE = _MONEY | frozenset(_COUNTED_WORDS.split())
+_PER_UNIT = frozenset(_PER_UNIT_WORDS.split())
 
 
 def restricted(expr: Expr, condition: Filter) -> Expr | None:

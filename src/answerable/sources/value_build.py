@@ -35,7 +35,7 @@ def piece(number: int) -> str:
     return f"substr(normal, 1 + {start}, {end} - {start})"
 
 
-_FORMAT = "1"
+_FORMAT = "2"
 _TABLES = (
     "CREATE TABLE about (format TEXT NOT NULL)",
     "CREATE TABLE tables (name TEXT PRIMARY KEY, signature TEXT NOT NULL)",
