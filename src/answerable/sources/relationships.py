@@ -6,7 +6,7 @@ to the data: nearly all of its distinct values must exist in the target. Small w
 key by accident, so without a name that speaks for it a number column is never related to anything.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,7 +32,7 @@ from answerable.sources.statements import (
     union_all,
 )
 
-MOST_PROBES = 2_000
+MOST_PROBES = 5_000
 """Pairs of columns that are put to the data at most, the likeliest first."""
 SAMPLED_VALUES = 20_000
 """Distinct values of a column that are looked up at most."""
@@ -45,6 +45,8 @@ REQUIRED_CONFIDENCE = 0.5
 _PROBES_A_STATEMENT = 25
 _VALUES_A_STATEMENT = 500
 _CANDIDATES_A_COLUMN = 4
+_MOST_NAMESAKES = 20
+"""A name that is unique in more tables than this, like `label`, is nobody's in particular."""
 _FEW = 5
 """So few values are unique by accident."""
 
@@ -141,9 +143,15 @@ class _Pointer:
     name: tuple[str, ...]
     base: tuple[str, ...]
 
+    counts: bool
+    """`home_games` of a stadium is how many, not which."""
+
     @classmethod
     def of(cls, table: Table, column: Column) -> "_Pointer":
-        return cls(table, column, _subject(table), *_name_and_base(column))
+        name, base = _name_and_base(column)
+        last = name_words(column.name)[-1:]
+        plural = base == name and list(name[-1:]) != last
+        return cls(table, column, _subject(table), name, base, plural and column.type != "text")
 
     @property
     def says_key(self) -> bool:
@@ -155,12 +163,6 @@ class _Pointer:
         """The key of its own table, such as `order_id` of customer_orders: it is what others point to."""
         is_key = self.says_key and self.table.primary_key == (self.column.name,)
         return self.base == self.subject or (is_key and self.base[-1:] == self.subject[-1:])
-
-    @property
-    def counts(self) -> bool:
-        """`home_games` of a stadium is how many, not which."""
-        last = name_words(self.column.name)[-1:]
-        return not self.says_key and self.column.type != "text" and last != [singular(word) for word in last]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ def _subject(table: Table) -> tuple[str, ...]:
 def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialect) -> Iterator[_Candidate]:
     index = _word_index(keys)
     for pointer in pointers:
-        for key in _mentioned(index, pointer):
+        for key in _mentioned(index, pointer) if pointer.base and not pointer.counts else ():
             if pointer.column is not key.column and _comparable(pointer.column, key.column, dialect):
                 strength = _strength(pointer, key)
                 if strength > 0:
@@ -235,8 +237,10 @@ def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialec
 def _word_index(keys: Sequence[_Key]) -> Mapping[str, list[_Key]]:
     """Keys by every word that a column may use to speak of them, so that no column is compared with all keys."""
     index: dict[str, list[_Key]] = defaultdict(list)
+    namesakes = Counter(key.name for key in keys)
     for key in keys:
-        spoken = {" ".join(key.name)}
+        common = namesakes[key.name] > _MOST_NAMESAKES and not key.primary
+        spoken = set() if common else {" ".join(key.name)}
         if key.primary or key.names_its_table:
             spoken |= {*key.subject, *(_start(word) for word in key.subject), f"(own) {key.table.name}"}
             spoken.update("(people)" for word in key.subject[-1:] if word in _PEOPLE)
@@ -269,8 +273,6 @@ def _comparable(one: Column, other: Column, dialect: Dialect) -> bool:
 
 def _strength(pointer: _Pointer, key: _Key) -> float:
     """How much the names say that the column points to the key."""
-    if not pointer.base or pointer.counts:
-        return 0.0
     if pointer.table is key.table:
         return _self_strength(pointer, key)
     if pointer.base == key.subject:

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -31,6 +31,8 @@ _SHARING = tuple(
     for number in range(PIECES)
 )
 
+Place: TypeAlias = tuple[str, str]
+"""Table and column."""
 Found: TypeAlias = dict[str, float]
 """Normal forms of values and how well they fit."""
 
@@ -68,13 +70,13 @@ class ValueIndex:
         """Only among the values of one column."""
         return self._find(phrase, limit, (table, column))
 
-    def _find(self, phrase: str, limit: int, within: tuple[str, str] | None) -> tuple[ValueHit, ...]:
+    def _find(self, phrase: str, limit: int, within: Place | None) -> tuple[ValueHit, ...]:
         normal = normal_form(phrase)
         if not normal or len(phrase) > _LONGEST_PHRASE:
             return ()
         try:
             with self._lock:
-                found = list(islice(self._hits(phrase, normal, within), limit))
+                found = list(islice(self._ranked(phrase, normal, within), limit))
         except sqlite3.DatabaseError as error:
             self._path.unlink(missing_ok=True)
             raise OperatorError(
@@ -82,39 +84,39 @@ class ValueIndex:
                 code="value_index_damaged",
                 hint="It has been removed and is built again with the next question.",
             ) from error
-        return tuple(found)
+        return tuple(
+            ValueHit(table=table, column=column, value=value, score=round(score, 4))
+            for (table, column), value, score in found
+        )
 
-    def _hits(self, phrase: str, normal: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
+    def _ranked(self, phrase: str, normal: str, within: Place | None) -> Iterator[tuple[Place, str, float]]:
         """Best first. A misspelling is thought of only when nothing is spelt like the phrase."""
         search = _Search(self._connection, normal)
-        named = [_hit(place, value, 1.0) for place, value in self._named.get(normal, ()) if within in (None, place)]
-        sure = list(self._resolved(search.same() | search.same_stems(), phrase, within))
-        yield from dict.fromkeys([*named, *sure])
-        others = {} if named or sure else search.misspelt()
+        seen: set[tuple[Place, str]] = set()
+        named = ((place, value, 1.0) for place, value in self._named.get(normal, ()) if within in (None, place))
+        sure = self._resolved(search.same() | search.same_stems(), phrase, within)
+        for place, value, score in chain(named, sure):
+            if (place, value) not in seen:
+                seen.add((place, value))
+                yield place, value, score
+        others = {} if seen else search.misspelt()
         if _is_initialism(phrase):
             others |= search.initials()
-        seen = {*named, *sure}
-        yield from (hit for hit in self._resolved(search.longer() | others, phrase, within) if hit not in seen)
+        rest = self._resolved(search.longer() | others, phrase, within)
+        yield from (hit for hit in rest if hit[:2] not in seen)
 
-    def _resolved(self, found: Found, phrase: str, within: tuple[str, str] | None) -> Iterator[ValueHit]:
+    def _resolved(self, found: Found, phrase: str, within: Place | None) -> Iterator[tuple[Place, str, float]]:
         """The values behind the forms, best form first."""
         query = "SELECT column_id, value FROM entries WHERE normal = ? LIMIT ?"
+        folded = fold(phrase)
         for normal, score in sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
             rows = self._connection.execute(query, (normal, _MOST_COLUMNS)).fetchall()
-            places = ((self._columns[column], value) for column, value in rows)
             hits = [
-                _hit(place, value, score if score < 1 or fold(value) == fold(phrase) else 0.99)
-                for place, value in places
-                if within in (None, place)
+                (self._columns[column], value, score if score < 1 or fold(value) == folded else 0.99)
+                for column, value in rows
+                if within in (None, self._columns[column])
             ]
-            yield from sorted(hits, key=self._rank)
-
-    def _rank(self, hit: ValueHit) -> tuple[float, int, str]:
-        return -hit.score, self._order.get((hit.table, hit.column), 0), hit.value
-
-
-def _hit(place: tuple[str, str], value: str, score: float) -> ValueHit:
-    return ValueHit(table=place[0], column=place[1], value=value, score=round(score, 4))
+            yield from sorted(hits, key=lambda hit: (-hit[2], self._order.get(hit[0], 0), hit[1]))
 
 
 def _is_initialism(phrase: str) -> bool:
@@ -126,9 +128,9 @@ def _columns(catalog: Catalog) -> Iterator[tuple[Table, Column]]:
     return ((table, column) for table in catalog.tables for column in table.columns)
 
 
-def _named_values(catalog: Catalog) -> Mapping[str, list[tuple[tuple[str, str], str]]]:
+def _named_values(catalog: Catalog) -> Mapping[str, list[tuple[Place, str]]]:
     """What `semantic.yaml` calls a value, by its normal form."""
-    named: dict[str, list[tuple[tuple[str, str], str]]] = defaultdict(list)
+    named: dict[str, list[tuple[Place, str]]] = defaultdict(list)
     for table, column in _columns(catalog):
         for name in column.value_names:
             for synonym in name.synonyms:
