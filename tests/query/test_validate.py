@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from answerable.core.catalog import Catalog, Measure
+from answerable.core.catalog import Catalog, Column, Measure, Table
 from answerable.core.errors import UserError
 from answerable.query.plan import (
     Aggregate,
@@ -106,6 +106,34 @@ def test_what_a_key_determines(shop: Catalog) -> None:
     validate(plan("orders", "customers", ID, name), shop)
     _refused(plan("customers", "orders", customer, status), shop)
     _refused(plan("orders", "customers", name, customer), shop)
+
+
+def test_an_outer_join_determines_one_way_only(shop: Catalog) -> None:
+    """All customers without orders would fall into one group."""
+
+    def plan(outer: bool) -> QueryPlan:
+        return QueryPlan(
+            entity="customers",
+            joins=(Join(table="orders", relationship="customer", outer=outer),),
+            select=(SelectItem(expr=ColumnRef(table="customers", column="name")),),
+            group_by=(ColumnRef(table="orders", column="customer_id"),),
+        )
+
+    validate(plan(outer=False), shop)
+    _refused(plan(outer=True), shop)
+
+
+def test_a_unique_column_with_gaps_determines_nothing() -> None:
+    def catalog(**code: Any) -> Catalog:
+        columns = (Column(name="code", type="text", unique=True, **code), Column(name="name", type="text"))
+        return Catalog(source="x", dialect="duckdb", tables=(Table(name="t", columns=columns),))
+
+    shown = (SelectItem(expr=ColumnRef(table="t", column="name")), SelectItem(expr=Aggregate(function="count")))
+    plan = QueryPlan(entity="t", select=shown, group_by=(ColumnRef(table="t", column="code"),))
+    validate(plan, catalog(nullable=False))
+    validate(plan, catalog(null_count=0))
+    _refused(plan, catalog())
+    _refused(plan, catalog(null_count=2))
 
 
 @pytest.mark.parametrize(
