@@ -62,6 +62,13 @@ def test_the_page_is_served_under_a_strict_policy(server: Any) -> None:
     assert "<script>" not in page.text
 
 
+def test_the_routes_are_listed_without_any_other_host(server: Any) -> None:
+    page = httpx.get(f"{server.url}/docs")
+    assert page.status_code == 200
+    assert "://" not in page.text
+    assert httpx.get(f"{server.url}/static/docs.js").status_code == 200
+
+
 def test_a_killed_server_continues_its_runs(own_server: Any, sse: Any) -> None:
     """The run is started, the server is killed at once, and the next one finishes it."""
     with httpx.Client(base_url=f"{own_server.url}/api/v1", timeout=60) as api:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import asdict
 from datetime import date
 
 from answerable.agents.graphs import clarify_graph, query_graph
@@ -50,7 +51,7 @@ class ReaderMind:
         """The stages of reading a question, for `answerable eval --explain`."""
         reader = await self.reader(await self._sources.get(question.source))
         asked_on.set(question.today)
-        return await asyncio.to_thread(reader.explain_stages, question.text)
+        return asdict(await asyncio.to_thread(reader.explain_stages, question.text))
 
     async def reader(self, source: Source) -> Reader:
         """The reader of a source, made again only when the data has changed."""

@@ -11,6 +11,7 @@ import click
 from answerable.cli.output import tell_json
 
 if TYPE_CHECKING:
+    from answerable.core.values import Json
     from answerable.evals.cases import Case
     from answerable.evals.run import Progress
     from answerable.evals.score import Report
@@ -68,11 +69,20 @@ async def _explain(cases: "Sequence[Case]", wanted: str, as_json: bool) -> None:
     if as_json:
         tell_json(stages)
         return
-    click.echo(case.question)
-    for stage in stages:
-        click.echo(f"\n{stage['stage']}")
-        for line in stage["lines"]:
+    for stage, found in stages.items():
+        click.echo(f"{stage}:")
+        for line in _lines(found):
             click.echo(f"  {line}")
+
+
+def _lines(found: "Json") -> "Iterator[str]":
+    if isinstance(found, dict):
+        yield from (f"{name}: {value}" for name, value in found.items())
+    elif isinstance(found, list | tuple):
+        for item in found:
+            yield ", ".join(_lines(item)) if isinstance(item, dict) else str(item)
+    else:
+        yield str(found)
 
 
 @contextmanager

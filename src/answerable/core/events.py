@@ -201,5 +201,5 @@ Event: TypeAlias = (
     | RunCancelled
 )
 
-EVENT_TYPES: Mapping[str, type[Event]] = {cls.type: cls for cls in Event.__args__}  # type: ignore[attr-defined]
+EVENT_TYPES: Mapping[str, type[Event]] = {cls.type: cls for cls in Event.__args__}
 TERMINAL: tuple[type[Event], ...] = (RunFinished, RunFailed, RunCancelled)

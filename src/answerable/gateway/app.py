@@ -42,7 +42,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         version=version("answerable"),
         description="Ask your data in plain words and get answers that can be held to account.",
         lifespan=lifespan,
-        docs_url="/docs",
+        docs_url=None,  # ours needs nothing from other hosts
         redoc_url=None,
     )
     handle_problems(app)
@@ -73,6 +73,10 @@ def _root(metrics: Metrics) -> APIRouter:
     @router.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(WEB / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
+
+    @router.get("/docs", include_in_schema=False)
+    async def docs() -> FileResponse:
+        return FileResponse(WEB / "docs.html", headers={"Content-Security-Policy": PAGE_POLICY})
 
     return router
 
