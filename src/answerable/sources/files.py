@@ -8,13 +8,21 @@ import asyncio
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from answerable.core.catalog import Warning
-from answerable.core.errors import AnswerableError, InternalError, LimitError, SourceError, TransientError
+from answerable.core.errors import (
+    AnswerableError,
+    InternalError,
+    LimitError,
+    OperatorError,
+    SourceError,
+    TransientError,
+)
 from answerable.core.values import Dialect, Frozen
 from answerable.sources.discovery import (
     DataFile,
@@ -243,11 +251,11 @@ class _Reading:
         before = identity(file.path)
         owner = digest(str(file.path))[7:23]
         folder = self._tables / f"{owner}-{digest(_FORMAT, before)[7:23]}"
-        if not (folder / "loaded.json").exists():
-            await self._load(file, folder)
+        loaded = await asyncio.to_thread(_loaded_before, folder)
+        if loaded is None:
+            loaded = await self._load(file, folder)
             if identity(file.path) != before:
                 raise TransientError(f"{file.path} was changed while it was read.", code="source_changed")
-        loaded = _Loaded.model_validate_json((folder / "loaded.json").read_bytes())
         self.warnings += [Warning(subject=self._place.shown(file.path), message=note) for note in loaded.notes]
         names = sheet_names(file.stem, [table.name for table in loaded.tables])
         return [
@@ -255,7 +263,7 @@ class _Reading:
             for name, table in zip(names, loaded.tables, strict=True)
         ]
 
-    async def _load(self, file: DataFile, folder: Path) -> None:
+    async def _load(self, file: DataFile, folder: Path) -> _Loaded:
         into = self._staging / folder.name
         into.mkdir(mode=0o700)
         job = {
@@ -268,6 +276,7 @@ class _Reading:
         loaded = _Loaded.model_validate(await self._ask("load", {"load": job}))
         write_whole(into / "loaded.json", loaded.model_dump_json().encode())
         await asyncio.to_thread(_replace_folder, into, folder)
+        return loaded
 
     async def _ask(self, do: str, request: Mapping[str, Any]) -> Any:
         limits = {
@@ -279,14 +288,27 @@ class _Reading:
             return await worker.ask(do, {**limits, **request})
 
 
+def _loaded_before(folder: Path) -> _Loaded | None:
+    """What an earlier reading of the file gave; nothing when there was none or its copy is incomplete."""
+    try:
+        loaded = _Loaded.model_validate_json((folder / "loaded.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return loaded if all((folder / table.file).is_file() for table in loaded.tables) else None
+
+
 def _replace_folder(new: Path, final: Path) -> None:
     """Copies of earlier states of the same file go away; another process may have been quicker to make the new one."""
     owner = final.name.partition("-")[0]
     for old in final.parent.glob(f"{owner}-*"):
-        if old != final:
+        if old != final or _loaded_before(final) is None:
             shutil.rmtree(old, ignore_errors=True)
-    try:
+    with suppress(OSError):
         new.rename(final)
-    except OSError:
-        if not (final / "loaded.json").exists():
-            raise
+        return
+    if _loaded_before(final) is None:
+        raise OperatorError(
+            f"The cache at {final.parent} cannot be written.",
+            code="cache_unwritable",
+            hint="Check that the folder may be written to and has room.",
+        )

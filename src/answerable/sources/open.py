@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
@@ -96,11 +96,12 @@ def shown_location(location: str) -> str:
     """A location as it may be shown: without the password."""
     if "://" not in location:
         return location
+    scheme = location.partition("://")[0]
     try:
         parts = urlsplit(location)
-        host = parts.netloc.rpartition("@")[2]
-        user = parts.netloc.rpartition("@")[0].partition(":")[0]
     except ValueError:
-        return location.partition("://")[0] + "://…"
+        return f"{scheme}://…"
+    login, _, host = parts.netloc.rpartition("@")
+    user = login.partition(":")[0]
     query = "&".join(item for item in parts.query.split("&") if not item.lower().startswith("password="))
-    return urlunsplit(parts._replace(netloc=f"{user}@{host}" if user else host, query=query))
+    return f"{scheme}://{user}{'@' if user else ''}{host}{parts.path}{'?' if query else ''}{query}"

@@ -18,7 +18,7 @@ _GRACE_SECONDS = 1.0
 _START_SECONDS = 60.0
 _IDLE_SECONDS = 300.0
 """After this a worker without work ends; the next statement starts another."""
-_SPOILING = ("query_memory", "worker_failed", "worker_died")
+_SPOILING = ("query_memory", "worker_failed", "worker_died", "source_unreachable")
 """After these errors a worker is not used again."""
 _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
 

@@ -1,7 +1,7 @@
 """A PostgreSQL database, by URL."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from answerable.core.errors import UserError
@@ -43,7 +43,14 @@ class PostgresPlace:
         return Snapshot(self._spec, fingerprint=None)
 
 
-def _parameters(url: str) -> Mapping[str, str]:
+class _Parameters(dict[str, str]):
+    """Of a connection. Shown anywhere, they show nothing."""
+
+    def __repr__(self) -> str:
+        return "<parameters of a connection>"
+
+
+def _parameters(url: str) -> _Parameters:
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
 
@@ -59,4 +66,4 @@ def _parameters(url: str) -> Mapping[str, str]:
     inherited = {name: os.environ[variable] for variable, name in _ENVIRONMENT.items() if variable in os.environ}
     passfile = Path.home() / ".pgpass"
     kept = {"passfile": str(passfile)} if passfile.exists() else {}
-    return {**kept, **inherited, **given}
+    return _Parameters({**kept, **inherited, **given})

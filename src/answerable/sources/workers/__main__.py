@@ -41,6 +41,9 @@ def main(descriptor: int, parent: int) -> None:
     except Failure as failure:
         wire.send(connection, {"error": failure.as_json()})
         return
+    except Exception as error:  # a defect of ours must reach the parent as one
+        wire.send(connection, {"error": _defect(error).as_json()})
+        return
     wire.send(connection, {"ready": isolation})
     _serve(connection, engine, spec["threads"])
 
@@ -110,7 +113,7 @@ def _answered(engine: Any, message: dict[str, Any], output: int | None, threads:
     except OSError as error:
         return {"error": _not_written(error, request["bytes"]).as_json()}
     except Exception as error:  # a defect of ours must reach the parent as one; the worker is then replaced
-        return {"error": Failure("InternalError", "worker_failed", f"{type(error).__name__}: {error}").as_json()}
+        return {"error": _defect(error).as_json()}
     finally:
         if output is not None:
             os.close(output)
@@ -139,6 +142,10 @@ def _executed(engine: Any, request: Request, output: int) -> dict[str, Any]:
     columns = engine.execute(request, out)
     milliseconds = (time.perf_counter() - started) * 1000
     return {"columns": columns, "rows": out.row_count, "bytes": out.byte_count, "milliseconds": milliseconds}
+
+
+def _defect(error: Exception) -> Failure:
+    return Failure("InternalError", "worker_failed", f"A worker failed: {type(error).__name__}: {error}")
 
 
 def _not_written(error: OSError, limit: int) -> Failure:

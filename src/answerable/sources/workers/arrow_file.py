@@ -6,13 +6,14 @@ batch begins; the footer is a flatbuffer small enough to lay out by hand, around
 
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import nanoarrow
 from nanoarrow.ipc import StreamWriter
 
-from answerable.sources.workers.failures import too_many_bytes, too_many_rows
+from answerable.sources.workers.failures import Failure, too_many_bytes, too_many_rows
 
 _MAGIC = b"ARROW1"
 _METADATA_V5 = 4
@@ -42,7 +43,8 @@ class ArrowFile:
         self._writer = StreamWriter.from_writable(self._sink)
         self._sink.write(_MAGIC + b"\0\0")
         self._sink.keep = bytearray()
-        self._writer.write_stream(nanoarrow.c_array_stream([], schema))
+        with self._sink.own_failures():
+            self._writer.write_stream(nanoarrow.c_array_stream([], schema))
         self._schema = _metadata(self._sink.keep)
         self._sink.keep = None
 
@@ -55,12 +57,14 @@ class ArrowFile:
             raise too_many_rows(self._max_rows)
         begin = self._sink.position
         self._sink.head = b""
-        self._writer.write_array(batch)
+        with self._sink.own_failures():
+            self._writer.write_array(batch)
         head = 8 + _metadata_length(self._sink.head)
         self._blocks.append(_BLOCK.pack(begin, head, self._sink.position - begin - head))
 
     def finish(self) -> None:
-        self._writer.close()
+        with self._sink.own_failures():
+            self._writer.close()
         footer = _footer(self._schema, self._blocks)
         self._sink.write(footer + struct.pack("<i", len(footer)) + _MAGIC)
         self._sink.flush()
@@ -86,9 +90,26 @@ class _Sink:
         """Gets a copy of all that is written while it is set."""
         self.head = b""
         """The first eight bytes since it was last emptied."""
+        self._failure: BaseException | None = None
+
+    @contextmanager
+    def own_failures(self) -> Iterator[None]:
+        """nanoarrow keeps only the text of what went wrong in `write`; this raises the thing itself."""
+        try:
+            yield
+        except RuntimeError:
+            if self._failure is None:
+                raise
+            raise self._failure from None
 
     def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
+        try:
+            return self._write(memoryview(data).cast("B"))
+        except (Failure, OSError) as error:
+            self._failure = error
+            raise
+
+    def _write(self, view: memoryview) -> int:
         self.position += view.nbytes
         if self.position > self._limit:
             raise too_many_bytes(self._limit)

@@ -109,16 +109,26 @@ class DuckDbEngine:
             try:
                 self._write(request.sql, names, types, out)
             except (duckdb.ConversionException, RuntimeError):
-                narrower = [("number", "DOUBLE") if cast == _WIDE else (ours, cast) for ours, cast in types]
-                if narrower == types:
+                too_wide = self._too_wide(request.sql, types)
+                if not too_wide:
                     raise
-                types = narrower
+                types = [("number", "DOUBLE") if place in too_wide else kind for place, kind in enumerate(types)]
                 self._write(request.sql, names, types, out)
         return [(name, ours) for name, (ours, _cast) in zip(names, types, strict=True)]
 
     def _write(self, sql: str, names: list[str], types: list[tuple[str, str | None]], out: ArrowFile) -> None:
         stream = nanoarrow.c_array_stream(self._cursor.sql(_projected(sql, names, types)))
         out.write_all(stream.get_schema(), stream)
+
+    def _too_wide(self, sql: str, types: list[tuple[str, str | None]]) -> set[int]:
+        """Which columns hold an integer that 64 bits cannot."""
+        wide = [place for place, (_ours, cast) in enumerate(types) if cast == _WIDE]
+        if not wide:
+            return set()
+        tests = [f"bool_or(c{place} IS NOT NULL AND TRY_CAST(c{place} AS BIGINT) IS NULL)" for place in wide]
+        places = ", ".join(f"c{place}" for place in range(len(types)))
+        [found] = self._cursor.execute(f"SELECT {', '.join(tests)} FROM ({_bare(sql)}) AS t({places})").fetchall()
+        return {place for place, overflows in zip(wide, found, strict=True) if overflows}
 
     def interrupt(self) -> None:
         self._cursor.interrupt()
@@ -154,6 +164,11 @@ def _list(texts: list[str]) -> str:
     return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
 
 
+def _bare(sql: str) -> str:
+    """To stand in parentheses: without a semicolon, and on lines of its own in case it ends in a comment."""
+    return "\n" + sql.rstrip().rstrip(";") + "\n"
+
+
 def _projected(sql: str, names: list[str], types: list[tuple[str, str | None]]) -> str:
     """The same rows under unique names, each column cast to what a result can hold."""
     places = [f"c{number}" for number in range(len(names))]
@@ -161,7 +176,7 @@ def _projected(sql: str, names: list[str], types: list[tuple[str, str | None]]) 
     for place, name, (_ours, cast) in zip(places, names, types, strict=True):
         value = f"to_json({place})::VARCHAR" if cast == "JSON" else f"{place}::{cast}" if cast else place
         items.append(f"{value} AS {quoted(name)}")
-    return f"SELECT {', '.join(items)} FROM (\n{sql.rstrip().rstrip(';')}\n) AS t({', '.join(places)})"
+    return f"SELECT {', '.join(items)} FROM ({_bare(sql)}) AS t({', '.join(places)})"
 
 
 _TABLES = """

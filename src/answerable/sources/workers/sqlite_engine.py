@@ -1,10 +1,10 @@
 """SQLite in a worker: the file opened read-only, an authorizer that knows only reading, and a clock in the engine."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from answerable.sources.workers import failures, row_batches
@@ -14,6 +14,8 @@ from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.sizing import rows_next
 from answerable.sources.workers.sqlite_types import declared_type, widened
+
+T = TypeVar("T")
 
 _STEPS_BETWEEN_CLOCK_READINGS = 10_000
 _MAX_VALUE_BYTES = 256 * 1024 * 1024
@@ -71,7 +73,7 @@ class SqliteEngine:
     def rows(self, request: Request) -> list[Any]:
         with self._running(request.seconds):
             self._only_query(request.sql)
-            fetched = self._connection.execute(request.sql).fetchmany(request.rows + 1)
+            fetched = self._decoded(lambda: self._connection.execute(request.sql).fetchmany(request.rows + 1))
         if len(fetched) > request.rows:
             raise failures.too_many_rows(request.rows)
         return fetched
@@ -79,7 +81,7 @@ class SqliteEngine:
     def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
         with self._running(request.seconds):
             self._only_query(request.sql)
-            names, types = self._write(request.sql, out)
+            names, types = self._decoded(lambda: self._write(request.sql, out))
         return list(zip(names, types, strict=True))
 
     def interrupt(self) -> None:
@@ -96,6 +98,16 @@ class SqliteEngine:
             if written.complete:
                 return names, _settled(written.types)
             types = written.types
+
+    def _decoded(self, fetch: Callable[[], T]) -> T:
+        """Text that is not UTF-8 is shown with marks in place of what cannot be read; quicker without that care."""
+        try:
+            return fetch()
+        except sqlite3.OperationalError as error:
+            if "Could not decode" not in str(error):
+                raise
+        self._connection.text_factory = _lenient
+        return fetch()
 
     def _only_query(self, sql: str) -> None:
         """Nothing but a query can stand in parentheses; the authorizer does not see a VACUUM."""
@@ -142,7 +154,10 @@ class SqliteEngine:
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH):
             return failures.bad_sql(message)
         return Failure(
-            "SourceError", "source_unreadable", f"{self._path} cannot be read as a SQLite database: {message}."
+            "SourceError",
+            "source_unreadable",
+            f"{self._path} cannot be read as a SQLite database: {message}.",
+            "If a program ended while it wrote to it, open it once with one that may write, or restore a copy.",
         )
 
 
@@ -177,8 +192,8 @@ def _settled(types: Sequence[str | None]) -> list[str]:
 def _opened(path: Path) -> sqlite3.Connection:
     sqlite3.register_converter("BOOL", _truth)
     sqlite3.register_converter("BOOLEAN", _truth)
-    sqlite3.register_converter("DATE", bytes.decode)
-    sqlite3.register_converter("TIMESTAMP", bytes.decode)
+    sqlite3.register_converter("DATE", _lenient)
+    sqlite3.register_converter("TIMESTAMP", _lenient)
     connection = sqlite3.connect(
         f"file:{quote(str(path))}?mode=ro{_immutable(path)}",
         uri=True,
@@ -207,11 +222,15 @@ def _immutable(path: Path) -> str:
     return "&immutable=1" if is_wal and not index.exists() and not log.exists() else ""
 
 
+def _lenient(stored: bytes) -> str:
+    return stored.decode("utf-8", "replace")
+
+
 def _truth(stored: bytes) -> bool | int | str:
     """What a column declared as BOOLEAN holds: 0 and 1, or whatever else was put there."""
     if stored in (b"0", b"1"):
         return stored == b"1"
-    text = stored.decode("utf-8", "replace")
+    text = _lenient(stored)
     return int(text) if text.lstrip("-").isdigit() else text
 
 
