@@ -16,6 +16,12 @@ from answerable.reader.reading import Read, Unreadable, Unsure
 from answerable.reader.weights import FILE, FOLDER, PROVENANCE, load_weights
 
 
+WORDS = """
+how many customers orders each city not both average oldest more than 5 between 3 and 7 "Ada" Berlin or never in 2024
+last month top revenue sorted by age descending who which the most , ? ' price per category
+"""
+
+
 @pytest.fixture(scope="session")
 def reader(shop: Catalog, values: Any) -> Reader:
     return Reader(shop, values, today=lambda: date(2025, 6, 15))
@@ -138,10 +144,7 @@ def test_the_stages_can_be_shown(reader: Reader) -> None:
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(words=st.lists(st.sampled_from(
-    "how many customers orders each city not both average oldest more than 5 between 3 and 7 \"Ada\" Berlin or never in "
-    "2024 last month top revenue sorted by age descending who which the most , ? ' price per category".split(" ")
-), max_size=14))  # fmt: skip
+@given(words=st.lists(st.sampled_from(WORDS.split()), max_size=14))
 def test_no_mix_of_words_breaks_it(reader: Reader, words: list[str]) -> None:
     assert isinstance(reader.read(" ".join(words)), Read | Unsure | Unreadable)
     assert isinstance(reader.read(" ".join(words), force=True), Read | Unreadable)

@@ -23,10 +23,11 @@ from answerable.query.plan import (
     SelectItem,
     TextFunction,
 )
-from answerable.reader.analysis import Analysis, Dimension, Period
+from answerable.reader.analysis import Analysis
 from answerable.reader.frame import all_of, column_ref, tables_of_expr
 from answerable.reader.joins import NoPath, grown_tree
 from answerable.reader.link import Mention
+from answerable.reader.parts import Dimension, Period
 from answerable.reader.to_plan import PlanBuilder
 
 _OPENER_WORDS = """
