@@ -40,6 +40,18 @@ def test_invalid(case: dict[str, Any], shop: Catalog) -> None:
     assert case.get("hint", "") in (error.hint or "")
 
 
+def test_a_changed_copy_of_a_catalog_looks_up_its_own_tables(shop: Catalog) -> None:
+    validate(QueryPlan(entity="orders"), shop)
+    orders = shop.table("orders")
+    assert orders is not None
+    renamed = shop.model_copy(update={"tables": (orders.model_copy(update={"name": "sales", "columns": ()}),)})
+    assert renamed.table("orders") is None
+    sales = renamed.table("sales")
+    assert sales is not None
+    assert sales.column("id") is None
+    assert shop.table("orders") is orders
+
+
 def _refused(plan: QueryPlan, shop: Catalog) -> UserError:
     with pytest.raises(UserError) as caught:
         validate(plan, shop)

@@ -1,7 +1,7 @@
 """What steps hand to each other and what answers are made of."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +19,13 @@ class Frozen(BaseModel):
     """Base of all value objects: immutable, and strict about unknown fields so that a typo is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Without what the original has cached: it need not hold for the copy."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in copy.__dict__.keys() - type(copy).model_fields.keys():
+            del copy.__dict__[name]
+        return copy
 
 
 class OutputColumn(Frozen):
