@@ -49,7 +49,7 @@ _INDEXES = {
     "by_normal": "entries (normal)",
     "by_stems": "entries (stems) WHERE stems IS NOT NULL",
     "by_initials": "entries (initials) WHERE initials IS NOT NULL",
-    **{f"by_piece_{n}": f"entries (length(normal), {piece(n)}, letters) WHERE letters > 0" for n in range(PIECES)},
+    **{f"by_piece_{n}": f"entries ({piece(n)}, length(normal)) WHERE letters > 0" for n in range(PIECES)},
 }
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400

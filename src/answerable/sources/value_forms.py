@@ -32,29 +32,21 @@ class Forms(NamedTuple):
     """Which letters occur, as a bit set; 0 for what cannot be meant by a misspelling."""
 
 
-class _Word(NamedTuple):
-    stem: str
-    changed: bool
-    initial: str
-    letters: int
-    digits: int
-
-
 def forms(text: str) -> Forms:
     normal = normal_form(text)
-    words = [_word(word) for word in normal.split()]
+    words = normal.split()
+    stems = []
     letters = digits = 0
-    changed = False
     for word in words:
-        letters |= word.letters
-        digits += word.digits
-        changed |= word.changed
-    return Forms(
-        normal,
-        " ".join([word.stem for word in words]) if changed else None,
-        "".join([word.initial for word in words]) if len(words) > 2 else None,
-        letters if _may_be_misspelt(normal, digits) else 0,
-    )
+        base, its_letters, its_digits = _word(word)
+        stems.append(base)
+        letters |= its_letters
+        digits += its_digits
+    stemmed = " ".join(stems)
+    initials = "".join([word[0] for word in words if word not in _LITTLE_WORDS]) if len(words) > 2 else None
+    # Codes and numbers are never meant when another one is typed: at least half must be letters.
+    misspellable = _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
+    return Forms(normal, stemmed if stemmed != normal else None, initials, letters if misspellable else 0)
 
 
 def normal_form(text: str) -> str:
@@ -62,19 +54,13 @@ def normal_form(text: str) -> str:
     return normalise(text) or fold(text)
 
 
-@lru_cache(maxsize=100_000)
-def _word(word: str) -> _Word:
-    base = stem(word)
+@lru_cache(maxsize=200_000)
+def _word(word: str) -> tuple[str, int, int]:
+    """Stem, letters, and how many digits."""
     letters = 0
     for letter in word:
         letters |= 1 << (ord(letter) % _LETTERS)
-    initial = "" if word in _LITTLE_WORDS else word[0]
-    return _Word(base, base != word, initial, letters, sum(map(str.isdigit, word)))
-
-
-def _may_be_misspelt(normal: str, digits: int) -> bool:
-    """Codes and numbers are never meant when another one is typed: at least half must be letters."""
-    return _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
+    return stem(word), letters, sum(map(str.isdigit, word))
 
 
 def cuts(length: int) -> tuple[int, ...]:
