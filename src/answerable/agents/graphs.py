@@ -52,6 +52,8 @@ def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
     if query_type == "plan":
         plan = _plan(code)
         return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
+    if not isinstance(code, str):
+        raise UserError("SQL is given as text.", code="sql_unparsable", hint="A plan is given with query_type plan.")
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
 

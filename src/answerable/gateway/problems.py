@@ -78,6 +78,11 @@ def handle_problems(app: FastAPI) -> None:
         where = ".".join(str(part) for part in first["loc"])
         return problem_response(422, "request_invalid", f"{where}: {first['msg']}", None, request)
 
+    @app.exception_handler(Exception)
+    async def defect(request: Request, _: Exception) -> JSONResponse:
+        """Whatever else is our fault. The server logs the trace; the client gets the id to ask for it by."""
+        return problem_response(500, "internal", "Something went wrong that should not.", None, request)
+
     @app.exception_handler(HTTPException)
     async def of_the_framework(request: Request, error: HTTPException) -> JSONResponse:
         codes = {404: "not_found", 405: "method_not_allowed"}

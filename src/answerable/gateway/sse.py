@@ -2,14 +2,32 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 from fastapi.responses import StreamingResponse
 
 from answerable.core.codec import encode
 from answerable.core.errors import UserError
-from answerable.core.events import Event
+from answerable.core.events import EVENT_TYPES, Event
 
 HEARTBEAT_SECONDS = 15.0
+EVENT_STREAM: dict[str, Any] = {
+    "description": "Events of the run",
+    "content": {
+        "text/event-stream": {
+            "schema": {
+                "type": "object",
+                "required": ["id", "event", "data"],
+                "properties": {
+                    "id": {"type": "string", "description": "The number of the event in its run, from 1 without gaps."},
+                    "event": {"type": "string", "enum": sorted(EVENT_TYPES)},
+                    "data": {"type": "string", "contentMediaType": "application/json"},
+                },
+            }
+        }
+    },
+}
+"""How the OpenAPI document tells a stream."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 

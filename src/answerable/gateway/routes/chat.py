@@ -7,14 +7,14 @@ from answerable.core.context import Scope
 from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.gateway.access import RequestId, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
-from answerable.gateway.sse import sse_response
+from answerable.gateway.sse import EVENT_STREAM, sse_response
 from answerable.gateway.wire import API, ChatReply, ChatRequest
 from answerable.service import Service
 
 router = APIRouter(prefix=API, tags=["chat"])
 
 
-@router.post("/chat", responses=documented(404, 413, 422, 503))
+@router.post("/chat", responses=documented(400, 404, 413, 422, 503))
 async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> ChatReply:
     """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
     run, thread = await _begin(body, service, scope, request_id)
@@ -26,8 +26,8 @@ async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id
     "/chat/stream",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events of the run"},
-        **documented(404, 413, 422, 503),
+        200: EVENT_STREAM,
+        **documented(400, 404, 413, 422, 503),
     },
 )
 async def chat_stream(

@@ -13,7 +13,7 @@ from answerable.answers.export import FORMATS, Format, export
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
-from answerable.gateway.sse import resume_point, sse_response
+from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (
     API,
     RUN_ID,
@@ -30,7 +30,7 @@ from answerable.store.base import RunRecord
 router = APIRouter(prefix=API, tags=["runs"])
 
 
-@router.post("/runs", responses=documented(404, 413, 422, 503))
+@router.post("/runs", responses=documented(400, 404, 413, 422, 503))
 async def run_query(body: QueryRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> Answer:
     """Run a query as it is written: no understanding takes part, the same checks and limits hold."""
     run = await service.begin_query(
@@ -44,7 +44,7 @@ async def run_query(body: QueryRequest, service: ServiceOf, scope: ScopeOf, requ
     return await service.finished(run, scope)
 
 
-@router.get("/runs", responses=documented(422))
+@router.get("/runs", responses=documented(404, 422))
 async def runs(
     service: ServiceOf,
     scope: ScopeOf,
@@ -81,7 +81,7 @@ async def status(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunStat
     "/runs/{run_id}/events",
     response_class=StreamingResponse,
     responses={
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Events of the run"},
+        200: EVENT_STREAM,
         **documented(404, 422),
     },
 )
