@@ -61,7 +61,9 @@ class _Reads:
 
 
 def resolved(tree: exp.Query, catalog: Catalog, dialect: Dialect) -> Names:
-    """The names of a statement whose nodes have been checked. A name that does not exist is a `UserError`."""
+    """The names of a statement whose nodes have been checked. A name that does not exist is a `UserError`.
+
+    Text that SQLite lets one write in double quotes is put right in the tree."""
     resolver = _Resolver(catalog, dialect)
     relation = resolver.query(tree, {}, None)
     columns = {table: frozenset(read) for table, read in resolver.reads.columns.items()}
@@ -320,11 +322,23 @@ class _Resolver:
                 return
             if column.table and sources:
                 raise self._unknown_column(column, sources)
-        if self._is_field(column, level):
+        if self._is_field(column, level) or self._became_text(column):
             return
         if column.table:
             raise self._unknown_alias(column.args["table"], level)
         raise self._unknown_column(column, [source for scope in _outwards(level) for source in scope.sources.values()])
+
+    def _became_text(self, column: exp.Column) -> bool:
+        """In SQLite a name in double quotes that nothing has is text. Only where it is compared: elsewhere a misspelt
+        column would become a constant without a word."""
+        compared = isinstance(column.parent, exp.Predicate | exp.Binary) and not isinstance(
+            column.parent, exp.Connector
+        )
+        quoted = column.this.args.get("quoted") and not column.table
+        if self.dialect != "sqlite" or not (quoted and compared):
+            return False
+        column.replace(exp.Literal.string(column.name))
+        return True
 
     def _is_field(self, column: exp.Column, level: _Level) -> bool:
         """DuckDB writes the field of a nested value like a column of a table: `address.city`."""
