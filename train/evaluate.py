@@ -101,7 +101,8 @@ def main() -> None:
     print(table(outcomes))
     for outcome in [o for o in outcomes if not o.forced][: chosen.errors]:
         print(
-            f"\n{outcome.case.question}\n  gold {outcome.case.gold_sql}\n  read {' '.join((outcome.sql or '-').split())}"
+            f"\n{outcome.case.question}\n  gold {outcome.case.gold_sql}",
+            f"\n  read {' '.join((outcome.sql or '-').split())}",
         )
 
 

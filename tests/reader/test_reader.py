@@ -15,7 +15,6 @@ from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Read, Unreadable, Unsure
 from answerable.reader.weights import FILE, FOLDER, PROVENANCE, load_weights
 
-
 WORDS = """
 how many customers orders each city not both average oldest more than 5 between 3 and 7 "Ada" Berlin or never in 2024
 last month top revenue sorted by age descending who which the most , ? ' price per category

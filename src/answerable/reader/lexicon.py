@@ -220,7 +220,7 @@ AGGREGATES: dict[str, str] = {
 _GENERIC = """
 belong belongs belonged contain make made makes take taken took go goes come came come become put use used using uses
 exist exists include work works working see seen need want know call called named consist involve involved
-relate related associate associated correspond hold held held happen happened occur occurred appear appeared keep kept set sort
+relate related associate associated correspond hold held happen happened occur occurred appear appeared keep kept set
 ever currently now still already yet exactly approximately roughly about least most once twice times time ones record
 records entry entries data database information detail details item items thing things value values result results
 list lists table row rows column group kind type overall whole entire full complete single particular certain specific

@@ -1,4 +1,4 @@
-"""What the reader replies with. It answers when it is sure, asks when it is not, and says which word it did not know."""
+"""What the reader replies with: it answers when sure, asks when not, and says which word it did not know."""
 
 from typing import TypeAlias
 

@@ -52,7 +52,8 @@ _PHRASES: dict[str, str] = {
     "EQ": "exactly|equal to|equals|equal|exact",
     "BETWEEN": "between|in the range|ranging from|ranges from|from between|range",
     "LIKE": "contains|containing|contain|contained|includes|including|include|substring|like|the word|the letter|"
-    "letter|with the word|the substring|the string|has the word|the phrase|in part|included|the keyword|letters|word|string|"
+    "letter|with the word|"
+    "the substring|the string|has the word|the phrase|in part|included|the keyword|letters|word|string|"
     "the letters|phrase|the words",
     "STARTS": "starts with|start with|begins with|begin with|beginning with|starting with|prefix|started with|starts|"
     "with the prefix|the prefix|initial",
