@@ -184,7 +184,7 @@ class _Reading:
         selects = (every(number=n, table=t.name, column=c.name) for n, (t, c) in enumerate(group))
         found: list[list[str]] = [[] for _ in group]
         for number, value in await self.probe.rows(union_all(selects)):
-            found[number].append(value)
+            found[number].append(str(value))  # SQLite's UNION may give digits that are stored as text as numbers
         names = [(place, values) for place, values in zip(group, found, strict=True) if self._accepts(place, values)]
         await asyncio.to_thread(self.writer.add, names)
 
@@ -213,7 +213,7 @@ class _Reading:
         table, column = place
         page = _page(self.dialect, self.limits.longest_value, self.limits.page, first=after is None)
         statement = page(table=table.name, column=column.name, after=literal(after or "", self.dialect))
-        return [value for (value,) in await self.probe.rows(statement)]
+        return [str(value) for (value,) in await self.probe.rows(statement)]
 
     def _accepts(self, place: Place, values: Sequence[str], total: int = 0) -> bool:
         reason = self._objection(values, max(total, len(values)))
