@@ -102,7 +102,7 @@ async def _described(path: Path) -> tuple[Catalog, ValueLookup]:
         finally:
             await source.close()
     catalog = Catalog.model_validate_json(kept.read_text())
-    return catalog, ValueIndex(folder / file_name(catalog), catalog)
+    return catalog, ValueIndex(next(folder.rglob(file_name(catalog))), catalog)
 
 
 @cache
