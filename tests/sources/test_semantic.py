@@ -1,5 +1,6 @@
 import re
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,11 @@ def test_a_guess_can_be_hidden_and_another_added() -> None:
 def test_columns_of_measures_are_spelt_as_in_the_table() -> None:
     [measure] = applied("measures: {revenue: {table: ORDERS, expression: sum(Amount), unit: EUR}}").measures
     assert (measure.table, measure.expression, measure.unit) == ("orders", 'SUM("amount")', "EUR")
+
+
+def test_the_day_to_count_from() -> None:
+    assert applied("as_of: 2025-12-31").as_of == date(2025, 12, 31)
+    assert parse(dump(parse("as_of: 2025-12-31"))).as_of == date(2025, 12, 31)
 
 
 def test_a_synonym_of_two_things_is_told() -> None:

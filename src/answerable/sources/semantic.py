@@ -155,6 +155,8 @@ _PLAIN_WORDS: Mapping[str, str] = {
     "too_short": "this must not be empty",
     "bool_parsing": "this must be true or false",
     "int_parsing": "this must be a number",
+    "date_from_datetime_parsing": "this must be a day such as 2025-12-31",
+    "date_from_datetime_inexact": "this must be a day such as 2025-12-31, without a time",
     "less_than_equal": "this version is not known; the latest is 1",
 }
 
