@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…] [--quick] [--json]`: measures, prints, writes `bench/results/`; a missed limit is exit 1."""
+"""`python -m bench [NAME…] [--quick] [--json]`: measures, prints, writes `bench/results/` if all; a miss is exit 1."""
 
 import argparse
 import importlib
@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"which to measure: {', '.join(MODULES)} (default: all)"
     )
-    parser.add_argument("--quick", action="store_true", help="fewer repeats; nothing is written to bench/results")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats; nothing is written")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     unknown = set(options.names) - set(MODULES)
@@ -37,7 +37,7 @@ def main() -> int:
         "machine": _machine(),
         "figures": [figure.as_json() for figure in figures],
     }
-    if not options.quick:
+    if not options.quick and not options.names:
         _write(report, figures)
     print(json.dumps(report, indent=2, ensure_ascii=False) if options.json else table(figures))
     return 0 if all(figure.met for figure in figures) else 1
