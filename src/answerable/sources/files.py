@@ -42,6 +42,7 @@ from answerable.sources.served import Options, Snapshot, write_whole
 _FORMAT = "2"
 """Of what is kept in the cache: raised whenever reading the same file gives something else."""
 _LOAD_SECONDS = 900.0
+_SPLIT = "Split it, or store it as Parquet."
 
 
 class _View(Frozen):
@@ -127,9 +128,7 @@ class FilesPlace:
         return kept
 
     def _found(self, paths: Sequence[Path]) -> Found:
-        if self._path.is_file():
-            return named_file(self._path)
-        found = found_in(self._path, paths)
+        found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
         size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
         if size > self._options.max_mb * 1_000_000:
             raise LimitError(
@@ -244,6 +243,8 @@ class _Reading:
 
     def _failed(self, file: DataFile, error: AnswerableError) -> None:
         shown = self._place.shown(file.path)
+        if error.stable_code in ("query_memory", "query_time"):
+            error = LimitError("Reading the file takes too much time or memory.", code="file_too_large", hint=_SPLIT)
         self.warnings.append(Warning(subject=shown, message=error.message))
         self.failures.append(type(error)(f"{shown}: {error.message}", code=error.stable_code, hint=error.hint))
 

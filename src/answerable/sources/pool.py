@@ -7,10 +7,10 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from answerable.core.errors import AnswerableError, InternalError, LimitError, restored
+from answerable.core.errors import AnswerableError, InternalError, LimitError, OperatorError, TransientError, restored
 from answerable.sources.workers import wire
 
 _GRACE_SECONDS = 1.0
@@ -37,18 +37,14 @@ class Worker:
         """A reply is still to come; what leaves it unread makes the worker useless."""
         self._socket, theirs = socket.socketpair()
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603 - a fixed command
-                [*_COMMAND, str(theirs.fileno()), str(os.getpid())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={"LANG": "C.UTF-8"},
-                cwd="/",
-                start_new_session=True,
-            )
+            try:
+                self._process = _process(theirs.fileno())
+            except OSError:
+                self._socket.close()
+                raise
         self._socket.settimeout(_START_SECONDS)
-        wire.send(self._socket, dict(spec))
+        with suppress(ConnectionError):  # a worker that is dead already is met when it is asked
+            wire.send(self._socket, dict(spec))
         self._socket.setblocking(False)
 
     @property
@@ -70,9 +66,13 @@ class Worker:
 
     async def open(self) -> None:
         """Waits until the data is open; what the engine complains about is raised."""
-        if self._outstanding:
+        if not self._outstanding:
+            return
+        try:
             async with asyncio.timeout(_START_SECONDS):
                 self.isolation = _content(await self._receive(), "ready")
+        except TimeoutError as error:
+            raise TransientError("The data could not be opened in time.", code="source_slow") from error
 
     async def ask(self, do: str, request: Mapping[str, Any], *, output: int | None = None) -> Any:
         """The reply to one message. Out of time or cancelled, the statement is stopped, and if need be the process."""
@@ -162,6 +162,20 @@ class Worker:
         return InternalError(f"A worker ended unexpectedly ({code}).", code="worker_died")
 
 
+def _process(descriptor: int) -> "subprocess.Popen[bytes]":
+    """With nothing of our environment, and no terminal whose keys could reach it."""
+    return subprocess.Popen(  # noqa: S603 - a fixed command
+        [*_COMMAND, str(descriptor), str(os.getpid())],
+        pass_fds=[descriptor],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"LANG": "C.UTF-8"},
+        cwd="/",
+        start_new_session=True,
+    )
+
+
 class WorkerPool:
     """A few warm workers over the same data. A statement gets one to itself; one that failed badly is replaced."""
 
@@ -178,7 +192,7 @@ class WorkerPool:
     def warm(self) -> None:
         """Starts a worker ahead of the first question."""
         if not self._idle:
-            self._idle.append(Worker(self._spec))
+            self._idle.append(_started(self._spec))
 
     @asynccontextmanager
     async def worker(self, memory_mb: int) -> AsyncIterator[Worker]:
@@ -202,7 +216,7 @@ class WorkerPool:
                 return worker
             self._discard(worker)
         self._spec = {**self._spec, "memory_mb": max(memory_mb, self._spec["memory_mb"])}
-        return Worker(self._spec)
+        return _started(self._spec)
 
     def _returned(self, worker: Worker) -> None:
         if not worker.usable or self._closed:
@@ -231,6 +245,17 @@ class WorkerPool:
             self._discard(self._idle.pop())
         while self._ending:
             await asyncio.wait(self._ending)
+
+
+def _started(spec: Mapping[str, Any]) -> Worker:
+    try:
+        return Worker(spec)
+    except OSError as error:
+        raise OperatorError(
+            f"A worker process cannot be started: {error.strerror or error}.",
+            code="worker_unstartable",
+            hint="Check the limits on processes, open files and memory.",
+        ) from error
 
 
 def _too_slow(seconds: float) -> LimitError:

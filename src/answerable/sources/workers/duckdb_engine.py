@@ -268,6 +268,8 @@ def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
         return failures.bad_sql(message)
     if kind in _VALUE_ERRORS:
         return failures.sql_failed(message)
+    if kind == "IO" and "No such file" in message:
+        return Failure("TransientError", "source_changed", "The data was changed while it was read.")
     return Failure("SourceError", "source_failed", f"The data could not be read: {message}")
 
 

@@ -46,13 +46,20 @@ def confine(needs: Needs, memory_mb: int) -> dict[str, str]:
     """Raises every wall that this kernel knows, and says which stand."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    _lower(resource.RLIMIT_AS, _address_space(memory_mb))
-    report = {"memory": f"{memory_mb} MB"}
+    report = {"memory": _bounded(memory_mb)}
     try:
         forbid_new_privileges()
     except Unavailable as reason:
         return {**report, "files": f"open: {reason}", "network": f"open: {reason}", "programs": f"open: {reason}"}
     return {**report, **_landlocked(needs), **_filtered(needs)}
+
+
+def _bounded(memory_mb: int) -> str:
+    try:
+        _lower(resource.RLIMIT_AS, _address_space(memory_mb))
+    except (OSError, ValueError) as reason:
+        return f"open: {reason}"
+    return f"{memory_mb} MB"
 
 
 def _landlocked(needs: Needs) -> dict[str, str]:

@@ -9,7 +9,7 @@ import duckdb
 
 from answerable.sources.workers.csv_file import ReadTable, read_csv
 from answerable.sources.workers.excel_file import read_excel
-from answerable.sources.workers.failures import Failure, too_much_memory
+from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.json_file import read_json
 from answerable.sources.workers.text_file import plain_text
@@ -91,10 +91,19 @@ class Loader:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except duckdb.OutOfMemoryException as error:
-            raise too_much_memory(self._memory_mb) from error
+        except (duckdb.OutOfMemoryException, MemoryError) as error:
+            raise _too_large(self._memory_mb) from error
         except duckdb.Error as error:
             message = str(error).partition(" Error: ")[2].split("\n")[0] or str(error)
             raise Failure("SourceError", "file_malformed", f"The file cannot be read: {message.strip()}") from error
         except OSError as error:
             raise Failure("SourceError", "file_unreadable", f"The file cannot be read: {error.strerror}.") from error
+
+
+def _too_large(memory_mb: int) -> Failure:
+    return Failure(
+        "LimitError",
+        "file_too_large",
+        f"Reading the file takes more than {memory_mb:,} MB of memory.",
+        "Split it, or store it as Parquet.",
+    )

@@ -28,7 +28,8 @@ _FUNCTIONS = frozenset(
     likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow power
     printf quote rank replace round row_number rtrim sign sqrt strftime string_agg substr substring sum time timediff
     total trim trunc typeof unhex unicode unixepoch unlikely upper -> ->> acos asin atan atan2 cos sin tan degrees
-    radians current_date current_time current_timestamp median stddev stddev_samp
+    radians acosh asinh atanh cosh sinh tanh soundex json_insert json_patch json_quote json_remove json_replace json_set
+    current_date current_time current_timestamp median stddev stddev_samp
     """.split()  # noqa: SIM905 - a hundred lines otherwise
 )
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})

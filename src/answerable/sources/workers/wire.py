@@ -16,6 +16,7 @@ from uuid import UUID
 
 MAX_FRAME = 256 * 1024 * 1024
 HEADER = struct.Struct("!I")
+_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 
 
 def encoded(message: Any) -> bytes:
@@ -53,7 +54,7 @@ def receive(connection: socket.socket) -> tuple[Any, int | None] | None:
 
 
 def _start(connection: socket.socket) -> tuple[bytes, int | None]:
-    data, ancillary, _flags, _address = connection.recvmsg(HEADER.size, socket.CMSG_SPACE(4), socket.MSG_CMSG_CLOEXEC)
+    data, ancillary, _flags, _address = connection.recvmsg(HEADER.size, socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
             return data, array.array("i", content[:4])[0]
