@@ -6,6 +6,7 @@ to the data: nearly all of its distinct values must exist in the target. Small w
 key by accident, so without a name that speaks for it a number column is never related to anything.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,8 +48,10 @@ _VALUES_A_STATEMENT = 500
 _CANDIDATES_A_COLUMN = 4
 _MOST_NAMESAKES = 20
 """A name that is unique in more tables than this, like `label`, is nobody's in particular."""
-_FEW = 5
-"""So few values are unique by accident."""
+_FEW_UNIQUE = 10
+"""Fewer values than this are unique by accident."""
+_FEW_FOUND = 20
+"""Fewer names than this are found in another table by accident."""
 
 
 def _set(words: str) -> frozenset[str]:
@@ -70,6 +73,8 @@ _PERSON_ROLES = _set(
 )
 _KIN_ROLES = _set("parent predecessor successor previous next original reply")
 _SUPERIOR_ROLES = _set("manager supervisor boss superior report head")
+_NUMBERED = re.compile(r"(column|col|field|attr|attribute|var|unnamed|[a-z])[ _:]*\d+", re.IGNORECASE)
+"""What columns without a name are called: such a name says nothing."""
 _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
@@ -212,6 +217,8 @@ def _key_columns(table: Table) -> Iterator[Column]:
 
 def _name_and_base(column: Column) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The singular words of a column's name, with and without the suffix that says it is a key."""
+    if _NUMBERED.fullmatch(column.name):
+        return (column.name,), ()
     name = tuple(singular(word) for word in name_words(column.name))
     base = name
     while base and base[-1] in _KEY_SUFFIXES:
@@ -296,7 +303,9 @@ def _same_name_strength(pointer: _Pointer, key: _Key) -> float:
     if _GENERIC.issuperset(pointer.base):
         # `name` of person_friends may be the `name` of persons, but of no other table.
         return 0.8 if key.primary and pointer.subject[: len(key.subject)] == key.subject else 0.0
-    if not key.primary and (key.column.distinct_count or 0) < _FEW:
+    if not key.primary and (
+        (key.column.distinct_count or 0) < _FEW_UNIQUE or key.column.type not in ("integer", "text")
+    ):
         return 0.0
     return (0.97 if key.names_its_table else 0.9) * (1.0 if key.primary else 0.9)
 
@@ -347,35 +356,38 @@ def _rank(candidate: _Candidate) -> tuple[object, ...]:
     return -candidate.strength, not candidate.key.primary, candidate.source, candidate.target
 
 
-# Codes: text that is found in a key though its name does not say so (`origin` and `dest` of flights are airports)
+# Text that is found in a key though its name does not say so: `origin` and `dest` of flights are airports
 
 
 async def _by_codes(data: "_Data", pointers: Sequence[_Pointer], keys: Sequence[_Key]) -> list[_Candidate]:
-    coded = [pointer for pointer in pointers if _is_code(pointer.column)]
-    targets = [
-        key for key in keys if key.primary and key.column.type == "text" and (key.column.distinct_count or 0) > 2
-    ]
-    examples = sorted({example for pointer in coded for example in pointer.column.examples})
+    texts = [pointer for pointer in pointers if _holds_codes(pointer.column) or _holds_names(pointer.column)]
+    targets = [key for key in keys if key.primary and key.column.type == "text"]
+    examples = sorted({example for pointer in texts for example in pointer.column.examples})
     found: list[_Candidate] = []
     for key in targets if examples else ():
         known = await data.known(key, examples)
-        for pointer in coded:
+        for pointer in texts:
             if pointer.table is not key.table and known.issuperset(pointer.column.examples):
-                found.append(_Candidate(pointer, key, 0.6))
+                found += _by_values(pointer, key)
     return _likeliest(found)
 
 
+def _by_values(pointer: _Pointer, key: _Key) -> Iterator[_Candidate]:
+    """Codes are found in few places. Names are found in many, so only in the table that is about them."""
+    if key.names_its_table:
+        yield _Candidate(pointer, key, 0.65)
+    elif _holds_codes(pointer.column):
+        yield _Candidate(pointer, key, 0.6)
+
+
 def _holds_codes(column: Column) -> bool:
-    return column.type == "text" and (column.distinct_count or 0) >= 3
+    few = column.unique or (column.distinct_count or 0) < 3 or len(column.examples) < 3
+    return not few and all(2 <= len(example) <= 12 and " " not in example for example in column.examples)
 
 
-def _is_code(column: Column) -> bool:
-    return (
-        _holds_codes(column)
-        and not column.unique
-        and len(column.examples) >= 3
-        and all(2 <= len(example) <= 12 and " " not in example for example in column.examples)
-    )
+def _holds_names(column: Column) -> bool:
+    few = column.unique or (column.distinct_count or 0) < _FEW_FOUND or len(column.examples) < 5
+    return not few and all(2 <= len(example) <= 40 for example in column.examples)
 
 
 # What the data says
