@@ -156,6 +156,22 @@ def test_a_place_is_given_for_text_that_cannot_be_read(shop: Catalog) -> None:
     assert caught.value.details["line"] == 3
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    ("start", "more", "end"),
+    [
+        ("SELECT id FROM orders WHERE id IN (1", ", 2", ")"),
+        ("SELECT id FROM orders WHERE id = 1", " OR id = 2", ""),
+        ("SELECT 1", " + 1", " AS sum"),
+        ("SELECT CASE", " WHEN id = 1 THEN 2", " END AS x FROM orders"),
+        ("SELECT 1 AS x /*", "*", "*/"),
+    ],
+)
+def test_long_is_not_deep(start: str, more: str, end: str, dialect: Dialect, shop: Catalog) -> None:
+    sql = start + more * 2000 + end
+    assert len(checked(sql, shop, dialect=dialect).output_labels) == 1
+
+
 def _catalog(*tables: str) -> Catalog:
     columns = (Column(name="Id", type="integer"), Column(name="order", type="text"))
     return Catalog(source="x", dialect="duckdb", tables=tuple(Table(name=name, columns=columns) for name in tables))

@@ -66,6 +66,7 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
     With `max_rows` the result is limited to that many rows.
     """
     name = dialect or catalog.dialect
+    _check_length(sql)
     try:
         tree = _parsed(sql, name)
         names = _inspected(tree, catalog, name)
@@ -104,6 +105,7 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Query:
 
 def parsed_expression(sql: str, dialect: Dialect) -> exp.Expr:
     """A single expression rather than a statement; its parts are not checked."""
+    _check_length(sql)
     tokens = _tokens(sql, dialect)
     _check_depth(tokens)
     try:
@@ -116,9 +118,12 @@ def parsed_expression(sql: str, dialect: Dialect) -> exp.Expr:
     return tree
 
 
-def _tokens(sql: str, dialect: Dialect) -> list[Token]:
+def _check_length(sql: str) -> None:
     if len(sql) > MAX_LENGTH:
         raise RefusedError(f"The SQL has more than {MAX_LENGTH:,} characters.", code="sql_too_large")
+
+
+def _tokens(sql: str, dialect: Dialect) -> list[Token]:
     if "\0" in sql:
         raise UserError("The SQL holds a zero character.", code="sql_unparsable")
     try:
