@@ -30,6 +30,9 @@ class MeasureForms(Parts):
         if main is None:
             return None
         expr, base = main
+        asked_first = (
+            not self.schema.measures and self.measured is None and min(self.used, default=0) < self._first_dimension()
+        )
         dimensions = self.dimensions(base)
         times = self.time_filters(base)
         if times is None:
@@ -42,7 +45,11 @@ class MeasureForms(Parts):
         if bucket is not None:
             shown, keys, order = [bucket, *shown], [bucket, *keys], [(bucket, False)]
         order = self.sorted_by(expr) or order
-        return plan_of(self.schema, base, [*shown, expr], where=where, group=keys, order=order)
+        select = [expr, *shown] if asked_first and bucket is None else [*shown, expr]
+        return plan_of(self.schema, base, select, where=where, group=keys, order=order)
+
+    def _first_dimension(self) -> int:
+        return min((cue.start for cue in self.cues("EACH", "BY")), default=0)
 
     def sorted_by(self, expr: Expr) -> list[tuple[Expr, bool]]:
         """Slowest first, from highest to lowest, descending."""

@@ -293,7 +293,7 @@ class Parts:
             dimension = self.dimension_at(start, table)
             while dimension is not None:
                 self.take(cue)
-                found.append(dimension)
+                found += [dimension] if dimension not in found else []
                 start = self._after_and(start)
                 dimension = self.dimension_at(start, table)
         return found

@@ -31,6 +31,19 @@ MAX_READINGS = 5
 GRAMMAR_CONFIDENCE = 0.97
 
 
+_PLAIN_FORMS = frozenset({"overview", "most_common", "many", "bought_both", "top"})
+"""Those that explain a question as well as the fitted candidates do, where these are not sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A reading that a form makes word for word."""
+
+    reading: Reading
+    certain: bool
+    """Of measures and periods, where no other reading is likely. Else the fitted candidates are heard first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stages:
     """How a question was read, stage by stage; plain data for showing."""
@@ -75,9 +88,9 @@ class Reader:
     ) -> Reply:
         asked = normalise(question)
         scene = lay_out_question(asked, self.schema, self.values)
-        by_grammar = self._by_grammar(scene, previous)
-        if by_grammar is not None:
-            return Read(best=by_grammar)
+        explained = self._by_grammar(scene, previous)
+        if explained is not None and explained.certain:
+            return Read(best=explained.reading)
         doubt = doubts(scene)
         if doubt.hopeless and not force:
             return doubt.reply()
@@ -85,22 +98,29 @@ class Reader:
         readings = list(self._readings(found, run, wanted=1 if force else MAX_READINGS))
         if not readings:
             return doubt.reply()
-        return _decided(readings, doubt, self.weights.threshold, force)
+        decided = _decided(readings, doubt, self.weights.threshold, force)
+        if isinstance(decided, Unsure) and explained is not None:
+            return Read(best=explained.reading, others=tuple(readings[:-1]))
+        return decided
 
-    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> Reading | None:
+    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> "Explained | None":
         """What a form explains word for word: a follow-up, or a question of measures and periods."""
         if scene.question.truncated:
             return None
         analysis = Analysis(scene, find_dates(scene.question.text, self.today()))
         plan = FollowUp(analysis, previous).read() if previous is not None else None
         plan = plan or analysis.read()
-        if plan is None or not (previous or analysis.timely or self.catalog.measures):
+        certain = bool(previous or analysis.timely or self.catalog.measures)
+        plain = analysis.form in _PLAIN_FORMS and analysis.cue("DISTINCT") is None
+        if plan is None or not (certain or plain):
             return None
         try:
             sql = to_sql(plan, self.catalog)
         except UserError:
             return None
-        return Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=GRAMMAR_CONFIDENCE, sql=sql)
+        confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
+        reading = Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=confidence, sql=sql)
+        return Explained(reading, certain)
 
     def understand(self, scene: Scene) -> Understanding:
         return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
