@@ -70,7 +70,7 @@ class Operand:
 
 
 class SqlDialect:
-    """What DuckDB and PostgreSQL have in common."""
+    """The standard, which PostgreSQL follows; the others say where they differ."""
 
     name: Dialect
     nulls_first_descending = False
@@ -140,10 +140,12 @@ class SqlDialect:
         return seconds if unit == "second" else self.quotient(grouped(seconds), number(_SECONDS[unit]))
 
     def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
-        raise NotImplementedError
+        apart = exp.Sub(this=self.as_datetime(end), expression=self.as_datetime(start))
+        return exp.Extract(this=exp.Var(this="EPOCH"), expression=apart)
 
     def median(self, of: Operand) -> exp.Expr:
-        raise NotImplementedError
+        order = exp.Order(expressions=[exp.Ordered(this=of.node, nulls_first=False)])
+        return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
 
     def match(self, left: exp.Expr, how: str, pattern: str) -> exp.Expr:
         return _like(exp.ILike, left, how, pattern)
@@ -167,15 +169,6 @@ class Postgres(SqlDialect):
 
     def part(self, part: Part, of: exp.Expr) -> exp.Expr:
         return cast(super().part(part, of), exp.DType.INT)
-
-    def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
-        sides = [self.as_datetime(operand) for operand in (end, start)]
-        apart = exp.Sub(this=sides[0], expression=sides[1])
-        return exp.Extract(this=exp.Var(this="EPOCH"), expression=apart)
-
-    def median(self, of: Operand) -> exp.Expr:
-        order = exp.Order(expressions=[exp.Ordered(this=of.node, nulls_first=False)])
-        return exp.WithinGroup(this=call("PERCENTILE_CONT", exp.Literal.number("0.5")), expression=order)
 
 
 class Sqlite(SqlDialect):
