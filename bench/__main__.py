@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.figures import Figure, table
 
-MODULES = ("engine", "journal", "sleeps")
+MODULES = ("engine", "journal", "sleeps", "ask_parquet")
 """Each has `def measure(quick: bool) -> list[Figure]`."""
 RESULTS = Path(__file__).parent / "results"
 

@@ -30,7 +30,8 @@ class Options:
     """What a source may use besides the limits of a single query."""
 
     workers: int = 2
-    threads: int = 2
+    threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
+    """Of one worker."""
     memory_mb: int = 2048
     probe_seconds: float = 30.0
     probe_rows: int = 1_000_000

@@ -1,0 +1,72 @@
+"""A question to ten million rows of Parquet, from its words to the answer, against the bare query in DuckDB.
+
+The bare query runs in this process on a connection that is open already. Ours reads the question, plans it, checks the
+SQL, runs it in a hardened worker process, stores the rows and the run, and formats the answer.
+"""
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from answerable import Answerable
+from bench.figures import Figure
+
+ROWS = 10_000_000
+ALLOWANCE = 0.150
+"""Seconds that may be added to the query, however short it is."""
+MOST_TIMES = 1.5
+QUESTIONS = ("total amount by region", "average amount per product in 2023", "how many sales are there?")
+
+MAKE = f"""
+    SELECT i AS id, (i * 7919 % 1000)::INTEGER AS customer_id, ['north', 'south', 'east', 'west'][1 + (i % 4)::INTEGER]
+        AS region, 'product ' || (i % 200) AS product, DATE '2022-01-01' + (i % 1000)::INTEGER AS day,
+        round((i * 104729 % 50000) / 100, 2) AS amount, (i % 20)::INTEGER AS quantity,
+        TIMESTAMP '2022-01-01' + to_seconds(i) AS at
+    FROM range({ROWS}) t(i)
+"""
+
+
+def measure(quick: bool) -> list[Figure]:
+    with tempfile.TemporaryDirectory(prefix="answerable-bench-") as folder:
+        path, home = Path(folder) / "sales.parquet", Path(folder) / "home"
+        bare = duckdb.connect()
+        bare.execute(f"COPY ({MAKE}) TO '{path}'")
+        bare.execute(f"CREATE VIEW sales AS SELECT * FROM '{path}'")
+        repeats = 5 if quick else 15
+        with Answerable(path, home=home) as asked:
+            return [_figure(question, asked, bare, repeats) for question in QUESTIONS]
+
+
+def _figure(question: str, asked: Answerable, bare: duckdb.DuckDBPyConnection, repeats: int) -> Figure:
+    """The first question describes the data; from then on its description is kept."""
+    statement = _understood(asked, question)
+
+    def ours() -> None:
+        asked.forget()
+        asked.ask(question, force=True)
+
+    return _compared(question, ours, lambda: bare.execute(statement).fetchall(), repeats)
+
+
+def _understood(asked: Answerable, question: str) -> str:
+    answer = asked.ask(question, force=True)
+    if answer.sql is None:
+        raise AssertionError(f"{question!r} was not understood: {answer.text}")
+    return answer.sql
+
+
+def _compared(name: str, ours: Callable[[], object], floor: Callable[[], object], repeats: int) -> Figure:
+    times = [(_seconds(ours), _seconds(floor)) for _ in range(repeats)]
+    total, query = (statistics.median(column) for column in zip(*times, strict=True))
+    allowed = MOST_TIMES * query + ALLOWANCE
+    return Figure(f"{name}: share of what is allowed", total * 1000, query * 1000, "ms", total / allowed, 1.0)
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began
