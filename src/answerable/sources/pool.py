@@ -200,7 +200,11 @@ class WorkerPool:
             worker = self._taken(memory_mb)
             try:
                 await worker.open()
-                self.isolation = worker.isolation
+            except BaseException:
+                self._discard(worker)
+                raise
+            self.isolation = worker.isolation
+            try:
                 yield worker
             except AnswerableError as error:
                 if error.stable_code in _SPOILING:

@@ -11,14 +11,12 @@ import queue
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from answerable.sources.workers import harden, wire
-from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Request
+from answerable.sources.workers.engine import Engine
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
 
 _ENGINES = {
@@ -48,10 +46,10 @@ def main(descriptor: int, parent: int) -> None:
     _serve(connection, engine, spec["threads"])
 
 
-def _opened(spec: dict[str, Any]) -> tuple[Any, dict[str, str]]:
+def _opened(spec: dict[str, Any]) -> tuple[Engine, dict[str, str]]:
     """The engine's libraries are loaded first, then the walls go up, and only then is the data opened."""
     module, name = _ENGINES[spec["engine"]]
-    engine = getattr(importlib.import_module(f"answerable.sources.workers.{module}"), name)
+    engine: type[Any] = getattr(importlib.import_module(f"answerable.sources.workers.{module}"), name)
     isolation = harden.confine(engine.needs(spec), spec["memory_mb"])
     return engine(spec), isolation
 
@@ -59,7 +57,7 @@ def _opened(spec: dict[str, Any]) -> tuple[Any, dict[str, str]]:
 class _Statements:
     """Those that wait, and the one that runs, known to both threads."""
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Engine) -> None:
         self.waiting: queue.SimpleQueue[tuple[dict[str, Any], int | None]] = queue.SimpleQueue()
         self._engine = engine
         self._running: int | None = None
@@ -81,7 +79,7 @@ class _Statements:
                 self._engine.interrupt()
 
 
-def _serve(connection: socket.socket, engine: Any, threads: int) -> None:
+def _serve(connection: socket.socket, engine: Engine, threads: int) -> None:
     statements = _Statements(engine)
     threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
     while True:
@@ -92,20 +90,23 @@ def _serve(connection: socket.socket, engine: Any, threads: int) -> None:
 
 
 def _listen(connection: socket.socket, statements: _Statements) -> None:
-    while received := wire.receive(connection):
-        message, output = received
-        if message["do"] == "stop":
-            statements.stop(message["id"])
-        else:
-            statements.waiting.put((message, output))
-    os._exit(0)  # the parent is gone, and with it whoever wanted the result
+    """Whatever ends this ends the process: without it, a worker could neither be asked nor stopped."""
+    try:
+        while received := wire.receive(connection):
+            message, output = received
+            if message["do"] == "stop":
+                statements.stop(message["id"])
+            else:
+                statements.waiting.put((message, output))
+    finally:
+        os._exit(0)
 
 
-def _answered(engine: Any, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
+def _answered(engine: Engine, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
     request = message["request"]
     try:
         harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])
-        return {"done": _done(engine, message["do"], request, output)}
+        return {"done": engine.answer(message["do"], request, output)}
     except Failure as failure:
         return {"error": failure.as_json()}
     except MemoryError:
@@ -117,31 +118,6 @@ def _answered(engine: Any, message: dict[str, Any], output: int | None, threads:
     finally:
         if output is not None:
             os.close(output)
-
-
-def _done(engine: Any, do: str, request: dict[str, Any], output: int | None) -> Any:
-    if do == "load":
-        return engine.load(request["load"])
-    if do == "inspect":
-        return engine.inspect()
-    if do == "fingerprint":
-        return engine.fingerprint()
-    asked = Request(**request)
-    if do == "check":
-        return engine.check(asked)
-    if do == "rows":
-        return engine.rows(asked)
-    if output is None:
-        raise Failure("InternalError", "worker_failed", "There is nowhere to write the result to.")
-    return _executed(engine, asked, output)
-
-
-def _executed(engine: Any, request: Request, output: int) -> dict[str, Any]:
-    out = ArrowFile(output, max_rows=request.rows, max_bytes=request.bytes)
-    started = time.perf_counter()
-    columns = engine.execute(request, out)
-    milliseconds = (time.perf_counter() - started) * 1000
-    return {"columns": columns, "rows": out.row_count, "bytes": out.byte_count, "milliseconds": milliseconds}
 
 
 def _defect(error: Exception) -> Failure:

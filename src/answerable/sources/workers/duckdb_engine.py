@@ -9,7 +9,7 @@ import nanoarrow
 
 from answerable.sources.workers import failures
 from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Request, quoted, unique_names
+from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.wire import nested_as_text
@@ -52,7 +52,7 @@ def column_type(kind: Any) -> tuple[str, str | None]:
     return _TYPES.get(kind.id, ("text", "VARCHAR"))
 
 
-class DuckDbEngine:
+class DuckDbEngine(SqlEngine):
     def __init__(self, spec: dict[str, Any]) -> None:
         self._memory_mb: int = spec["memory_mb"]
         database = spec.get("database")
@@ -76,6 +76,7 @@ class DuckDbEngine:
         run(f"SET GLOBAL allowed_directories = {_list(spec.get('folders', []))}")
         run(f"SET GLOBAL allowed_paths = {_list(spec.get('files', []))}")
         run("SET GLOBAL enable_external_access = false")
+        run("SET GLOBAL parquet_metadata_cache = true")
         for view in spec.get("views", []):
             run(f"CREATE VIEW {quoted(view['name'])} AS SELECT * FROM read_parquet({_list(view['files'])})")
         run("SET GLOBAL lock_configuration = true")

@@ -2,10 +2,12 @@
 
 import json
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from answerable.sources.workers.arrow_file import ArrowFile
+from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 
 
@@ -21,26 +23,61 @@ class Request:
 
 
 class Engine(Protocol):
-    """Made from the description of a source: `Engine(spec)`."""
+    """Made from the description of a source: `Engine(spec)`. Does one thing at a time."""
 
     @staticmethod
-    def needs(spec: dict[str, Any]) -> Needs: ...
-
-    def inspect(self) -> dict[str, Any]:
-        """Tables with their columns, keys and declared relationships, as plain JSON."""
+    def needs(spec: dict[str, Any]) -> Needs:
+        """What it must be able to reach once it is confined."""
         ...
 
-    def check(self, request: Request) -> None: ...
-
-    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
-        """Writes the result and returns the names and types of its columns."""
-        ...
-
-    def rows(self, request: Request) -> list[Any]: ...
+    def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any: ...
 
     def interrupt(self) -> None:
-        """Called from another thread while a statement runs."""
+        """Called from another thread while it answers."""
         ...
+
+
+class SqlEngine(ABC):
+    """What the engines that run statements have in common."""
+
+    def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
+        if do == "inspect":
+            return self.inspect()
+        if do == "fingerprint":
+            return self.fingerprint()
+        asked = Request(**request)
+        if do == "check":
+            return self.check(asked)
+        if do == "rows":
+            return self.rows(asked)
+        if output is None:
+            raise Failure("InternalError", "worker_failed", "There is nowhere to write the result to.")
+        return self._executed(asked, output)
+
+    def _executed(self, request: Request, output: int) -> dict[str, Any]:
+        out = ArrowFile(output, max_rows=request.rows, max_bytes=request.bytes)
+        started = time.perf_counter()
+        columns = self.execute(request, out)
+        milliseconds = (time.perf_counter() - started) * 1000
+        return {"columns": columns, "rows": out.row_count, "bytes": out.byte_count, "milliseconds": milliseconds}
+
+    @abstractmethod
+    def inspect(self) -> dict[str, Any]:
+        """Tables with their columns, keys and declared relationships, as plain JSON."""
+
+    def fingerprint(self) -> dict[str, Any]:
+        """By table, a text that changes when its rows do; only where files do not tell."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def check(self, request: Request) -> None: ...
+
+    @abstractmethod
+    def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        """Writes the result and returns the names and types of its columns."""
+
+    @abstractmethod
+    def rows(self, request: Request) -> list[Any]: ...
 
 
 def unique_names(names: list[str]) -> list[str]:

@@ -40,6 +40,9 @@ class Loader:
     def needs(spec: dict[str, Any]) -> Needs:
         return Needs(read=spec["read"], write=[spec["write"]])
 
+    def answer(self, do: str, request: dict[str, Any], _output: int | None) -> dict[str, Any]:
+        return self.inspect() if do == "inspect" else self.load(request["load"])
+
     def load(self, job: dict[str, Any]) -> dict[str, Any]:
         """The tables of one file, written into the folder `into`, and what there is to tell about them."""
         into = Path(job["into"])

@@ -10,7 +10,7 @@ from psycopg.types.string import TextLoader
 
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Request, quoted, unique_names
+from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
@@ -48,7 +48,7 @@ class _ExactNumber(Loader):
         return int(text) if text.lstrip(b"-").isdigit() else float(text)
 
 
-class PostgresEngine:
+class PostgresEngine(SqlEngine):
     def __init__(self, spec: dict[str, Any]) -> None:
         self._memory_mb: int = spec["memory_mb"]
         self._connection = _connected(spec["parameters"])

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Deadline, Request, quoted, unique_names
+from answerable.sources.workers.engine import Deadline, Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.sizing import rows_next
@@ -35,7 +35,7 @@ _FUNCTIONS = frozenset(
 _TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
 
-class SqliteEngine:
+class SqliteEngine(SqlEngine):
     def __init__(self, spec: dict[str, Any]) -> None:
         self._path = Path(spec["database"])
         self._memory_mb: int = spec["memory_mb"]
