@@ -118,9 +118,9 @@ def _tokens_of(match: re.Match[str]) -> list[Token]:
 
 
 def _word_tokens(text: str, start: int) -> list[Token]:
-    """A word without its possessive ending; hyphenated words are split so that they can match names."""
+    """A word without its possessive ending; joined words (dep_delay, sign-up) are split so that they match names."""
     tokens = []
-    for piece in re.finditer(r"[^\s\-/&]+", text):
+    for piece in re.finditer(r"[^\s\-/&_]+", text):
         word = re.sub(r"('s|')$", "", piece.group())
         if not word:
             continue

@@ -16,6 +16,7 @@ from answerable.reader.bindings import bindings_of
 from answerable.reader.dates import find_dates
 from answerable.reader.explain import sentence
 from answerable.reader.follow_up import FollowUp
+from answerable.reader.honoured import honours
 from answerable.reader.joins import NoPath
 from answerable.reader.known import Doubt, doubts
 from answerable.reader.normalise import normalise
@@ -99,6 +100,8 @@ class Reader:
         if not readings:
             return doubt.reply()
         decided = _decided(readings, doubt, self.weights.threshold, force)
+        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues):
+            decided = Unsure(question=doubt.question(), readings=tuple(readings))
         if isinstance(decided, Unsure) and explained is not None:
             return Read(best=explained.reading, others=tuple(readings[:-1]))
         return decided

@@ -10,6 +10,11 @@ from answerable.reader.names import spelled_out, split_name, stems
 NUMERIC = frozenset({"integer", "number"})
 TEMPORAL = frozenset({"date", "datetime"})
 _FILLER = frozenset({"of", "the", "in", "and", "or", "for", "to", "a", "by", "is", "on", "at", "if", "ref"})
+_SUFFIX_WORDS = """
+mm cm m km g kg mg lb lbs ft sec secs hr hrs usd eur gbp pct jan feb mar apr may jun jul aug sep oct nov dec
+"""
+_SUFFIXES = frozenset(_SUFFIX_WORDS.split())
+"""Units and dates at the end of a name (`flipper_length_mm`, `flights_jan1-14`): people leave them out."""
 _MAX_COMPARED_COLUMNS = 400
 SHARED = ""
 """The name of a relationship that the catalog does not know."""
@@ -160,10 +165,15 @@ def _variant(words: Iterable[str], frequency: Mapping[str, int], strength: float
     if not words:
         return None
     weights = tuple(
-        0.1 if word in _FILLER else 1.0 / (1.0 + 0.05 * frequency.get(stem, 0))
-        for word, stem in zip(words, stems(words), strict=True)
+        0.1 if _is_minor(word, place) else 1.0 / (1.0 + 0.05 * frequency.get(stem, 0))
+        for place, (word, stem) in enumerate(zip(words, stems(words), strict=True))
     )
     return Variant(stems(words), weights, strength)
+
+
+def _is_minor(word: str, place: int) -> bool:
+    """A word that a name is recognised without."""
+    return word in _FILLER or (place > 0 and (word in _SUFFIXES or word.isdigit()))
 
 
 def _named_variants(names: Iterable[str | None], frequency: Mapping[str, int]) -> tuple[Variant, ...]:
