@@ -81,7 +81,10 @@ async def test_small_numbers_are_not_related_by_accident(lite: Any, column: str)
 async def test_values_must_exist_over_there(lite: Any) -> None:
     make(lite, "customers", "id INTEGER, name TEXT", [(n, f"name {n}") for n in range(1, 20)])
     make(lite, "orders", "id INTEGER, customer_id INTEGER", [(n, n + 10) for n in range(1, 20)])
+    make(lite, "visits", "id INTEGER, customer_id INTEGER", [(n, n + 1) for n in range(1, 20)])
     assert await related(lite) == {}
+    make(lite, "calls", "id INTEGER, customer_id INTEGER", [(n, n % 19 + 1) for n in range(1, 20)])
+    assert await related(lite) == {"calls.customer_id -> customers.id": 1.0}
 
 
 async def test_a_namesake_of_a_key_may_have_gaps(lite: Any) -> None:
@@ -182,6 +185,20 @@ async def test_declared_ones_are_kept_and_not_guessed_again(shop: Any) -> None:
         origin="declared",
     )
     assert await related(shop, (declared,)) == {"who ordered": 1.0, "orders.store -> stores.name": 0.92}
+
+
+async def test_tables_that_are_declared_to_be_related_are_not_related_again(lite: Any) -> None:
+    make(lite, "customers", "id INTEGER, name TEXT", [(n, f"name {n}") for n in range(1, 9)])
+    make(lite, "orders", "id INTEGER, buyer INTEGER, customer_id INTEGER", [(n, n, n) for n in range(1, 9)])
+    declared = Relationship(
+        name="buyer",
+        from_table="orders",
+        from_columns=("buyer",),
+        to_table="customers",
+        to_columns=("id",),
+        origin="declared",
+    )
+    assert list(await related(lite, (declared,))) == ["buyer"]
 
 
 def test_names_of_relationships() -> None:

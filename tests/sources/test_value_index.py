@@ -426,17 +426,26 @@ async def test_searches_use_the_indexes(lite_places: Places) -> None:
         lambda path: path.write_bytes(b"not a database at all" * 500),
         lambda path: os.truncate(path, path.stat().st_size // 2),
         lambda path: path.write_bytes(path.read_bytes()[:4096] + os.urandom(path.stat().st_size - 4096)),
+        lambda path: _in_the_middle(path),
         lambda path: _other_format(path),
     ],
-    ids=["empty", "no database", "cut off", "scrambled", "other format"],
+    ids=["empty", "no database", "cut off", "scrambled", "one page", "other format"],
 )
 async def test_a_file_that_cannot_be_used_is_built_again(lite_places: Places, damage: Callable[[Path], Any]) -> None:
-    lite_places.put("cities", *CITIES)
+    lite_places.put("cities", *CITIES, *(f"City number {n}" for n in range(400)))
     (await lite_places.open()).close()
     damage(lite_places.file)
     lite_places.engine.statements.clear()
     assert best(await lite_places.open(), "berlin") == "Berlin"
     assert len(lite_places.engine.statements) == 1
+
+
+def _in_the_middle(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        [(root,)] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entries'")
+    content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
+    path.write_bytes(content)
 
 
 def _other_format(path: Path) -> None:
@@ -455,6 +464,7 @@ async def test_damage_that_shows_only_later_is_said_and_repaired(lite_places: Pl
     with pytest.raises(OperatorError) as told:
         _ = [index.find(word) for word in ("hamburg", "los angles", "xyzzy")]
     assert told.value.stable_code == "value_index_damaged"
+    assert not lite_places.file.exists()
     assert best(await lite_places.open(), "berlin") == "Berlin"
 
 

@@ -43,7 +43,7 @@ class ValueIndex:
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self._path = path
         self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # not every build of SQLite may be used by two threads at a time
         rows = self._connection.execute("SELECT id, table_name, name, notice FROM columns").fetchall()
         self._columns = {number: (table, column) for number, table, column, _ in rows}
         self._order = {place: number for number, place in enumerate((t.name, c.name) for t, c in _columns(catalog))}
