@@ -36,7 +36,7 @@ class OutputColumn(Frozen):
 
 
 class FrameRef(Frozen):
-    """A result table, kept as a content-addressed Arrow IPC file by the artifact store. Bulk data travels only as this."""
+    """A result table, kept by the artifact store as an Arrow IPC file under its hash. Bulk travels only as this."""
 
     kind: Literal["frame"] = "frame"
     artifact: ArtifactId

@@ -265,7 +265,7 @@ def _relation() -> Template:
 def _figures(type_: ColumnType, dialect: Dialect, how: How) -> Mapping[str, Template]:
     """The aggregates for a column, by the name of the fact that they give."""
     counted = type_ in _COUNTABLE
-    figures: dict[str, exp.Expression] = {}
+    figures: dict[str, exp.Expr] = {}
     if how in ("exact", "approximate", "range"):
         figures["filled"] = exp.Count(this=column_hole())
     if how in ("exact", "distinct") and counted:
@@ -279,8 +279,8 @@ def _figures(type_: ColumnType, dialect: Dialect, how: How) -> Mapping[str, Temp
     return {name: Template(tree, dialect) for name, tree in figures.items()}
 
 
-def _extremes(type_: ColumnType, dialect: Dialect) -> dict[str, exp.Expression]:
-    value: exp.Expression = column_hole()
+def _extremes(type_: ColumnType, dialect: Dialect) -> dict[str, exp.Expr]:
+    value: exp.Expr = column_hole()
     if dialect == "sqlite" and type_ in ("integer", "number"):
         value = storage.numbers_only(value)
     elif type_ not in _ORDERED and not (dialect == "sqlite" and type_ == "text"):

@@ -11,7 +11,7 @@ from answerable.sources.open import open_source
 
 
 class SourceRegistry:
-    """`any_location` lets a path or URL stand for a source: for a person at their own machine, never for the network."""
+    """`any_location` lets a path or URL stand for a source: for a person at their machine, never for the network."""
 
     def __init__(self, named: Mapping[str, str], cache: Path, *, any_location: bool) -> None:
         self._named = dict(named)

@@ -40,7 +40,7 @@ def table_hole(name: str = "table") -> exp.Table:
 
 
 class Template:
-    def __init__(self, tree: exp.Expression, dialect: Dialect) -> None:
+    def __init__(self, tree: exp.Expr, dialect: Dialect) -> None:
         self._dialect: Dialect = dialect
         parts = _HOLE.split(tree.sql(dialect))
         self._texts, self._holes = parts[::2], parts[1::2]
@@ -72,7 +72,7 @@ def union_all(selects: Iterable[Sql]) -> Sql:
     return Sql(" UNION ALL ".join(selects))
 
 
-def comparable(type_: ColumnType, dialect: Dialect, column: exp.Column | None = None) -> exp.Expression:
+def comparable(type_: ColumnType, dialect: Dialect, column: exp.Column | None = None) -> exp.Expr:
     """A column in a form that can be compared: PostgreSQL has types shown as text (xml, point) that cannot."""
     column = column_hole() if column is None else column
     return exp.cast(column, exp.DType.TEXT) if type_ == "text" and dialect == "postgres" else column

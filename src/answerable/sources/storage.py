@@ -33,12 +33,12 @@ class Stored:
 _FIGURES = ("integers", "reals", "texts", "dates", "datetimes", "flags", "values")
 
 
-def figures(value: exp.Expression) -> dict[str, exp.Expression]:
+def figures(value: exp.Expr) -> dict[str, exp.Expr]:
     """The aggregates that `read` needs, by name."""
     first_ten = exp.func("substr", value.copy(), exp.Literal.number(1), exp.Literal.number(10))
     reads_as_time = exp.Not(this=exp.Is(this=_call("datetime", value), expression=exp.Null()))
     long_enough = exp.GTE(this=_call("length", value), expression=exp.Literal.number(16))
-    conditions: tuple[exp.Expression, ...] = (
+    conditions: tuple[exp.Expr, ...] = (
         _is_stored_as(value, "integer"),
         _is_stored_as(value, "real"),
         _is_stored_as(value, "text"),
@@ -50,7 +50,7 @@ def figures(value: exp.Expression) -> dict[str, exp.Expression]:
     return {name: exp.Sum(this=condition) for name, condition in zip(_FIGURES, conditions, strict=True)}
 
 
-def numbers_only(value: exp.Expression) -> exp.Expression:
+def numbers_only(value: exp.Expr) -> exp.Expr:
     """Keeps a stray text from being the greatest number."""
     is_number = exp.In(this=_call("typeof", value), expressions=[exp.Literal.string(t) for t in ("integer", "real")])
     return exp.Case(ifs=[exp.If(this=is_number, true=value.copy())])
@@ -91,20 +91,20 @@ def _of_integers(declared: ColumnType, stored: Stored) -> ColumnType:
     return "integer"
 
 
-def _is_day(value: exp.Expression) -> exp.EQ:
+def _is_day(value: exp.Expr) -> exp.EQ:
     """Adding no days makes the engine work the date out: 30 February then becomes another day, and is none."""
     day = exp.Anonymous(this="date", expressions=[value.copy(), exp.Literal.string("+0 days")])
     return exp.EQ(this=day, expression=value.copy())
 
 
-def _is_stored_as(value: exp.Expression, kind: str) -> exp.Expression:
+def _is_stored_as(value: exp.Expr, kind: str) -> exp.Expr:
     return exp.EQ(this=_call("typeof", value), expression=exp.Literal.string(kind))
 
 
-def _call(name: str, value: exp.Expression) -> exp.Expression:
+def _call(name: str, value: exp.Expr) -> exp.Expr:
     """By its SQLite name; sqlglot's own date functions would be rewritten."""
     return exp.Anonymous(this=name, expressions=[value.copy()])
 
 
-def _numbers(*numbers: int) -> list[exp.Expression]:
+def _numbers(*numbers: int) -> list[exp.Expr]:
     return [exp.Literal.number(number) for number in numbers]

@@ -231,7 +231,7 @@ class _Reading:
         return None
 
 
-def _value(dialect: Dialect) -> exp.Expression:
+def _value(dialect: Dialect) -> exp.Expr:
     """In PostgreSQL in the order of its bytes: the order of a language is slower, and may hold two texts equal."""
     value = comparable("text", dialect)
     if dialect == "postgres":
