@@ -1,7 +1,7 @@
 """Steps that only wait: how close the wall time comes to the longest way through the graph, and to bare asyncio.
 
-Against the longest way the best of the repeats counts, because whatever else the machine does can only add to a wait. On
-a busy machine the figures against bare asyncio, which is disturbed in the same way, say more.
+Against the longest way the best of the repeats counts, because whatever else the machine does can only add to a wait.
+On a busy machine the figures against bare asyncio, which is disturbed in the same way, say more.
 """
 
 import asyncio

@@ -65,7 +65,8 @@ class Journal:
         self.on_failure: Callable[[Exception], None] = lambda _: None
         self._run = context.run
         self._events = events
-        self._clock = clock
+        self._take = self._show if events is None else self._keep
+        self._now = clock.monotonic
         self._epoch = clock.now().timestamp() - clock.monotonic()
         self._seq = self._stored = past[-1].seq if past else 0
         self._buffer: list[tuple[Event, Listener | None]] = []
@@ -80,7 +81,7 @@ class Journal:
     def record(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
         if not self._closed:
             self._seq += 1
-            self._take(kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *a, **named), None)
+            self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), None)
 
     def record_then(
         self,
@@ -92,28 +93,25 @@ class Journal:
         """`then` is called once the event is stored and the listeners have heard it."""
         if not self._closed:
             self._seq += 1
-            self._take(kind(self._run, self._seq, self._epoch + self._clock.monotonic(), *a, **named), then)
+            self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), then)
 
-    def _take(self, event: Event, then: Listener | None) -> None:
-        if self._events is None:
-            self._show(event, then)
-            return
+    def _keep(self, event: Event, then: Listener | None) -> None:
         self._buffer.append((event, then))
         if self._commit_task is None:
-            self._commit_soon(self._events)
+            self._commit_soon()
 
-    def _commit_soon(self, events: Events) -> asyncio.Task[None]:
+    def _commit_soon(self) -> asyncio.Task[None]:
         """As a task of its own, whose first turn comes after that of all who are about to record something."""
-        self._commit_task = asyncio.get_running_loop().create_task(self._commit(events))
+        self._commit_task = asyncio.get_running_loop().create_task(self._commit())
         return self._commit_task
 
     async def flush(self) -> None:
         """Returns when all that was recorded so far is stored; raises what kept it from being stored."""
         last = self._seq
-        while self._events is not None and self._stored < last and self._failure is None:
+        while self.durable and self._stored < last and self._failure is None:
             task = self._commit_task
             if task is None or task.cancelled():  # before its first turn, together with all others of a loop that ends
-                task = self._commit_soon(self._events)
+                task = self._commit_soon()
             await asyncio.wait((task,))
         if self._failure is not None:
             raise self._failure
@@ -123,10 +121,11 @@ class Journal:
         self._closed = True
         await self.flush()
 
-    async def _commit(self, events: Events) -> None:
+    async def _commit(self) -> None:
+        assert self._events is not None
         batch, self._buffer = self._buffer, []
         try:
-            await events.append([event for event, _ in batch])
+            await self._events.append([event for event, _ in batch])
             self._stored = batch[-1][0].seq
             self._commit_task = None
             for event, then in batch:
@@ -134,7 +133,7 @@ class Journal:
         except (Exception, asyncio.CancelledError) as error:  # whatever a store raises: a run must not wait in vain
             self._fail(error)
         if self._buffer and self._commit_task is None:
-            self._commit_soon(events)
+            self._commit_soon()
 
     def _show(self, event: Event, then: Listener | None) -> None:
         for listener in self.listeners:
