@@ -54,6 +54,16 @@ async def test_names_with_any_character(engine: Any) -> None:
     assert [c.examples for c in table.columns] == [(), ("x",), ("y",)]
 
 
+async def test_names_that_our_own_statements_use(engine: Any) -> None:
+    engine.run(
+        "CREATE TABLE counts (v TEXT, n TEXT, k INTEGER, part TEXT, asked INTEGER)",
+        "INSERT INTO counts VALUES ('a', 'z', 1, 'p', 2), ('a', 'y', 2, 'p', 2), ('b', 'z', 3, 'q', 2)",
+    )
+    table = (await profiled(engine))["counts"]
+    assert [c.examples for c in table.columns] == [("a", "b"), ("z", "y"), (), ("p", "q"), ()]
+    assert [c.distinct_count for c in table.columns] == [2, 2, 3, 2, 1]
+
+
 async def test_an_empty_table_proves_nothing(engine: Any) -> None:
     engine.run("CREATE TABLE empty (id INTEGER, name TEXT)")
     table = (await profiled(engine))["empty"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answerable.core.catalog import Column, Relationship, Table, Warning
-from answerable.core.errors import LimitError
+from answerable.core.errors import LimitError, SourceError
 from answerable.sources.profile import profile
 from answerable.sources.relationships import MOST_PROBES, relate, relationship_name
 
@@ -219,6 +219,17 @@ async def test_a_pair_that_cannot_be_compared_costs_only_itself(pg: Any) -> None
     ]
     found = await relate(pg, "postgres", mistaken, ())
     assert [relationship.name for relationship in found] == ["orders.customer_id -> customers.id"]
+
+
+async def test_codes_that_cannot_be_looked_up_are_left_alone(lite: Any) -> None:
+    class Broken:
+        async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+            raise SourceError("no such table")
+
+    make(lite, "airports", "faa TEXT, name TEXT", [(code, f"Airport {code}") for code in ("EWR", "JFK", "LGA")])
+    make(lite, "flights", "number INTEGER, origin TEXT", [(n, ("EWR", "JFK", "LGA")[n % 3]) for n in range(30)])
+    tables = await profile(lite, "sqlite", lite.tables())
+    assert await relate(Broken(), "sqlite", tables, ()) == ()
 
 
 async def test_a_source_that_is_too_slow_is_asked_no_further(lite: Any) -> None:

@@ -482,6 +482,56 @@ async def test_a_failed_build_leaves_the_old_index_and_no_draft(lite_places: Pla
     assert best(await lite_places.open(), "berlin") == "Berlin"
 
 
+@pytest.mark.parametrize("phrase", ["\ud800", "berlin\udfff", "\ud83d berlin"])
+async def test_damaged_text_is_neither_stored_nor_a_failure(tmp_path: Path, phrase: str) -> None:
+    class Damaged:
+        async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+            return [("Berlin",), (phrase,), ("Bern",)]
+
+    table = Table(name="t", columns=(Column(name="v", type="text"),))
+    index = await ValueIndex.open(tmp_path, Catalog(source="s", dialect="sqlite", tables=(table,)), Damaged())
+    assert [hit.value for hit in index.find(phrase)] in ([], ["Berlin"])
+    assert (best(index, "berlin"), best(index, "bern")) == ("Berlin", "Bern")
+    index.close()
+
+
+async def test_a_cache_that_cannot_be_written_to(lite_places: Places) -> None:
+    lite_places.put("cities", "Berlin")
+    lite_places.cache.write_text("a file, not a folder")
+    with pytest.raises(OperatorError, match="cannot be made") as told:
+        await lite_places.open()
+    assert told.value.stable_code == "value_index_impossible"
+
+
+FULL_DISK = """
+import asyncio, resource, signal, sys
+from pathlib import Path
+from answerable.core.catalog import Catalog, Column, Table
+from answerable.core.errors import OperatorError
+from answerable.sources.value_index import ValueIndex
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+
+class Probe:
+    async def rows(self, sql):
+        return [(f"value {n}",) for n in range(20_000)]
+
+table = Table(name="t", columns=(Column(name="v", type="text"),), fingerprint="1")
+try:
+    asyncio.run(ValueIndex.open(Path(sys.argv[1]), Catalog(source="s", dialect="sqlite", tables=(table,)), Probe()))
+except OperatorError as error:
+    print(error.stable_code)
+"""
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FULL_DISK, str(tmp_path / "cache")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "value_index_impossible\n"
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
 @pytest.mark.parametrize("error", [SourceError("the disk is gone"), LimitError("took longer than 30 s")])
 async def test_a_failure_while_a_page_is_being_filed(lite_places: Places, error: Exception) -> None:
     lite_places.put("many", *(f"value {n}" for n in range(30)))

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from sqlglot import exp
 
@@ -407,26 +408,30 @@ class _Data:
         for chunk in chunked(values, _VALUES_A_STATEMENT):
             listed = Sql(", ".join(literal(value, self.dialect) for value in chunk))
             statement = _listed(self.dialect)(table=key.table.name, column=key.column.name, values=listed)
-            known.update(str(value) for (value,) in await self.probe.rows(statement))
+            known.update(str(value) for (value,) in await self._rows(key.table.name, statement) or ())
         return known
 
     async def inclusions(self, candidates: Sequence[_Candidate]) -> dict[int, tuple[int, int]]:
         """For each candidate, by its place: how many distinct values were looked up and how many were found."""
-        if self.patience == 0:
-            return {}
         statement = union_all(self._inclusion(number, candidate) for number, candidate in enumerate(candidates))
+        rows = await self._rows(candidates[0].source[0], statement)
+        if rows is not None or len(candidates) == 1:
+            return {number: (int(asked), int(found)) for number, asked, found in rows or ()}
+        single = [await self.inclusions([candidate]) for candidate in candidates]
+        return {number: result[0] for number, result in enumerate(single) if 0 in result}
+
+    async def _rows(self, subject: str, statement: Sql) -> list[tuple[Any, ...]] | None:
+        """Nothing when the source cannot say: a pair that cannot be compared is left unrelated, and costs no other."""
+        if self.patience == 0:
+            return None
         try:
-            return {number: (int(asked), int(found)) for number, asked, found in await self.probe.rows(statement)}
+            return await self.probe.rows(statement)
         except (SourceError, UserError, LimitError) as error:
-            # One pair that cannot be compared, or takes too long, must not cost the others: it is left unrelated.
             self.patience -= isinstance(error, LimitError)
             if self.patience == 0:
                 notice = f"relationships were not looked for any further: {error.message}"
-                self.notices.append(Warning(subject=candidates[0].source[0], message=notice))
-            if len(candidates) == 1:
-                return {}
-        single = [await self.inclusions([candidate]) for candidate in candidates]
-        return {number: result[0] for number, result in enumerate(single) if 0 in result}
+                self.notices.append(Warning(subject=subject, message=notice))
+            return None
 
     def _inclusion(self, number: int, candidate: _Candidate) -> Sql:
         (table, column), (key_table, key) = candidate.source, candidate.target

@@ -82,17 +82,24 @@ async def up_to_date(path: Path, catalog: Catalog, probe: Probe, limits: IndexLi
     if current == wanted:
         return
     kept = {name for name, signature in (current or {}).items() if wanted.get(name) == signature}
+    changed = [table for table in catalog.tables if table.name not in kept]
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         writer = await asyncio.to_thread(_Writer.open, draft, path, kept)
         with closing(writer.connection):
-            changed = [table for table in catalog.tables if table.name not in kept]
             writer.add_tables({table.name: wanted[table.name] for table in changed})
             await _Reading(probe, catalog.dialect, limits, writer).all(changed)
             await asyncio.to_thread(writer.finish)
         os.replace(draft, path)
+    except (sqlite3.Error, OSError) as error:
+        raise OperatorError(
+            f"The index of values cannot be made in {path.parent}: {error}.",
+            code="value_index_impossible",
+            hint="The cache folder needs room and must be writable, and Python's sqlite3 must know FTS5.",
+        ) from error
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _digest(*parts: object) -> str:
@@ -291,7 +298,9 @@ class _Writer:
         if kept:
             _forget_all_but(connection, kept)
         else:
-            _create(connection)
+            for statement in _TABLES:
+                connection.execute(statement)
+            connection.execute("INSERT INTO about VALUES (?)", (_FORMAT,))
         [(last, count)] = connection.execute("SELECT coalesce(max(id), 0), count(*) FROM entries")
         return cls(connection, count, last)
 
@@ -302,7 +311,7 @@ class _Writer:
         insert = "INSERT INTO entries (column_id, value, normal, stems, initials, letters) VALUES (?, ?, ?, ?, ?, ?)"
         for place, values in found:
             column = self._column(place)
-            self.connection.executemany(insert, ((column, value, *forms(value)) for value in values))
+            self.connection.executemany(insert, ((column, v, *forms(v)) for v in values if _is_sound(v)))
             self.count += len(values)
 
     def leave_out(self, place: Place, reason: str) -> None:
@@ -330,17 +339,9 @@ class _Writer:
         return int(self.connection.execute(insert, names).lastrowid or 0)
 
 
-def _create(connection: sqlite3.Connection) -> None:
-    try:
-        for statement in _TABLES:
-            connection.execute(statement)
-    except sqlite3.OperationalError as error:
-        raise OperatorError(
-            f"The index of values cannot be made: {error}.",
-            code="value_index_impossible",
-            hint="Python's sqlite3 must be built with FTS5, and the cache folder must be writable.",
-        ) from error
-    connection.execute("INSERT INTO about VALUES (?)", (_FORMAT,))
+def _is_sound(text: str) -> bool:
+    """Damaged text, with halves of characters, cannot be stored, and nobody can type it."""
+    return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
 def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> None:

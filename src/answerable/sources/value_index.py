@@ -71,6 +71,7 @@ class ValueIndex:
         return self._find(phrase, limit, (table, column))
 
     def _find(self, phrase: str, limit: int, within: Place | None) -> tuple[ValueHit, ...]:
+        phrase = phrase[: _LONGEST_PHRASE + 1].encode("utf-8", "replace").decode()
         normal = normal_form(phrase)
         if not normal or len(phrase) > _LONGEST_PHRASE:
             return ()
