@@ -162,6 +162,7 @@ class _Host:
         self._stack = AsyncExitStack()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._opening: asyncio.Task[Service] | None = None
 
     async def service(self) -> Service:
@@ -180,12 +181,19 @@ class _Host:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="answerable", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="answerable", daemon=True)
+                self._thread.start()
             return self._loop
 
     def close(self) -> None:
         with self._lock:
             loop, self._loop = self._loop, None
-        if loop is not None:
-            asyncio.run_coroutine_threadsafe(self._stack.aclose(), loop).result(timeout=10)
+        if loop is not None and self._thread is not None:
+            asyncio.run_coroutine_threadsafe(self._closed(), loop).result(timeout=10)
             loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(timeout=10)
+            loop.close()
+
+    async def _closed(self) -> None:
+        await self._stack.aclose()
+        await asyncio.get_running_loop().shutdown_default_executor()

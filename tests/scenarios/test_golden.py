@@ -1,0 +1,31 @@
+"""The demo answers its golden questions, every one, and says so by the contract."""
+
+from collections.abc import Callable
+from typing import Any
+
+Run = Callable[..., Any]
+KEYS = "cases answered correct accuracy coverage precision asked offered failed seconds results"
+
+
+def test_every_golden_question_is_answered_right(answerable: Run) -> None:
+    done = answerable("eval", "demo", "--json")
+    report = done.json
+    assert set(report) == set(KEYS.split())
+    assert [result["id"] for result in report["results"] if result["outcome"] != "correct"] == []
+    assert (done.code, report["cases"], report["accuracy"], report["coverage"]) == (0, 120, 1.0, 1.0)
+    assert set(report["results"][0]) == {"id", "outcome", "offered", "code"}
+
+
+def test_the_demo_shows_question_plan_code_table_and_provenance(answerable: Run) -> None:
+    done = answerable("demo", "--no-serve")
+    assert done.code == 0
+    for part in ("Understood:", "SELECT", "fingerprint", "Top 5 products by revenue", "North"):
+        assert part in done.out
+
+
+def test_how_a_question_was_read_can_be_seen(answerable: Run) -> None:
+    done = answerable("eval", "demo", "--explain", "orders_2025")
+    assert done.code == 0
+    for stage in ("tokens:", "tables:", "columns:", "candidates:"):
+        assert stage in done.out
+    assert answerable("eval", "demo", "--explain", "nope").code == 2

@@ -1,0 +1,63 @@
+"""Answerable from scripts and notebooks."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from answerable import Answerable, SourceError, UserError
+
+
+@pytest.fixture
+def people(tmp_path: Path, home: Path) -> Iterator[Answerable]:
+    (tmp_path / "people.csv").write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,<b>Cy</b>,Berlin\n")
+    with Answerable(tmp_path / "people.csv", home=home / "answerable") as data:
+        yield data
+
+
+def test_a_question_gives_text_value_and_code(people: Answerable) -> None:
+    result = people.ask("how many people are in Berlin?")
+    assert (result.kind, result.value, result.row_count) == ("value", 2, 1)
+    assert result.sql is not None
+    assert "SELECT" in result.sql
+    assert "2" in repr(result)
+
+
+def test_rows_come_as_frames(people: Answerable) -> None:
+    result = people.sql("SELECT name FROM people ORDER BY id")
+    assert result.to_polars()["name"].to_list() == ["Ana", "Bo", "<b>Cy</b>"]
+    assert result.to_pandas()["name"].tolist() == ["Ana", "Bo", "<b>Cy</b>"]
+
+
+def test_a_notebook_shows_data_as_text(people: Answerable) -> None:
+    shown = people.sql("SELECT name FROM people ORDER BY id")._repr_html_()
+    assert "&lt;b&gt;Cy&lt;/b&gt;" in shown
+    assert "<b>Cy" not in shown
+
+
+async def test_it_can_be_asked_while_a_loop_runs(people: Answerable) -> None:
+    """As in a notebook: both ways, and several at once."""
+    assert people.ask("how many people?").value == 3
+    results = await asyncio.gather(*(people.ask_async("how many people?") for _ in range(3)))
+    assert [result.value for result in results] == [3, 3, 3]
+
+
+def test_failures_are_raised_as_typed_errors(people: Answerable, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nope"):
+        people.sql("SELECT nope FROM people")
+    (tmp_path / "empty.csv").write_text("")
+    with Answerable(tmp_path / "empty.csv") as empty, pytest.raises(SourceError, match=r"empty\.csv"):
+        empty.ask("how many?")
+
+
+def test_a_question_back_is_a_result_and_a_refusal_too(people: Answerable) -> None:
+    unknown = people.ask("how many zeppelins?")
+    assert (unknown.kind, unknown.row_count) == ("clarify", 0)
+    with pytest.raises(UserError, match="no rows"):
+        unknown.to_polars()
+    assert people.sql("DROP TABLE people").kind == "refusal"
+
+
+def test_the_catalog_is_at_hand(people: Answerable) -> None:
+    assert [column.name for column in people.catalog().tables[0].columns] == ["id", "name", "city"]
