@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.figures import Figure, table
 
-MODULES = ("engine", "journal", "sleeps", "ask_parquet")
+MODULES = ("engine", "journal", "sleeps", "ask_parquet", "export", "startup", "value_index", "reader")
 """Each has `def measure(quick: bool) -> list[Figure]`."""
 RESULTS = Path(__file__).parent / "results"
 
