@@ -26,7 +26,7 @@ from answerable.core.errors import LimitError, OperatorError, SourceError, UserE
 from answerable.core.values import Dialect
 from answerable.sources.base import Probe
 from answerable.sources.statements import Template, column_hole, comparable, literal, table_hole, union_all
-from answerable.sources.value_forms import PIECES, forms
+from answerable.sources.value_forms import PIECES, all_forms
 
 
 def piece(number: int) -> str:
@@ -308,10 +308,10 @@ class _Writer:
         self.connection.executemany("INSERT INTO tables VALUES (?, ?)", signatures.items())
 
     def add(self, found: Values) -> None:
-        insert = "INSERT INTO entries (column_id, value, normal, stems, initials, letters) VALUES (?, ?, ?, ?, ?, ?)"
         for place, values in found:
-            column = self._column(place)
-            self.connection.executemany(insert, ((column, v, *forms(v)) for v in values if _is_sound(v)))
+            names = "column_id, value, normal, stems, initials, letters"
+            insert = f"INSERT INTO entries ({names}) VALUES ({self._column(place)}, ?, ?, ?, ?, ?)"  # noqa: S608 a number
+            self.connection.executemany(insert, all_forms(filter(_is_sound, values)))
             self.count += len(values)
 
     def leave_out(self, place: Place, reason: str) -> None:

@@ -6,10 +6,10 @@ a slip, and mostly two. In the phrase that piece stands where it stood in the va
 added or left out before it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TypeAlias
 
 from answerable.core.spelling import allowed_slips
 from answerable.core.words import fold, normalise, stem
@@ -21,32 +21,33 @@ _LETTERS = 61
 _LITTLE_WORDS = frozenset({"a", "an", "and", "at", "by", "de", "for", "in", "la", "of", "on", "or", "the", "to"})
 
 
-class Forms(NamedTuple):
-    normal: str
-    """Without case, accents and punctuation."""
-    stems: str | None
-    """The stems of its words, where they differ from the words."""
-    initials: str | None
-    """The first letters of three words or more."""
-    letters: int
-    """Which letters occur, as a bit set; 0 for what cannot be meant by a misspelling."""
+Forms: TypeAlias = tuple[str, str, str | None, str | None, int]
+"""A value, its normal form (without case, accents and punctuation), the stems of its words where they differ from the
+words, the first letters of three words or more, and which letters occur, as a bit set: 0 for what nobody misspells."""
 
 
-def forms(text: str) -> Forms:
-    normal = normal_form(text)
-    words = normal.split()
-    stems = []
-    letters = digits = 0
-    for word in words:
-        base, its_letters, its_digits = _word(word)
-        stems.append(base)
-        letters |= its_letters
-        digits += its_digits
-    stemmed = " ".join(stems)
-    initials = "".join([word[0] for word in words if word not in _LITTLE_WORDS]) if len(words) > 2 else None
-    # Codes and numbers are never meant when another one is typed: at least half must be letters.
-    misspellable = _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
-    return Forms(normal, stemmed if stemmed != normal else None, initials, letters if misspellable else 0)
+def all_forms(values: Iterable[str]) -> Iterator[Forms]:
+    """The hot loop of a build: one function, few calls."""
+    for value in values:
+        normal = normal_form(value)
+        words = normal.split()
+        stems = []
+        letters = digits = 0
+        for word in words:
+            base, its_letters, its_digits = _word(word)
+            stems.append(base)
+            letters |= its_letters
+            digits += its_digits
+        stemmed = " ".join(stems)
+        initials = "".join([word[0] for word in words if word not in _LITTLE_WORDS]) if len(words) > 2 else None
+        # Codes and numbers are never meant when another one is typed: at least half must be letters.
+        misspellable = _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
+        yield value, normal, stemmed if stemmed != normal else None, initials, letters if misspellable else 0
+
+
+def letters_of(phrase: str) -> int:
+    [(_, _, _, _, letters)] = all_forms([phrase])
+    return letters
 
 
 def normal_form(text: str) -> str:

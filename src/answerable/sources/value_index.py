@@ -19,7 +19,7 @@ from answerable.core.words import fold, stemmed
 from answerable.sources.base import Probe
 from answerable.sources.statements import chunked
 from answerable.sources.value_build import IndexLimits, file_name, piece, up_to_date
-from answerable.sources.value_forms import PIECES, forms, normal_form, shared_pieces
+from answerable.sources.value_forms import PIECES, letters_of, normal_form, shared_pieces
 
 _LONGEST_PHRASE = 400
 _MOST_CANDIDATES = 2_000
@@ -161,7 +161,7 @@ class _Search:
         return dict.fromkeys(self._normals("initials = ?", self._normal), 0.75)
 
     def misspelt(self) -> Found:
-        letters = forms(self._normal).letters
+        letters = letters_of(self._normal)
         if not letters:
             return {}
         most = 2 * allowed_slips(len(self._normal))
