@@ -15,7 +15,7 @@ from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, kind_of, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
-from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id, new_thread_id
+from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
@@ -23,7 +23,7 @@ from answerable.engine.steps.sql import SqlConfig, SqlOutput, SqlStep
 from answerable.engine.steps.understand import Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
-from answerable.store.base import Message, RunStatus, Store
+from answerable.store.base import Message, RunRecord, RunStatus, Store
 
 _log = logging.getLogger("answerable.runs")
 PAGE = 1_000
@@ -256,15 +256,27 @@ class Service:
         if live is not None:
             await self._engine.cancel(run, reason)
 
+    async def decide(
+        self, run: RunId, step: str, *, approved: bool, note: str | None = None, scope: Scope = LOCAL
+    ) -> None:
+        """Answers what a waiting run asked, and lets it go on."""
+        record = await self.store.runs.get(scope, run)
+        context = RunContext(run=run, scope=record.scope, thread=record.thread, request=record.request)
+        await self._engine.decide(context, NodeId(step), approved=approved, by=scope.user, note=note)
+        self._continue(record)
+
     async def resume_unfinished(self) -> int:
         """Continues what an earlier process left behind; gives the number of such runs."""
         found = [record for record in await self.store.runs.unfinished() if record.run not in self._live]
         unfinished = [record for record in found if await self.store.runs.claim(record)]
         for record in unfinished:
-            context = RunContext(run=record.run, scope=record.scope, thread=record.thread, request=record.request)
-            live = self._live[record.run] = LiveRun()
-            live.task = asyncio.create_task(self._carry_out(context, None, record.question, live))
+            self._continue(record)
         return len(unfinished)
+
+    def _continue(self, record: RunRecord) -> None:
+        context = RunContext(run=record.run, scope=record.scope, thread=record.thread, request=record.request)
+        live = self._live[record.run] = LiveRun()
+        live.task = asyncio.create_task(self._carry_out(context, None, record.question, live))
 
     async def idle(self) -> None:
         """Waits until nothing runs."""

@@ -90,6 +90,12 @@ def test_a_running_query_can_be_cancelled(api: httpx.Client) -> None:
     assert api.get(f"/runs/{run}/status").json()["status"] == "cancelled"
 
 
+def test_a_decision_that_nobody_asked_for_is_a_problem(api: httpx.Client) -> None:
+    run = query(api, "SELECT 1 AS one")["run_id"]
+    reply = api.post(f"/runs/{run}/approvals", json={"step": "query", "approved": True})
+    assert (reply.status_code, reply.json()["code"]) == (422, "approval_not_asked")
+
+
 def test_unknown_runs_are_problems(api: httpx.Client) -> None:
     for path in ("", "/status", "/events", "/rows"):
         reply = api.get(f"/runs/run_{'0' * 24}{path}")

@@ -64,6 +64,12 @@ class RunState(Wire):
     finished: bool
 
 
+class Decision(Wire):
+    step: str = Field(min_length=1, max_length=500, description="The step that waits, as its event names it.")
+    approved: bool
+    note: str | None = Field(None, max_length=2_000)
+
+
 class RowPage(Wire):
     columns: list[dict[str, str]]
     rows: list[list[Json]]

@@ -18,6 +18,7 @@ from answerable.gateway.wire import (
     API,
     RUN_ID,
     THREAD_ID,
+    Decision,
     QueryRequest,
     RowPage,
     RunDetail,
@@ -100,6 +101,13 @@ async def events(
 async def cancel(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
     """Stop a run. One that has ended already stays as it is."""
     await service.cancel(run_id, scope)
+    return await status(run_id, service, scope)
+
+
+@router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
+async def approve(run_id: RunPath, body: Decision, service: ServiceOf, scope: ScopeOf) -> RunState:
+    """Answer what a waiting run asked; it then goes on."""
+    await service.decide(run_id, body.step, approved=body.approved, note=body.note, scope=scope)
     return await status(run_id, service, scope)
 
 
