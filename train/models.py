@@ -23,6 +23,7 @@ _COMMON = {
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 1.0,
+    "max_bin": 63,
     "verbose": -1,
     "seed": SEED,
     "deterministic": True,

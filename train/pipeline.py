@@ -84,7 +84,7 @@ def _fit_tables(known: Sequence[Sample]) -> tuple[RoleModels, list[list[float]]]
 
 
 def _arrays(rows: Rows) -> "tuple[numpy.ndarray, numpy.ndarray]":
-    return numpy.array(rows.vectors), numpy.array(rows.labels)
+    return numpy.array(rows.vectors, dtype=numpy.float32), numpy.array(rows.labels)
 
 
 def judged(sample: Sample, stage: Stage, fold: int) -> Judged:

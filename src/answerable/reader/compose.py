@@ -6,17 +6,18 @@ from itertools import product
 from math import exp, log
 from typing import NamedTuple
 
-from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, own_columns
+from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, all_drafts, own_columns
 from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.options import Having, Options, Part, Sorting, Test, count_places, logit
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Schema
 from answerable.reader.shape import Shape, shape_of, shape_scores
+from answerable.reader.to_plan import tables_of
 
 MAX_CANDIDATES = 80
 _SELECT_SETS = 12
 _WHERE_SETS = 6
-_BASES = 90
+_BASES = 100
 
 Chances = Mapping[str, Mapping[str, float]]
 
@@ -61,16 +62,35 @@ class Composer:
         self.options = options
         self.chances = chances
         self.two_ways = _two_ways(self.schema)
+        self._trees: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
         self.likely_tables = [t for t, chance in enumerate(options.tables) if chance > 0.45]
 
     def candidates(self) -> list[Candidate]:
         best: dict[Draft, Candidate] = {}
         for draft, evidence in self._drafts():
+            if self._is_void(draft):
+                continue
             candidate = self._scored(draft, evidence)
             known = best.get(draft)
             if known is None or known.score < candidate.score:
                 best[draft] = candidate
         return heapq.nlargest(MAX_CANDIDATES, best.values(), key=lambda c: c.score)
+
+    def _is_void(self, draft: Draft) -> bool:
+        """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
+        return any(
+            contradicts(level) or _sorts_one_row(level) or self._counts_single_rows(level)
+            for level in all_drafts(draft)
+        )
+
+    def _counts_single_rows(self, draft: Draft) -> bool:
+        if not draft.group or draft.group[0].column is None:
+            return False
+        group = self.schema.columns[draft.group[0].column]
+        if not group.source.unique or tables_of(draft, self.schema) != {group.table}:
+            return False
+        terms = [*draft.select, *(o.term for o in draft.order), *(c.left for c in draft.having)]
+        return any(term == ROWS for term in terms)
 
     def _scored(self, draft: Draft, evidence: Evidence) -> Candidate:
         shape = shape_of(draft)
@@ -147,6 +167,8 @@ class Composer:
         yield first, 0.0
         if len(chosen) > 1:
             yield tuple(part.term for part in sorted(chosen, key=lambda p: (p.last, p.place))), 0.4
+            if len(chosen) == 2 and (first[0].function is None) != (first[1].function is None):
+                yield first[::-1], 0.3
             functions = {term.function for term in first if term.function not in (None, "count")}
             if len(functions) == 1 and any(term.function is None for term in first):
                 function = functions.pop()
@@ -190,14 +212,21 @@ class Composer:
         counted = any(term.function for term in select.terms)
         by_aggregate = any(order.term.function for order in draft.order)
         if having is None and not (plain and (counted or by_aggregate)) and not (by_aggregate and not counted):
-            if not (draft.order and counted and not plain):
+            if not (draft.order and counted and not plain) or draft.limit == 1:
                 yield draft, 0.0
-            if counted and not plain and "EACH" in self.scene.cue_tags:
-                for column, chance in self.options.groups[:1]:
-                    yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
+            if counted and not plain and having is None and "EACH" in self.scene.cue_tags:
+                yield from self._shown_groups(draft)
             return
         for column, chance in self._group_columns(plain):
             yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
+
+    def _shown_groups(self, draft: Draft) -> Iterator[tuple[Draft, float]]:
+        """What is calculated for each of something is shown beside it."""
+        for column, chance in self.options.groups[:2]:
+            key = Term(column)
+            score = 0.3 * logit(chance)
+            yield draft._replace(group=(key,), select=(key, *draft.select)), score
+            yield draft._replace(group=(key,), select=(*draft.select, key)), score
 
     def _group_columns(self, plain: list[Term]) -> list[tuple[int, float]]:
         known = dict(self.options.groups)
@@ -219,14 +248,25 @@ class Composer:
         """The tables that take part: only those of the named columns, or also the likely ones without a column."""
         draft = draft._replace(where=tuple((test.condition,) for test in tests))
         named = [self.schema.columns[c].table for c in own_columns(draft)]
-        extra = frozenset(self.likely_tables) - set(named)
+        likely = frozenset(self.likely_tables) - set(named)
         for entity in self._entities(draft, named):
-            yield draft._replace(entity=entity)
-            if extra - {entity}:
-                yield draft._replace(entity=entity, extra=extra - {entity})
-            if len(extra) > 1:
-                for table in sorted(extra - {entity}):
-                    yield draft._replace(entity=entity, extra=frozenset({table}))
+            seen = set()
+            for extra in ((), *((table,) for table in sorted(likely)), tuple(sorted(likely))):
+                joined = self._joined(entity, frozenset((*named, *extra)))
+                if joined is not None and joined not in seen:
+                    seen.add(joined)
+                    yield draft._replace(entity=entity, extra=frozenset(extra) - {entity, *named})
+
+    def _joined(self, entity: int, needed: frozenset[int]) -> frozenset[int] | None:
+        """All tables that take part once the needed ones are joined; nothing when they cannot be."""
+        key = (entity, needed)
+        if key not in self._trees:
+            try:
+                edges = join_tree(self.schema, entity, needed)
+                self._trees[key] = frozenset((entity, *(edge.end for edge in edges)))
+            except NoPath:
+                self._trees[key] = None
+        return self._trees[key]
 
     def _entities(self, draft: Draft, named: list[int]) -> list[int]:
         if draft.select and draft.select[0].column is not None:
@@ -241,11 +281,25 @@ class Composer:
     def _variants(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
         yield draft, ""
         yield from self._pairs(draft, tests)
+        yield from self._ties(draft)
         yield from self._nested_orders(draft)
         yield from self._inner_tests(draft, tests)
         yield from self._other_ways(draft)
+        yield from self._memberships(draft)
         if any(cue.tag == "NEG" for cue in self.scene.cues):
             yield from self._negations(draft, tests)
+
+    def _ties(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
+        """All rows that share the extreme value, where the first one alone would hide the others."""
+        if draft.limit != 1 or len(draft.order) != 1 or draft.group or draft.combination:
+            return
+        term, down = draft.order[0]
+        if term.function is not None or term.column is None:
+            return
+        table = self.schema.columns[term.column].table
+        extreme = Draft(table, (Term(term.column, "max" if down else "min"),), where=draft.where)
+        where = (*draft.where, (Condition(term, "=", extreme),))
+        yield draft._replace(where=where, order=(), limit=None), "ties"
 
     def _nested_orders(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
         """Of the players from the largest college: the superlative picks a row of another table first."""
@@ -298,6 +352,32 @@ class Composer:
                 moved = inner._replace(where=tuple(draft.where[i] for i in after))
                 where = tuple(c for i, c in enumerate(draft.where) if i != number and i not in after)
                 yield draft._replace(where=(*where, (test.condition._replace(right=moved),))), "inner"
+
+    def _memberships(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
+        """Conditions on a table that belongs to the entity, each row once: states that some such river runs through."""
+        if draft.group or draft.combination or draft.distinct or not draft.where:
+            return
+        outside = {self._table_of(c[0]) for c in draft.where} - {draft.entity, None}
+        elsewhere = {
+            self.schema.columns[t.column].table
+            for t in (*draft.select, *(o.term for o in draft.order))
+            if t.column is not None
+        }
+        if len(outside) != 1 or elsewhere - {draft.entity}:
+            return
+        table = outside.pop()
+        assert table is not None
+        try:
+            path = join_tree(self.schema, draft.entity, [table])
+        except NoPath:
+            return
+        left, right = path[0].pairs[0]
+        if not self.schema.columns[left].source.unique:
+            return
+        inner = tuple(c for c in draft.where if self._table_of(c[0]) == table)
+        rest = tuple(c for c in draft.where if c not in inner)
+        sub = Draft(path[0].end, (Term(right),), where=inner)
+        yield draft._replace(where=(*rest, (Condition(Term(left), "in", sub),)), extra=frozenset()), "member"
 
     def _other_ways(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
         """A table that points to another in two ways is joined by the one that is not compared already."""
@@ -378,6 +458,31 @@ class Composer:
                 found.append(number)
         found.extend(t for t in self.likely_tables if t not in found)
         return [t for t in dict.fromkeys(found) if t != entity][:3]
+
+
+def _sorts_one_row(draft: Draft) -> bool:
+    return bool(draft.order) and not draft.group and any(term.function for term in draft.select)
+
+
+def contradicts(draft: Draft) -> bool:
+    """Conditions on one column that no row can meet together."""
+    alone = [clause[0] for clause in draft.where if len(clause) == 1]
+    for number, one in enumerate(alone):
+        for two in alone[number + 1 :]:
+            if one.left == two.left and _excludes(one, two):
+                return True
+    return False
+
+
+def _excludes(one: Condition, two: Condition) -> bool:
+    if one.operator == two.operator == "=":
+        return one.right != two.right and not isinstance(one.right, Draft) and not isinstance(two.right, Draft)
+    if not isinstance(one.right, int | float) or not isinstance(two.right, int | float):
+        return False
+    low, high = (one, two) if one.operator in (">", ">=") else (two, one)
+    if low.operator not in (">", ">=") or high.operator not in ("<", "<="):
+        return False
+    return float(low.right) > float(high.right)  # type: ignore[arg-type]
 
 
 def _two_ways(schema: Schema) -> frozenset[int]:

@@ -101,9 +101,17 @@ def split_name(name: str, vocabulary: Collection[str] = ()) -> tuple[str, ...]:
     """The lower-case words of a name: split at marks and capitals, and glued words at known words."""
     words: list[str] = []
     for piece in _WORD.findall(name):
+        if len(ABBREVIATIONS.get(piece.lower(), ())) > 1:
+            words.append(piece.lower())
+            continue
         for part in _CAMEL.split(piece):
             words.extend(_unglue(part.lower(), vocabulary))
     return tuple(words)
+
+
+def plain_words(name: str) -> tuple[str, ...]:
+    """Split only at marks and capitals: `classroom` stays one word, as people write it."""
+    return tuple(part.lower() for piece in _WORD.findall(name) for part in _CAMEL.split(piece))
 
 
 def _unglue(word: str, vocabulary: Collection[str]) -> tuple[str, ...]:

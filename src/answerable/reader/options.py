@@ -327,7 +327,7 @@ def _limit_near(scene: Scene, roles: Roles, cue: Cue) -> int:
     """The top 3, the 3 largest; else 1."""
     for place in sorted(scene.numbers, key=lambda p: abs(p - cue.start)):
         value = scene.tokens[place].value
-        if isinstance(value, int) and value > 0 and roles.number_roles[place]["limit"] > 0.3:
+        if isinstance(value, int) and value > 0 and roles.number_roles[place]["limit"] > 0.15:
             return value
     return 1
 

@@ -11,7 +11,20 @@ from answerable.reader.roles import Roles
 from answerable.reader.scene import Scene
 from answerable.reader.to_plan import tables_of
 
-_VARIANTS = ("", "or", "intersect", "unequal", "not_in", "except", "nest_first", "nest_common", "inner", "avoid")
+_VARIANTS = (
+    "",
+    "or",
+    "intersect",
+    "unequal",
+    "not_in",
+    "except",
+    "nest_first",
+    "nest_common",
+    "inner",
+    "avoid",
+    "member",
+    "ties",
+)
 _CUES = (
     "COUNT",
     "AVG",
@@ -196,7 +209,23 @@ class Ranker:
             float(draft.entity in self.table_spans),
             min((start for start, _ in self.table_spans.get(draft.entity, ())), default=40.0),
             float(all(columns[c].source.unique for c in selected if c is not None)),
+            float(self._multiplies(draft, joined)),
+            float(self._counts_one(draft, joined)),
         ]
+
+    def _counts_one(self, draft: Draft, joined: set[int]) -> bool:
+        """Rows of one table are counted that one of its unique values picks."""
+        if len(joined) > 1 or not any(term.function == "count" for term in draft.select):
+            return False
+        tests = [clause[0] for clause in draft.where if len(clause) == 1 and clause[0].operator == "="]
+        return any(t.left.column is not None and self.schema.columns[t.left.column].source.unique for t in tests)
+
+    def _multiplies(self, draft: Draft, joined: set[int]) -> bool:
+        """A join may show one row of the entity several times."""
+        return any(
+            edge.end in joined and not self.schema.columns[edge.pairs[0][1]].source.unique
+            for edge in self.schema.edges.get(draft.entity, ())
+        )
 
     def _selected(self, draft: Draft) -> Vector:
         """Of the weakest selected column: its chance, and the best chance of one that was left out."""

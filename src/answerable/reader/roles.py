@@ -64,6 +64,10 @@ def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
     for rivals in scene.rivals.values():
         for value in rivals:
             scored.setdefault(value.column, 0.5)
+    for value in scene.values:
+        table = schema.tables[schema.columns[value.column].table]
+        for column in table.columns[:8]:
+            scored.setdefault(column, 0.3)
     if any(is_time(scene, place) for place in scene.numbers):
         for column in time_columns(scene):
             scored.setdefault(column, 0.55)

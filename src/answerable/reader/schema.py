@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueLookup
-from answerable.reader.names import spelled_out, split_name, stems
+from answerable.reader.names import plain_words, spelled_out, split_name, stems
 
 NUMERIC = frozenset({"integer", "number"})
 TEMPORAL = frozenset({"date", "datetime"})
@@ -201,7 +201,11 @@ def _add_table(schema: Schema, table: Table, vocabulary: frozenset[str], frequen
     view = TableView(len(schema.tables), table, words)
     plain = tuple(word for word in words if word not in ("ref", "tbl", "table", "dim", "fact")) or words
     view.variants = _merge(
-        (_variant(plain, frequency), _variant(spelled_out(plain), frequency, 0.95)),
+        (
+            _variant(plain, frequency),
+            _variant(plain_words(table.name), frequency),
+            _variant(spelled_out(plain), frequency, 0.95),
+        ),
         _named_variants((table.label, *table.synonyms), frequency),
     )
     schema.tables.append(view)
@@ -215,6 +219,19 @@ def _add_table(schema: Schema, table: Table, vocabulary: frozenset[str], frequen
         view.key = schema.column_ids.get((table.name, table.primary_key[0]))
         if view.key is not None:
             schema.columns[view.key].key = True
+    _name_the_id(schema, view)
+
+
+def _name_the_id(schema: Schema, table: TableView) -> None:
+    """The id of a table is just called id, whatever the column's full name."""
+    ids = [c for c in table.columns if schema.columns[c].words[-1:] == ("id",)]
+    chosen = table.key if table.key in ids else ids[0] if ids and ids[0] == table.columns[0] else None
+    if chosen is not None:
+        view = schema.columns[chosen]
+        short = Variant(("id",), (1.0,), 0.92)
+        view.variants = _merge(view.variants, (short,))
+        if Target("column", chosen) not in schema.by_stem.get("id", ()):
+            _index(schema, Target("column", chosen), (short,))
 
 
 def _add_column(
@@ -228,6 +245,7 @@ def _add_column(
     view.variants = _merge(
         (
             _variant(words, frequency, own),
+            _variant(plain_words(column.name), frequency, own),
             _variant(full, frequency, 0.97 * own),
             _variant(short, frequency, 0.95 * own),
         ),

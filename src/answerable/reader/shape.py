@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import exp, log
 from typing import NamedTuple
 
-from answerable.reader.draft import Condition, Draft, Term, all_drafts
+from answerable.reader.draft import Condition, Draft, Order, Term, all_drafts
 from answerable.reader.scene import Scene
 
 _LETTERS = {"count": "n", "avg": "a", "sum": "s", "min": "m", "max": "M"}
@@ -30,6 +30,8 @@ PARTS = Shape._fields
 
 
 def shape_of(draft: Draft) -> Shape:
+    """Rows that share an extreme value have the shape of a first row: which of the two is meant, words do not tell."""
+    draft = _without_ties(draft)
     drafts = all_drafts(draft)
     conditions = [c for d in drafts for clause in d.where for c in clause]
     kinds = sorted(_condition_letter(c) for c in conditions)
@@ -45,6 +47,17 @@ def shape_of(draft: Draft) -> Shape:
         either=str(int(any(len(clause) > 1 for d in drafts for clause in d.where))),
         distinct=str(int(draft.distinct)),
     )
+
+
+def _without_ties(draft: Draft) -> Draft:
+    for clause in draft.where:
+        one = clause[0]
+        if len(clause) == 1 and one.operator == "=" and isinstance(one.right, Draft) and not draft.order:
+            inner = one.right.select
+            if len(inner) == 1 and inner[0].column == one.left.column and inner[0].function in ("max", "min"):
+                order = (Order(one.left, inner[0].function == "max"),)
+                return draft._replace(where=tuple(c for c in draft.where if c is not clause), order=order, limit=1)
+    return draft
 
 
 def _term_letter(term: Term) -> str:
@@ -92,10 +105,17 @@ def grams(scene: Scene) -> list[str]:
     found.update(f"<{tag}" for tag in scene.cue_tags)
     skeleton = [tag for tag in scene.tags if tag not in ("THE", "OF", "BE", "O", "MARK")]
     found.update(f"#{a} {b}" for a, b in pairwise(skeleton))
+    found.add(f"columns={min(5, _said_columns(scene))}")
     found.add(f"values={min(4, len(scene.values))}")
     found.add(f"numbers={min(3, len(scene.numbers))}")
     found.add(f"tables={min(3, sum(max(m.score for m in ms) > 0.9 for ms in scene.tables.values()))}")
     return sorted(found)
+
+
+def _said_columns(scene: Scene) -> int:
+    """Places where a column is named in full, each counted by its first word."""
+    full = [m for m in scene.links.columns if m.score >= 0.88]
+    return len({m.start for m in full if not any(o.start < m.start and o.end >= m.end for o in full)})
 
 
 @dataclass(frozen=True, slots=True)

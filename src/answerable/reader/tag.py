@@ -11,8 +11,10 @@ _PHRASES: dict[str, str] = {
     "AVG": "average|averages|avg|mean|on average",
     "SUM": "total|totals|sum|sum of|combined|overall|altogether",
     "MAX": "maximum|max|highest|largest|biggest|greatest|longest|latest|tallest|heaviest|top|best|highest number of|"
-    "most recent|newest|most expensive|fastest|strongest|farthest|furthest|last|richest|busiest|largest number of",
-    "MIN": "minimum|min|lowest|smallest|shortest|earliest|cheapest|bottom|worst|first|least expensive|slowest|nearest|"
+    "most recent|"
+    "most recently|newest|most expensive|fastest|strongest|farthest|furthest|last|richest|busiest|largest number of",
+    "MIN": "minimum|min|lowest|smallest|shortest|earliest|cheapest|bottom|worst|first|least expensive|slowest|"
+    "sparsest|nearest|"
     "closest|lightest|weakest|poorest|lowest number of|smallest number of|newest",
     "OLD": "oldest",
     "YOUNG": "youngest",

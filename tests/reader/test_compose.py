@@ -1,0 +1,87 @@
+"""Candidates that could never answer are left out; shapes name what a draft asks for."""
+
+import pytest
+
+from answerable.core.catalog import Catalog
+from answerable.query.to_sql import to_sql
+from answerable.reader.compose import contradicts
+from answerable.reader.draft import ROWS, Combination, Condition, Draft, Order, Term, Values
+from answerable.reader.schema import Schema
+from answerable.reader.shape import shape_of
+from answerable.reader.to_plan import to_plan
+
+
+@pytest.fixture
+def ids(schema: Schema) -> dict[str, int]:
+    return {f"{table}.{column}": number for (table, column), number in schema.column_ids.items()}
+
+
+def _where(*conditions: Condition) -> Draft:
+    return Draft(0, (ROWS,), where=tuple((condition,) for condition in conditions))
+
+
+AGE = Term(3)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "empty"),
+    [
+        (Condition(AGE, "=", 3), Condition(AGE, "=", 4), True),
+        (Condition(AGE, "=", 3), Condition(AGE, "=", 3), False),
+        (Condition(AGE, ">", 5), Condition(AGE, "<", 3), True),
+        (Condition(AGE, "<", 3), Condition(AGE, ">", 5), True),
+        (Condition(AGE, ">", 3), Condition(AGE, "<", 5), False),
+        (Condition(AGE, "=", 3), Condition(Term(2), "=", 4), False),
+    ],
+)
+def test_contradictions(first: Condition, second: Condition, empty: bool) -> None:
+    assert contradicts(_where(first, second)) is empty
+
+
+def test_either_is_no_contradiction() -> None:
+    assert not contradicts(Draft(0, (ROWS,), where=((Condition(AGE, "=", 3), Condition(AGE, "=", 4)),)))
+
+
+def test_shape() -> None:
+    draft = Draft(0, (Term(1), ROWS), group=(Term(1),), order=(Order(ROWS, True),), limit=3)
+    shape = shape_of(draft)
+    assert (shape.select, shape.group, shape.order, shape.limit, shape.combination) == ("cn", "1", "n-", "k", "")
+
+
+def test_rows_that_share_the_highest_value_have_the_shape_of_the_first_row() -> None:
+    highest = Draft(0, (Term(3, "max"),))
+    shared = Draft(0, (Term(1),), where=((Condition(Term(3), "=", highest),),))
+    first = Draft(0, (Term(1),), order=(Order(Term(3), True),), limit=1)
+    assert shape_of(shared) == shape_of(first)
+
+
+def test_drafts_become_plans(schema: Schema, shop: Catalog, ids: dict[str, int]) -> None:
+    name, city = Term(ids["customer.name"]), Term(ids["customer.city"])
+    inner = Draft(schema.table_ids["orders"], (Term(ids["orders.customer_id"]),))
+    draft = Draft(
+        schema.table_ids["customer"],
+        (name,),
+        where=(
+            (Condition(city, "=", "Berlin"), Condition(city, "=", "Paris")),
+            (Condition(Term(ids["customer.id"]), "not_in", inner),),
+            (Condition(Term(ids["customer.age"]), "between", Values(20, 30)),),
+        ),
+    )
+    sql = " ".join(to_sql(to_plan(draft, schema), shop).split())
+    for piece in ("city = 'Berlin' OR", "NOT IN", "BETWEEN 20 AND 30"):
+        assert piece in sql, sql
+
+
+def test_tables_without_a_column_are_joined(schema: Schema, shop: Catalog, ids: dict[str, int]) -> None:
+    name = Term(ids["customer.name"])
+    draft = Draft(
+        schema.table_ids["customer"], (name, ROWS), group=(name,), extra=frozenset({schema.table_ids["orders"]})
+    )
+    assert "JOIN orders" in " ".join(to_sql(to_plan(draft, schema), shop).split())
+
+
+def test_combinations(schema: Schema, shop: Catalog, ids: dict[str, int]) -> None:
+    name, city = Term(ids["customer.name"]), Term(ids["customer.city"])
+    right = Draft(0, (name,), where=((Condition(city, "=", "Paris"),),))
+    left = right._replace(where=((Condition(city, "=", "Berlin"),),), combination=Combination("intersect", right))
+    assert "INTERSECT" in to_sql(to_plan(left, schema), shop)
