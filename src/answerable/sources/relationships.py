@@ -455,11 +455,17 @@ def _inclusion(dialect: Dialect, type_: ColumnType, key_type: ColumnType) -> Tem
     if type_ == "text":
         filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
     asked = exp.select(exp.alias_(value, "v")).distinct().from_(table_hole("rows")).where(filled).limit(SAMPLED_VALUES)
+    number, count = column_hole("number"), exp.Count(this=exp.column("v", "asked"))
+    query = exp.select(number, count).from_(asked.subquery("asked"))
     key = comparable(key_type, dialect, exp.column(hole("key"), "target"))
-    same = exp.EQ(this=key, expression=exp.column("v", "asked"))
-    items = (column_hole("number"), exp.Count(this=exp.column("v", "asked")), exp.Count(this=key.copy()))
     target = exp.alias_(table_hole("key_table"), "target", table=True)
-    query = exp.select(*items).from_(asked.subquery("asked")).join(target, on=same, join_type="left")
+    if dialect == "sqlite":
+        # It joins without an index by comparing all with all, but makes an index of what stands behind IN.
+        known = exp.In(this=exp.column("v", "asked"), query=exp.select(key).from_(target).subquery())
+        found = exp.Count(this=exp.Case(ifs=[exp.If(this=known, true=exp.Literal.number(1))]))
+        return Template(query.select(found), dialect)
+    same = exp.EQ(this=key, expression=exp.column("v", "asked"))
+    query = query.select(exp.Count(this=key.copy())).join(target, on=same, join_type="left")
     return Template(query, dialect)
 
 
