@@ -20,11 +20,17 @@ from answerable.sources.base import Limits
 ALL_ROWS = 1_000_000
 
 
+KEPT_OPEN = 4
+"""Sources whose cases come one after the other are closed when this many others have been used since."""
+
+
 class Examiner:
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._recent: list[str] = []
 
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
+        await self._visit(case.source)
         conversation = ThreadId(thread) if thread else new_thread_id()
         answer = await self._service.ask(
             case.question, source=case.source, thread=conversation, force=force, today=case.today
@@ -36,6 +42,12 @@ class Examiner:
             return Attempt("failed", code=answer.provenance.error.code, thread=conversation)
         full = await self._service.with_rows(answer, ALL_ROWS)
         return Attempt("answered", rows=full.rows, code=code, thread=conversation)
+
+    async def _visit(self, source: str) -> None:
+        self._recent = [source, *(other for other in self._recent if other != source)]
+        for unused in self._recent[KEPT_OPEN:]:
+            self._recent.remove(unused)
+            await self._service.sources.release(unused)
 
     async def execute(self, case: Case, sql: str) -> Rows:
         """A gold statement is the examiner's own: it runs as it stands, with the source's isolation and limits."""

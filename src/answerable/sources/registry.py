@@ -48,6 +48,12 @@ class SourceRegistry:
             hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(self._named)}.",
         )
 
+    async def release(self, name: str) -> None:
+        """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
+        opening = self._open.pop(name, None)
+        if opening is not None:
+            await (await opening).close()
+
     async def close(self) -> None:
         opened, self._open = list(self._open.values()), {}
         for result in await asyncio.gather(*opened, return_exceptions=True):
