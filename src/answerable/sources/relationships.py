@@ -7,7 +7,7 @@ key by accident, so without a name that speaks for it a number column is never r
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,8 +47,8 @@ REQUIRED_CONFIDENCE = 0.5
 _PROBES_A_STATEMENT = 25
 _VALUES_A_STATEMENT = 500
 _CANDIDATES_A_COLUMN = 4
-_MOST_NAMESAKES = 20
-"""A name that is unique in more tables than this, like `label`, is nobody's in particular."""
+_MOST_MEANT = 60
+"""A word that leads to more keys than this says nothing about any of them."""
 _FEW_UNIQUE = 10
 """Fewer values than this are unique by accident."""
 _FEW_FOUND = 20
@@ -243,18 +243,20 @@ def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialec
 
 
 def _word_index(keys: Sequence[_Key]) -> Mapping[str, list[_Key]]:
-    """Keys by every word that a column may use to speak of them, so that no column is compared with all keys."""
+    """Keys by every word that a column may use to speak of them, so that no column is compared with all keys.
+
+    A word that leads to very many, such as a prefix that all tables share, leads nowhere; whole names always do.
+    """
     index: dict[str, list[_Key]] = defaultdict(list)
-    namesakes = Counter(key.name for key in keys)
     for key in keys:
-        common = namesakes[key.name] > _MOST_NAMESAKES and not key.primary
-        spoken = set() if common else {" ".join(key.name)}
+        spoken = {f"name {' '.join(key.name)}"}
         if key.primary or key.names_its_table:
-            spoken |= {*key.subject, *(_start(word) for word in key.subject), f"(own) {key.table.name}"}
+            spoken |= {f"table {' '.join(key.subject)}", f"own {key.table.name}"}
+            spoken |= {*key.subject, *(_start(word) for word in key.subject)}
             spoken.update("(people)" for word in key.subject[-1:] if word in _PEOPLE)
         for word in spoken:
             index[word].append(key)
-    return index
+    return {word: found for word, found in index.items() if len(found) <= _MOST_MEANT or word.startswith("table ")}
 
 
 def _start(word: str) -> str:
@@ -263,7 +265,8 @@ def _start(word: str) -> str:
 
 
 def _mentioned(index: Mapping[str, list[_Key]], pointer: _Pointer) -> Iterable[_Key]:
-    spoken = [" ".join(pointer.name), *pointer.base, f"(own) {pointer.table.name}"]
+    whole = " ".join(pointer.base)
+    spoken = [f"name {' '.join(pointer.name)}", f"table {whole}", f"own {pointer.table.name}", *pointer.base]
     if len(pointer.base) == 1:
         spoken.append(_start(pointer.base[0]))
     if not _PERSON_ROLES.isdisjoint(pointer.base):
