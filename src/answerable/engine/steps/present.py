@@ -46,7 +46,7 @@ class PresentStep:
         self._clock = clock
 
     async def run(self, step: Step) -> Json:
-        presentation = Presentation.model_validate(step.node.config)
+        presentation = step.config_as(Presentation)
         results = {node: SqlOutput.model_validate(output) for node, output in step.inputs.items() if output}
         answer = await self._answer(step, presentation, results)
         capsule = Capsule(

@@ -61,7 +61,7 @@ class SqlStep:
         self._limits = limits
 
     async def run(self, step: Step) -> Json:
-        config = SqlConfig.model_validate(step.node.config)
+        config = step.config_as(SqlConfig)
         output = await self.query(config, step.context.scope, lambda code: step.output("code", code))
         return output.model_dump(mode="json")
 

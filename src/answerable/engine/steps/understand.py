@@ -52,7 +52,7 @@ class UnderstandStep:
         self._window = window
 
     async def run(self, step: Step) -> Json:
-        question = Question.model_validate(step.node.config)
+        question = step.config_as(Question)
         understanding = await self._mind.understand(question, step.context, await self._before(step.context))
         return understanding.model_dump(mode="json")
 
