@@ -608,3 +608,41 @@ def test_processes_that_build_at_the_same_time(tmp_path: Path) -> None:
     builders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [builder.communicate()[0] for builder in builders] == ["value number two thousand\n"] * 3
     assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
+# Real databases
+
+
+async def test_values_of_real_databases_are_found_by_themselves(
+    shared_data: Path, sqlite_file: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    """As they stand, in capitals, and with two letters swapped."""
+    swapped = near = 0
+    for path in sorted((shared_data / "spider_train" / "database").glob("*/*.sqlite")):
+        probe = sqlite_file(path)
+        catalog = Catalog(source=path.stem, dialect="sqlite", tables=probe.tables())
+        with closing(await ValueIndex.open(tmp_path, catalog, probe)) as index:
+            with closing(sqlite3.connect(tmp_path / file_name(catalog))) as connection:
+                values = [row[0] for row in connection.execute("SELECT value FROM entries WHERE id % 7 = 0")]
+            for value in values:
+                assert any(hit.value == value for hit in index.find(value.upper(), limit=100)), (path.stem, value)
+            for value in (value for value in values if len(value) >= 8 and value.isalpha()):
+                slipped = value[:3] + value[4] + value[3] + value[5:]
+                swapped += 1
+                near += value in (hit.value for hit in index.find(slipped))
+    print(f"{near} of {swapped} misspelt values were found")
+    assert near / swapped > 0.97
+
+
+async def test_digits_stay_text_beside_columns_of_numbers(lite: Any, tmp_path: Path) -> None:
+    lite.run("CREATE TABLE b (y INTEGER, z NUMERIC)", "INSERT INTO b VALUES ('n/a', 'unknown')")
+    lite.run("CREATE TABLE a (x TEXT, w)", "INSERT INTO a VALUES ('00501', '1.50')")
+    columns = {"b": ("y", "z"), "a": ("x", "w")}
+    tables = [
+        Table(name=name, columns=tuple(Column(name=c, type="text", distinct_count=1) for c in names))
+        for name, names in columns.items()
+    ]
+    index = await ValueIndex.open(tmp_path, Catalog(source="s", dialect="sqlite", tables=tuple(tables)), lite)
+    assert len(lite.statements) == 1
+    assert [best(index, phrase) for phrase in ("00501", "1.50", "501")] == ["00501", "1.50", None]
+    index.close()

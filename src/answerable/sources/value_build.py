@@ -191,7 +191,7 @@ class _Reading:
         selects = (every(number=n, table=t.name, column=c.name) for n, (t, c) in enumerate(group))
         found: list[list[str]] = [[] for _ in group]
         for number, value in await self.probe.rows(union_all(selects)):
-            found[number].append(str(value))  # SQLite's UNION may give digits that are stored as text as numbers
+            found[number].append(value)
         names = [(place, values) for place, values in zip(group, found, strict=True) if self._accepts(place, values)]
         await asyncio.to_thread(self.writer.add, names)
 
@@ -220,7 +220,7 @@ class _Reading:
         table, column = place
         page = _page(self.dialect, self.limits.longest_value, self.limits.page, first=after is None)
         statement = page(table=table.name, column=column.name, after=literal(after or "", self.dialect))
-        return [str(value) for (value,) in await self.probe.rows(statement)]
+        return [value for (value,) in await self.probe.rows(statement)]
 
     def _accepts(self, place: Place, values: Sequence[str], total: int = 0) -> bool:
         reason = self._objection(values, max(total, len(values)))
@@ -243,7 +243,7 @@ def _value(dialect: Dialect) -> exp.Expr:
     value = comparable("text", dialect)
     if dialect == "postgres":
         return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
-    return exp.cast(value, exp.DType.TEXT) if dialect == "duckdb" else value
+    return exp.cast(value, exp.DType.TEXT)  # in SQLite, a UNION would make numbers of the digits of one column
 
 
 def _values(dialect: Dialect, longest: int) -> exp.Select:
