@@ -20,6 +20,8 @@ _IDLE_SECONDS = 300.0
 """After this a worker without work ends; the next statement starts another."""
 _SPOILING = ("query_memory", "worker_failed", "worker_died", "source_unreachable")
 """After these errors a worker is not used again."""
+_ENVIRONMENT = {"LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"}
+"""The second keeps what is reserved, and counts against the limit on memory, near to what is used."""
 _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
 
 
@@ -170,7 +172,7 @@ def _process(descriptor: int) -> "subprocess.Popen[bytes]":
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={"LANG": "C.UTF-8"},
+        env=_ENVIRONMENT,
         cwd="/",
         start_new_session=True,
     )

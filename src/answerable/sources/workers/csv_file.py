@@ -16,7 +16,8 @@ _SAMPLE = 1 << 20
 _SAMPLE_RECORDS = 1_000
 _DELIMITERS = (",", ";", "\t", "|")
 _MOST_COLUMNS = 4_000
-_LONGEST_LINE = 64 * 1024 * 1024
+_LONG_LINES = 64 * 1024 * 1024
+"""Read only if need be, as the buffers for it take much memory."""
 _KEPT_REJECTS = 100_000
 _TOLERATED = 0.01
 """Up to this share of broken rows is left out and told; more is an error."""
@@ -41,6 +42,7 @@ class _Layout:
     header: Header
     quote: str = '"'
     escape: str = '"'
+    long_lines: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -62,7 +64,7 @@ def read_csv(cursor: Any, path: Path, *, tabs: bool) -> ReadTable:
     sample = _sample(path)
     layout = _layout(path, sample, tabs)
     best = _attempted(cursor, layout)
-    for other in _other_ways(layout, sample) if best.rejected.count else ():
+    for other in _other_ways(layout, sample, best.rejected) if best.rejected.count else ():
         best = min(best, _attempted(cursor, other), key=lambda attempt: attempt.rejected.count)
     notes = [*layout.notes, *layout.header.notes, *_about_rejected(best), *best.typed.notes]
     scan = _scan(best.layout, "ignore_errors = true")
@@ -150,8 +152,10 @@ def _refuse_odd_header(table: Records, width: int) -> None:
         )
 
 
-def _other_ways(layout: _Layout, sample: str) -> Iterator[_Layout]:
-    """Quotes are escaped or meant in other ways than the standard says."""
+def _other_ways(layout: _Layout, sample: str, rejected: "_Rejected") -> Iterator[_Layout]:
+    """Quotes are escaped or meant in other ways than the standard says, or a line is very long."""
+    if rejected.reason == _REASONS["LINE SIZE OVER MAXIMUM"]:
+        yield replace(layout, long_lines=True)
     if '\\"' in sample:
         yield replace(layout, escape="\\")
     if layout.delimiter in ("\t", "|"):
@@ -188,9 +192,9 @@ def _scan(layout: _Layout, errors: str) -> str:
         f"delim = {literal(layout.delimiter)}",
         f"quote = {literal(layout.quote)}",
         f"escape = {literal(layout.escape)}",
-        f"max_line_size = {_LONGEST_LINE}",
         "strict_mode = true",
         errors,
+        *([f"max_line_size = {_LONG_LINES}", f"buffer_size = {_LONG_LINES}"] if layout.long_lines else []),
     )
     return f"SELECT * FROM read_csv({literal(str(layout.path))}, {', '.join(options)})"
 
