@@ -388,7 +388,7 @@ class Parts:
         if not tables:
             return None
         entity = next((m for m in tables if cue is not None and m.start >= cue.end), tables[0])
-        if cue is None and not self._counts_rows(entity.id):
+        if cue is None and not self._counts_rows(entity):
             return None
         distinct = self.cue("DISTINCT")
         if distinct is not None and cue is not None:
@@ -400,11 +400,13 @@ class Parts:
         self.take(cue, entity)
         return Aggregate(function="count"), entity.id
 
-    def _counts_rows(self, table: int) -> bool:
+    def _counts_rows(self, table: Mention) -> bool:
         """Orders per month, or orders in 2024, are counted; things that have names are listed."""
         if self.spans("bucket"):
             return True
-        return not self._has_name(table) and (bool(self.dates) or self.cue("EACH") is not None)
+        each = self.cue("EACH")
+        per = each is not None and table.end <= each.start
+        return not self._has_name(table.id) and (bool(self.dates) or per)
 
     def _has_name(self, table: int) -> bool:
         display = self.schema.tables[table].display
