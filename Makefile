@@ -31,7 +31,11 @@ check: $(VENV)/.dev  ## Lint, format and types.
 bench: $(VENV)/.dev  ## Measures speed as ratios and writes bench/results/.
 	$(BIN)/python -m bench $(ARGS)
 
-train: $(VENV)/.dev  ## Rebuilds the reader's weights from the fit splits and reports the change.
+$(VENV)/.train: $(VENV)/.dev requirements-train.lock
+	$(PIP) install --no-deps -r requirements-train.lock
+	touch $@
+
+train: $(VENV)/.train  ## Rebuilds the reader's weights from the fit splits and reports the change.
 	$(BIN)/python -m train.reader $(ARGS)
 
 lock:  ## Pins the newest versions that pyproject.toml allows.
