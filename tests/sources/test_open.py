@@ -1,6 +1,9 @@
 """From a location to a source, and no password anywhere."""
 
+import asyncio
 import sqlite3
+import struct
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 
@@ -63,6 +66,35 @@ async def test_wrong_urls(tmp_path: Path, url: str, error: type[AnswerableError]
         await described(url, tmp_path)
     assert code is None or caught.value.stable_code == code
     assert "hunter2" not in f"{caught.value} {caught.value.hint} {caught.value.details} {caught.value.__cause__!r}"
+
+
+@pytest.fixture
+async def strict_server() -> AsyncIterator[int]:
+    """Speaks just enough of PostgreSQL's protocol to refuse every password."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while len(header := await reader.read(8)) == 8:
+            length, code = struct.unpack("!II", header)
+            await reader.readexactly(length - 8)
+            if code in (80877103, 80877104):  # wants encryption
+                writer.write(b"N")
+                continue
+            fields = b'SFATAL\0C28P01\0Mpassword authentication failed for user "ann"\0\0'
+            writer.write(b"E" + struct.pack("!I", len(fields) + 4) + fields)
+            break
+        writer.close()
+
+    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    server.close()
+    await server.wait_closed()
+
+
+async def test_wrong_password(strict_server: int, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="does not accept this user or password") as caught:
+        await described(f"postgresql://ann:hunter2@127.0.0.1:{strict_server}/db", tmp_path)
+    assert caught.value.stable_code == "source_login"
+    assert "hunter2" not in f"{caught.value} {caught.value.hint}"
 
 
 async def described(url: str, cache: Path) -> None:

@@ -1,5 +1,6 @@
 """What is particular to PostgreSQL: schemas, roles, its types, and a server that may go away."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,38 @@ async def test_a_lost_connection_is_made_again(write: Callable[[str], None], ope
         await source.rows("SELECT a FROM t")
     assert caught.value.stable_code == "source_unreachable"
     assert await source.rows("SELECT a FROM t") == [(1,)]
+
+
+@pytest.fixture
+async def by_tcp(postgres_url: str) -> AsyncIterator[str]:
+    """The server of the tests has only a socket in a folder; this puts a port of this machine before it."""
+    folder = postgres_url.partition("host=")[2]
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server_reader, server_writer = await asyncio.open_unix_connection(f"{folder}/.s.PGSQL.5432")
+        await asyncio.gather(forward(reader, server_writer), forward(server_reader, writer), return_exceptions=True)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    yield postgres_url.partition("?")[0].replace("postgres:@", f"postgres:@localhost:{port}")
+    server.close()
+    await server.wait_closed()
+
+
+async def test_over_the_network_by_name(write: Callable[[str], None], by_tcp: str, tmp_path: Path) -> None:
+    """A worker that may reach only this port still finds the host and gets through."""
+    write("CREATE TABLE t AS SELECT 1 AS a")
+    source = await open_source(by_tcp, cache=tmp_path)
+    try:
+        assert [table.name for table in (await source.describe()).tables] == ["t"]
+    finally:
+        await source.close()
 
 
 async def test_percent_signs_and_quotes_are_text(write: Callable[[str], None], opened: Callable[..., Any]) -> None:
