@@ -35,21 +35,20 @@ def piece(number: int) -> str:
     return f"substr(normal, 1 + {start}, {end} - {start})"
 
 
-_FORMAT = "2"
+_FORMAT = "3"
 _TABLES = (
     "CREATE TABLE about (format TEXT NOT NULL)",
     "CREATE TABLE tables (name TEXT PRIMARY KEY, signature TEXT NOT NULL)",
     "CREATE TABLE columns (id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, notice TEXT)",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, column_id INTEGER NOT NULL, value TEXT NOT NULL,"
-    " normal TEXT NOT NULL, stems TEXT, initials TEXT, letters INTEGER NOT NULL)",
-    # Of values with several words, by their stems. It keeps no copy of the text.
-    "CREATE VIRTUAL TABLE words USING fts5 (stems, content = '', columnsize = 0, tokenize = 'ascii')",
+    " normal TEXT NOT NULL, initials TEXT, size INTEGER NOT NULL)",
+    # Of values with several words, by the stems that it makes itself. It keeps no copy of the text.
+    "CREATE VIRTUAL TABLE words USING fts5 (normal, content = '', columnsize = 0, tokenize = 'porter ascii')",
 )
 _INDEXES = {
     "by_normal": "entries (normal)",
-    "by_stems": "entries (stems) WHERE stems IS NOT NULL",
     "by_initials": "entries (initials) WHERE initials IS NOT NULL",
-    **{f"by_piece_{n}": f"entries ({piece(n)}, length(normal)) WHERE letters > 0" for n in range(PIECES)},
+    **{f"by_piece_{n}": f"entries ({piece(n)}, size) WHERE size > 0" for n in range(PIECES)},
 }
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
@@ -309,8 +308,8 @@ class _Writer:
 
     def add(self, found: Values) -> None:
         for place, values in found:
-            names = "column_id, value, normal, stems, initials, letters"
-            insert = f"INSERT INTO entries ({names}) VALUES ({self._column(place)}, ?, ?, ?, ?, ?)"  # noqa: S608 a number
+            names = "column_id, value, normal, initials, size"
+            insert = f"INSERT INTO entries ({names}) VALUES ({self._column(place)}, ?, ?, ?, ?)"  # noqa: S608 a number
             self.connection.executemany(insert, all_forms(filter(_is_sound, values)))
             self.count += len(values)
 
@@ -321,8 +320,7 @@ class _Writer:
 
     def finish(self) -> None:
         self.connection.execute(
-            "INSERT INTO words (rowid, stems) SELECT id, coalesce(stems, normal) FROM entries"
-            " WHERE id > ? AND instr(normal, ' ') > 0",
+            "INSERT INTO words (rowid, normal) SELECT id, normal FROM entries WHERE id > ? AND instr(normal, ' ') > 0",
             (self.last_kept,),
         )
         for name, definition in _INDEXES.items():
@@ -349,7 +347,7 @@ def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> None:
     connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
     connection.executemany("INSERT INTO gone SELECT id FROM columns WHERE table_name = ?", gone)
     connection.execute(
-        "INSERT INTO words (words, rowid, stems) SELECT 'delete', id, coalesce(stems, normal) FROM entries"
+        "INSERT INTO words (words, rowid, normal) SELECT 'delete', id, normal FROM entries"
         " WHERE column_id IN (SELECT id FROM gone) AND instr(normal, ' ') > 0"
     )
     deleted = connection.execute("DELETE FROM entries WHERE column_id IN (SELECT id FROM gone)").rowcount

@@ -7,47 +7,19 @@ added or left out before it.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
 from answerable.core.spelling import allowed_slips
-from answerable.core.words import fold, normalise, stem
+from answerable.core.words import fold, normalise, singular, stem
 
 PIECES = 3
 
 _SHORTEST_MISSPELT, _LONGEST_MISSPELT = 4, 48
-_LETTERS = 61
 _LITTLE_WORDS = frozenset({"a", "an", "and", "at", "by", "de", "for", "in", "la", "of", "on", "or", "the", "to"})
 
-
-Forms: TypeAlias = tuple[str, str, str | None, str | None, int]
-"""A value, its normal form (without case, accents and punctuation), the stems of its words where they differ from the
-words, the first letters of three words or more, and which letters occur, as a bit set: 0 for what nobody misspells."""
-
-
-def all_forms(values: Iterable[str]) -> Iterator[Forms]:
-    """The hot loop of a build: one function, few calls."""
-    for value in values:
-        normal = normal_form(value)
-        words = normal.split()
-        stems = []
-        letters = digits = 0
-        for word in words:
-            base, its_letters, its_digits = _word(word)
-            stems.append(base)
-            letters |= its_letters
-            digits += its_digits
-        stemmed = " ".join(stems)
-        initials = "".join([word[0] for word in words if word not in _LITTLE_WORDS]) if len(words) > 2 else None
-        # Codes and numbers are never meant when another one is typed: at least half must be letters.
-        misspellable = _SHORTEST_MISSPELT <= len(normal) <= _LONGEST_MISSPELT and 2 * digits <= len(normal)
-        yield value, normal, stemmed if stemmed != normal else None, initials, letters if misspellable else 0
-
-
-def letters_of(phrase: str) -> int:
-    [(_, _, _, _, letters)] = all_forms([phrase])
-    return letters
+Forms: TypeAlias = tuple[str, str, str | None, int]
+"""A value, its normal form, the first letters of three words or more, and its length: 0 for what nobody misspells."""
 
 
 def normal_form(text: str) -> str:
@@ -55,13 +27,31 @@ def normal_form(text: str) -> str:
     return normalise(text) or fold(text)
 
 
-@lru_cache(maxsize=200_000)
-def _word(word: str) -> tuple[str, int, int]:
-    """Stem, letters, and how many digits."""
-    letters = 0
-    for letter in word:
-        letters |= 1 << (ord(letter) % _LETTERS)
-    return stem(word), letters, sum(map(str.isdigit, word))
+def all_forms(values: Iterable[str]) -> Iterator[Forms]:
+    for value in values:
+        normal = normal_form(value)
+        yield value, normal, initials(normal) if normal.count(" ") > 1 else None, misspelt_length(normal)
+
+
+def initials(normal: str) -> str:
+    return "".join([word[0] for word in normal.split() if word not in _LITTLE_WORDS])
+
+
+def misspelt_length(normal: str) -> int:
+    """Codes and numbers are never meant when another one is typed: at least half must be letters."""
+    length = len(normal)
+    if not _SHORTEST_MISSPELT <= length <= _LONGEST_MISSPELT:
+        return 0
+    if normal.replace(" ", "").isalpha() or 2 * sum(map(str.isdigit, normal)) <= length:
+        return length
+    return 0
+
+
+def other_numbers(word: str) -> Iterator[str]:
+    """Singular and plurals of a word that a value may consist of."""
+    for base in dict.fromkeys((word, singular(word))):
+        forms = (base, f"{base}s", f"{base}es", f"{base[:-1]}ies")
+        yield from (form for form in forms if form != word and stem(form) == stem(word))
 
 
 def cuts(length: int) -> tuple[int, ...]:

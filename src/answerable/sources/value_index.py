@@ -7,7 +7,8 @@ import asyncio
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
@@ -17,9 +18,8 @@ from answerable.core.errors import OperatorError
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
 from answerable.sources.base import Probe
-from answerable.sources.statements import chunked
 from answerable.sources.value_build import IndexLimits, file_name, piece, up_to_date
-from answerable.sources.value_forms import PIECES, letters_of, normal_form, shared_pieces
+from answerable.sources.value_forms import PIECES, misspelt_length, normal_form, other_numbers, shared_pieces
 
 _LONGEST_PHRASE = 400
 _MOST_CANDIDATES = 2_000
@@ -27,7 +27,7 @@ _MOST_CANDIDATES = 2_000
 _MOST_FORMS = 300
 _MOST_COLUMNS = 1_000
 _SHARING = tuple(
-    f"SELECT id, letters FROM entries WHERE length(normal) = ? AND {piece(number)} = ? AND letters > 0 LIMIT ?"  # noqa: S608
+    f"SELECT DISTINCT normal FROM entries WHERE {piece(number)} = ? AND size = ? AND size > 0 LIMIT ?"  # noqa: S608
     for number in range(PIECES)
 )
 
@@ -148,36 +148,38 @@ class _Search:
     def __init__(self, connection: sqlite3.Connection, normal: str) -> None:
         self._connection = connection
         self._normal = normal
-        self._stems = stemmed(normal)
+        self._words = normal.split()
 
     def same(self) -> Found:
         return dict.fromkeys(self._normals("normal = ?", self._normal), 1.0)
 
     def same_stems(self) -> Found:
-        found = self._normals("stems = ?", self._stems) + self._normals("normal = ?", self._stems)
+        if len(self._words) == 1:
+            found = [normal for form in other_numbers(self._normal) for normal in self._normals("normal = ?", form)]
+        else:
+            stems = stemmed(self._normal)
+            found = [normal for normal in self._having_together if stemmed(normal) == stems]
         return {normal: 0.95 for normal in found if normal != self._normal}
 
     def initials(self) -> Found:
         return dict.fromkeys(self._normals("initials = ?", self._normal), 0.75)
 
     def misspelt(self) -> Found:
-        letters = letters_of(self._normal)
-        if not letters:
+        if not misspelt_length(self._normal):
             return {}
-        most = 2 * allowed_slips(len(self._normal))
-        pieces = dict.fromkeys(shared_pieces(self._normal))
-        alike = (number for piece in pieces for number, other in self._sharing(*piece) if _near(letters, other, most))
-        counts = {normal: _slips(self._normal, normal) for normal in self._normals_of(alike)}
+        letters, most = set(self._normal), 2 * allowed_slips(len(self._normal))
+        sharing = {normal for shared in dict.fromkeys(shared_pieces(self._normal)) for normal in self._sharing(*shared)}
+        # Each slip takes a letter away, brings one in, or both: that dismisses most.
+        near = (normal for normal in sharing if len(letters.symmetric_difference(normal)) <= most)
+        counts = {normal: _slips(self._normal, normal) for normal in near}
         return {normal: 0.94 - 0.5 * n / len(self._normal) for normal, n in counts.items() if n is not None}
 
     def longer(self) -> Found:
         """Values that have all words of the phrase and more, or that go on where it ends."""
-        words = self._stems.split()
-        if max(map(len, words)) < 3:
+        if max(map(len, self._words)) < 3:
             return {}
-        together = self._normals_of(self._with_words(f'"{self._stems}"'))
-        apart = together or self._normals_of(self._with_words(" ".join(f'"{word}"' for word in words)))
-        found = {normal: score for normal in apart if (score := _part_score(self._normal, normal))}
+        having = self._having_together or self._having(" ".join(f'"{word}"' for word in self._words))
+        found = {normal: score for normal in having if (score := _part_score(self._normal, normal))}
         for normal in self._continuing() if len(self._normal) >= 4 else ():
             found.setdefault(normal, 0.6 + 0.15 * len(self._normal) / len(normal))
         return found
@@ -191,26 +193,22 @@ class _Search:
     def _continuing(self) -> list[str]:
         return self._normals("normal > ? AND normal < ?", self._normal, self._normal + "\U0010ffff")
 
-    def _sharing(self, number: int, length: int, shared: str) -> Iterator[tuple[int, int]]:
-        """Id and letters of the values of that length that have the piece."""
-        return self._connection.execute(_SHARING[number], (length, shared, _MOST_CANDIDATES))
+    def _sharing(self, number: int, length: int, shared: str) -> Iterator[str]:
+        """The values of that length that have the piece."""
+        rows = self._connection.execute(_SHARING[number], (shared, length, _MOST_CANDIDATES))
+        return (normal for (normal,) in rows)
 
-    def _with_words(self, query: str) -> Iterator[int]:
+    @cached_property
+    def _having_together(self) -> list[str]:
+        return self._having(f'"{self._normal}"')
+
+    def _having(self, query: str) -> list[str]:
+        """What has these words, or other forms of them."""
         rows = self._connection.execute("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (query, _MOST_FORMS))
-        return (number for (number,) in rows)
-
-    def _normals_of(self, numbers: Iterable[int]) -> list[str]:
-        found: list[str] = []
-        for chunk in chunked(dict.fromkeys(numbers), 500):
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT DISTINCT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
-            found += [normal for (normal,) in self._connection.execute(query, chunk)]
-        return found
-
-
-def _near(letters: int, others: int, most: int) -> bool:
-    """Each slip takes a letter away, brings one in, or both."""
-    return (letters ^ others).bit_count() <= most
+        numbers = [number for (number,) in rows]
+        marks = ",".join("?" * len(numbers))
+        query = f"SELECT DISTINCT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
+        return [normal for (normal,) in self._connection.execute(query, numbers)]
 
 
 def _slips(phrase: str, normal: str) -> int | None:
