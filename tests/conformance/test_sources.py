@@ -297,6 +297,7 @@ async def test_a_slow_query_is_stopped(run: Callable[..., Any]) -> None:
 
 async def test_cancelling_stops_the_query(run: Callable[..., Any], tmp_path: Path, data: Data) -> None:
     await run("SELECT 1 AS one")
+    before = workers()
     task = asyncio.create_task(run(BOMB, seconds=60))
     await asyncio.sleep(0.3)
     task.cancel()
@@ -304,6 +305,7 @@ async def test_cancelling_stops_the_query(run: Callable[..., Any], tmp_path: Pat
         await task
     assert not (tmp_path / "result.arrow").exists()
     assert (await run("SELECT 1 AS one"))[1].item() == 1
+    assert workers() == before, "it was interrupted, not killed"
     if data.kind == "postgres":
         with psycopg.connect(data.location) as connection:
             active = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'answerable' AND state = 'active'"

@@ -99,8 +99,7 @@ class Worker:
             await asyncio.wait({reply}, timeout=_GRACE_SECONDS)
         finally:
             if not reply.done():
-                reply.cancel()
-                self.kill()
+                reply.cancel()  # and with a reply outstanding the worker is not used again
             elif not reply.cancelled():
                 reply.exception()  # looked at: what became of the statement no longer matters
 
