@@ -13,7 +13,7 @@ from typing import Any
 from answerable.core.errors import AnswerableError, InternalError, LimitError, OperatorError, TransientError, restored
 from answerable.sources.workers import wire
 
-_GRACE_SECONDS = 1.0
+_GRACE_SECONDS = 2.0
 """How long a worker may take to stop by itself before it is killed."""
 _START_SECONDS = 60.0
 _IDLE_SECONDS = 300.0
