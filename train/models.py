@@ -35,8 +35,8 @@ _COMMON = {
 def fit_trees(
     vectors: "numpy.ndarray",
     labels: "numpy.ndarray",
-    rounds: int = 80,
-    leaves: int = 12,
+    rounds: int = 150,
+    leaves: int = 31,
     least: int = 20,
     **more: object,
 ) -> Trees:
@@ -103,7 +103,7 @@ def fit_shapes(
     return Linear(classes, bias, weights)
 
 
-def fit_ranker(questions: "Sequence[Judged]", rounds: int = 120, leaves: int = 15) -> Trees:
+def fit_ranker(questions: "Sequence[Judged]", rounds: int = 200, leaves: int = 31) -> Trees:
     """Learns to put a right candidate first, from questions that have one."""
     useful = [q for q in questions if q.right.any() and not q.right.all()]
     vectors = numpy.concatenate([q.vectors for q in useful])
