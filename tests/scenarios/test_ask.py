@@ -94,3 +94,13 @@ def test_an_answer_is_recorded_and_replayed(answerable: Run, sales: Path) -> Non
     (sales / "orders.csv").write_text((sales / "orders.csv").read_text() + "99,2025-11-20,1,Tea,1,5\n")
     changed = answerable("replay", run, "--json")
     assert (changed.code, changed.json["verdict"]) == (1, "differs")
+
+
+async def test_a_synonym_is_understood_as_soon_as_it_is_written(sales: Path, home: Path) -> None:
+    """In the same process: the data is the same, what is said about it is not."""
+    from answerable import Answerable
+
+    with Answerable(sales, home=home / "x") as data:
+        assert data.ask("total turnover per region").kind == "clarify"
+        (sales / "semantic.yaml").write_text("measures: {turnover: {table: orders, expression: sum(amount)}}\n")
+        assert data.ask("total turnover per region").row_count == 3

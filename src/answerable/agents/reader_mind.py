@@ -34,7 +34,7 @@ class ReaderMind:
     def __init__(self, sources: Sources, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
-        self._readers: dict[str, tuple[str, Reader]] = {}
+        self._readers: dict[str, Reader] = {}
 
     async def understand(self, question: Question, context: RunContext, before: Conversation) -> Understanding:
         text = _acceptable(question.text)
@@ -54,13 +54,12 @@ class ReaderMind:
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text))
 
     async def reader(self, source: Source) -> Reader:
-        """The reader of a source, made again only when the data has changed."""
+        """The reader of a source, made again only when the data or what is said about it has changed."""
         catalog = await source.describe()
         known = self._readers.get(source.name)
-        if known is None or known[0] != catalog.fingerprint:
-            reader = Reader(catalog, await source.values(), today=self._today(catalog))
-            known = self._readers[source.name] = (catalog.fingerprint, reader)
-        return known[1]
+        if known is None or known.catalog is not catalog:
+            known = self._readers[source.name] = Reader(catalog, await source.values(), today=self._today(catalog))
+        return known
 
     def _today(self, catalog: Catalog) -> Callable[[], date]:
         return lambda: asked_on.get() or catalog.as_of or today(self._clock)
