@@ -14,8 +14,8 @@ from typing import Any
 
 from bench.figures import Figure, table
 
-MODULES = ("engine", "journal", "sleeps", "ask_parquet", "export", "startup", "value_index", "reader")
-"""Each has `def measure(quick: bool) -> list[Figure]`."""
+MODULES = ("value_index", "engine", "journal", "sleeps", "ask_parquet", "export", "startup", "reader")
+"""Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""
 RESULTS = Path(__file__).parent / "results"
 
 
