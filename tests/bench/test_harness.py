@@ -26,4 +26,4 @@ def test_a_measurement_is_printed_as_json_and_the_exit_code_tells_of_missed_limi
 def test_an_unknown_name_is_wrong_usage() -> None:
     done = bench("nonsense")
     assert done.returncode == 2
-    assert "there is no nonsense; choose from engine" in done.stderr
+    assert "there is no nonsense; choose from value_index" in done.stderr
