@@ -45,7 +45,8 @@ def test_either_is_no_contradiction() -> None:
 def test_shape() -> None:
     draft = Draft(0, (Term(1), ROWS), group=(Term(1),), order=(Order(ROWS, True),), limit=3)
     shape = shape_of(draft)
-    assert (shape.select, shape.group, shape.order, shape.limit, shape.combination) == ("cn", "1", "n-", "k", "")
+    assert (shape.items, shape.kinds, shape.first) == ("2", "cn", "c")
+    assert (shape.group, shape.order, shape.limit, shape.combination) == ("1", "n-", "k", "")
 
 
 def test_rows_that_share_the_highest_value_have_the_shape_of_the_first_row() -> None:

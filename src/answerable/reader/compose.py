@@ -11,7 +11,7 @@ from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.options import Having, Options, Part, Sorting, Test, count_places, logit
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Schema
-from answerable.reader.shape import Shape, shape_of, shape_scores
+from answerable.reader.shape import Shape, select_score, shape_of, shape_scores
 from answerable.reader.to_plan import tables_of
 
 MAX_CANDIDATES = 80
@@ -143,7 +143,7 @@ class Composer:
         )
         shape = shape_of(bare)
         chances = self.chances
-        total = chances["select"].get(shape.select, -7.0)
+        total = select_score(select.terms, chances)
         total += chances["order"].get(shape.order, -7.0)
         total += chances["limit"].get(shape.limit, -7.0)
         return total + chances["having"].get(shape.having, -7.0)
@@ -175,10 +175,10 @@ class Composer:
                 yield tuple(Term(t.column, function) if t.function is None else t for t in first), 1.0
 
     def _select_prior(self, terms: tuple[Term, ...]) -> float:
-        return self.chances["select"].get(shape_of(Draft(0, terms)).select, -7.0)
+        return select_score(terms, self.chances)
 
     def _rows_part(self) -> Part:
-        chance = sum(exp(value) for name, value in self.chances["select"].items() if "n" in name)
+        chance = sum(exp(value) for name, value in self.chances["kinds"].items() if "n" in name)
         first, last = count_places(self.scene)
         return Part(ROWS, first, chance, last)
 

@@ -272,11 +272,15 @@ class Featurizer:
             float(chosen),
             float(near),
             float(any(token.capital for token in tokens)),
-            max((m.score for m in self.scene.columns.get(value.column, ())), default=0.0),
+            self._said(value.column),
+            self._said(value.column) - max(self._said(rival.column) for rival in rivals),
             *self._about(view),
             *self._near_table(view.table, value.start, value.end),
             *self.question,
         ]
+
+    def _said(self, column: int) -> float:
+        return max((m.score for m in self.scene.columns.get(column, ())), default=0.0)
 
     def _near_table(self, table: int, start: int, end: int) -> Vector:
         before = after = FAR

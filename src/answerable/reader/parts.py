@@ -285,7 +285,8 @@ class Parts:
         """What follows `by`, `per` and `each`, unless it is a measure or a period."""
         found: list[Dimension] = []
         for cue in self.scene.cues:
-            if cue.tag not in ("EACH", "BY") or cue.start in self.time_places:
+            for_all = self.words[cue.start : cue.end] == ["for", "all"]
+            if cue.tag not in ("EACH", "BY") or cue.start in self.time_places or for_all:
                 continue
             start = cue.end
             while start < len(self.words) and self.words[start] in ("the", "a", "our"):

@@ -68,6 +68,9 @@ class Ranker:
         self.candidates = candidates
         self.top = candidates[0].score if candidates else 0.0
         self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
+        self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
+        self.full_spans = _full_spans(scene)
+        self.full_tables = {m.id for m in scene.links.tables if m.score >= 0.9}
         self.column_spans = {number: [(m.start, m.end) for m in ms] for number, ms in scene.columns.items()}
         self.table_spans = {
             number: [(m.start, m.end) for m in ms if m.score > 0.45] for number, ms in scene.tables.items()
@@ -102,6 +105,7 @@ class Ranker:
             *self._cue_use(draft, drafts),
             *self._form(draft, drafts, joined[0]),
             *self._selected(draft),
+            *self._mentions(draft, drafts, joined),
             *self.cues,
             float(len(self.scene.tokens)),
             float(len(self.scene.values)),
@@ -247,6 +251,31 @@ class Ranker:
             max((c.probability for c in self.roles.columns["count"].values()), default=0.0),
         ]
 
+    def _mentions(self, draft: Draft, drafts: list[Draft], joined: list[set[int]]) -> Vector:
+        """How well the used columns are said, and how many that are said in full go unused."""
+        used = {c for d in drafts for c in own_columns(d)}
+        selected = [self.said.get(t.column, 0.0) for t in draft.select if t.column is not None]
+        tested = [
+            self.said.get(c.left.column, 0.0)
+            for d in drafts
+            for clause in d.where
+            for c in clause
+            if c.left.column is not None and c.operator not in ("in", "not_in")
+        ]
+        ordered = [self.said.get(o.term.column, 0.0) for d in drafts for o in d.order if o.term.column is not None]
+        covered = {span for column in used for span in self.column_spans.get(column, ())}
+        unused = [span for span in self.full_spans if not any(a < span[1] and span[0] < b for a, b in covered)]
+        tables = set().union(*joined)
+        return [
+            min(selected, default=1.0),
+            sum(selected) / len(selected) if selected else 1.0,
+            min(tested, default=1.0),
+            min(ordered, default=1.0),
+            float(len(unused)),
+            float(sum(end - start > 1 for start, end in unused)),
+            float(sum(table not in tables for table in self.full_tables)),
+        ]
+
     def _term_chance(self, term: Term) -> float:
         if term.column is None:
             return 1.0
@@ -257,3 +286,10 @@ class Ranker:
         else:
             chance = self.roles.aggregates.get((term.function, term.column))
         return chance.probability if chance is not None else 0.0
+
+
+def _full_spans(scene: Scene) -> list[tuple[int, int]]:
+    """Where a column is said in full and no longer name or value covers the place."""
+    values = {place for value in scene.values for place in range(value.start, value.end)}
+    spans = {(m.start, m.end) for m in scene.links.columns if m.score >= 0.88 and m.start not in values}
+    return sorted(s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans))

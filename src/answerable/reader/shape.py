@@ -15,8 +15,13 @@ _LETTERS = {"count": "n", "avg": "a", "sum": "s", "min": "m", "max": "M"}
 class Shape(NamedTuple):
     """Each part is predicted on its own."""
 
-    select: str
-    where: str
+    items: str
+    """How many columns are shown."""
+    kinds: str
+    """What they are: columns, counts, averages…"""
+    first: str
+    tests: str
+    test_kinds: str
     group: str
     having: str
     order: str
@@ -36,9 +41,13 @@ def shape_of(draft: Draft) -> Shape:
     conditions = [c for d in drafts for clause in d.where for c in clause]
     kinds = sorted(_condition_letter(c) for c in conditions)
     order = draft.order[0] if draft.order else None
+    shown = "".join(_term_letter(term) for term in draft.select) or "*"
     return Shape(
-        select="".join(_term_letter(term) for term in draft.select)[:5] or "*",
-        where="".join(kinds)[:4],
+        items=str(min(5, len(shown))),
+        kinds="".join(sorted(set(shown))),
+        first=shown[:1],
+        tests=str(min(4, len(kinds))),
+        test_kinds="".join(sorted(set(kinds))),
         group=str(min(2, max(len(d.group) for d in drafts))),
         having=next((_term_letter(c.left) for d in drafts for c in d.having), ""),
         order="" if order is None else _term_letter(order.term) + ("-" if order.descending else "+") * 1,
@@ -145,6 +154,12 @@ class Linear:
 
 
 UNSEEN = -7.0
+
+
+def select_score(select: Sequence[Term], chances: Mapping[str, Mapping[str, float]]) -> float:
+    """How well the shown columns alone fit the words."""
+    shape = shape_of(Draft(0, tuple(select)))
+    return sum(max(chances[part].get(getattr(shape, part), UNSEEN), UNSEEN) for part in ("items", "kinds", "first"))
 
 
 def shape_scores(shape: Shape, chances: Mapping[str, Mapping[str, float]]) -> list[float]:
