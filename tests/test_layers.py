@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
+    ("isolation",),
     ("store",),
     ("query",),
     ("models", "sources", "sandbox", "knowledge", "answers", "governance"),

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from answerable.core.errors import AnswerableError, InternalError, LimitError, OperatorError, TransientError, restored
-from answerable.sources.workers import wire
+from answerable.isolation import wire
 
 _GRACE_SECONDS = 2.0
 """How long a worker may take to stop by itself before it is killed."""

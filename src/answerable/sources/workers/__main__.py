@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from answerable.sources.workers import harden, wire
+from answerable.isolation import wire
+from answerable.sources.workers import harden
 from answerable.sources.workers.engine import Engine
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
 

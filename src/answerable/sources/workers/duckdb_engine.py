@@ -7,12 +7,12 @@ from typing import Any
 import duckdb
 import nanoarrow
 
+from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers import failures
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
-from answerable.sources.workers.wire import nested_as_text
 
 _INTEGERS = ("tinyint", "smallint", "integer", "utinyint", "usmallint", "uinteger")
 _WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint", "bignum")

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
-from answerable.sources.workers import landlock, seccomp
-from answerable.sources.workers.kernel import Unavailable, forbid_new_privileges, signal_on_parent_death
+from answerable.isolation import landlock, seccomp
+from answerable.isolation.kernel import Unavailable, forbid_new_privileges, signal_on_parent_death
 
 _OPEN_FILES = 512
 _HEADROOM_MB = 256

@@ -8,6 +8,7 @@ import psycopg
 from psycopg.adapt import Loader
 from psycopg.types.string import TextLoader
 
+from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
@@ -16,7 +17,6 @@ from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
 from answerable.sources.workers.sizing import rows_next
 from answerable.sources.workers.sqlite_types import joined
-from answerable.sources.workers.wire import nested_as_text
 
 _CONNECT_SECONDS = 10
 _NAMES_OF_HOSTS = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf")

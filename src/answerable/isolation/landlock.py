@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Sequence
 
-from answerable.sources.workers.kernel import system_call
+from answerable.isolation.kernel import system_call
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1

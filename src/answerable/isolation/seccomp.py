@@ -8,7 +8,7 @@ import errno
 import platform
 import struct
 
-from answerable.sources.workers.kernel import Unavailable, prctl
+from answerable.isolation.kernel import Unavailable, prctl
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06

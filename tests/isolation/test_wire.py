@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from answerable.sources.workers import wire
+from answerable.isolation import wire
 
 
 @pytest.mark.parametrize(
