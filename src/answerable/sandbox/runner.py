@@ -13,6 +13,7 @@ What the code sees: the frames as polars data frames, the values, the host funct
 
 What the host hears, as dictionaries:
 
+    {"ready": true}                                    over streams only: the code begins now
     {"print": text}                                    as it is printed, line by line
     {"call": name, "args": [...], "kwargs": {...}}     to be answered by {"return": value} or {"raise": sentence}
     {"done": {"outcome", "reason", "message", "value", "frame", "cpu_ms", "peak_mb"}}   last; `frame`: rows were written
@@ -461,5 +462,6 @@ def serve(confine: Callable[[], None] | None = None) -> NoReturn:
     prepare()
     if confine is not None:
         confine()
+    channel.send({"ready": True})
     channel.send({"done": execute({**request, "frames": frames}, channel)})
     os._exit(0)  # without waiting for threads that the code has left

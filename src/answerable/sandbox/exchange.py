@@ -1,0 +1,223 @@
+"""The host's half of a run whose code is reached over a stream of bytes: a container's, a pod's, a virtual machine's.
+
+The other half is `runner.serve`. Both sides send a letter, a length and a body. What comes from the other side may be
+forged: it is bounded by the limits, parsed as JSON and as nothing else, and a wrong word ends the run.
+"""
+
+import asyncio
+import inspect
+import struct
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import orjson
+
+from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.values import Json
+from answerable.sandbox.base import HostFunction, Request
+from answerable.sandbox.results import Heard, Stopped
+
+START_SECONDS = 120.0
+"""How long a place may take until the code begins; the code's own time does not run yet."""
+_HEAD = struct.Struct("!cI")
+_JSON, _BYTES = b"J", b"B"
+_CHUNK = 1 << 20
+_MB = 1 << 20
+
+
+class Stream(Protocol):
+    """Bytes both ways."""
+
+    async def send(self, data: bytes) -> None: ...
+
+    async def receive(self) -> bytes:
+        """Some bytes; none when the other side has ended."""
+        ...
+
+
+class Broken(Exception):
+    """The other side said something that it should not."""
+
+
+async def converse(stream: Stream, request: Request) -> Heard:
+    """Hands over the request, answers host calls, and listens to the end or until a limit is reached.
+
+    Ending the place is left to the caller, however this ends.
+    """
+    messages = _Messages(stream, request.limits.result_mb * _MB + _CHUNK)
+    heard = Heard()
+    await _begun(stream, messages, request)
+    async with AsyncExitStack() as open_files:
+        rows = open_files.enter_context(request.into.open("wb")) if request.into is not None else None
+        try:
+            async with asyncio.timeout(request.limits.seconds):
+                await _listen(stream, messages, request, heard, rows)
+        except TimeoutError:
+            heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+        except Broken:
+            heard.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
+    return heard
+
+
+async def _begun(stream: Stream, messages: "_Messages", request: Request) -> None:
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            await _hand_over(stream, request)
+            first = await messages.next()
+    except TimeoutError:
+        raise _not_started(f"it did not begin within {START_SECONDS:g} seconds") from None
+    except (Broken, ConnectionError) as error:
+        raise _not_started(str(error) or "the connection was lost") from error
+    if first != (_JSON, {"ready": True}):
+        raise _not_started("the image has no Python with polars that runs the code")
+
+
+def _not_started(reason: str) -> OperatorError:
+    return OperatorError(
+        f"The sandbox could not begin: {reason}.",
+        code="sandbox_failed",
+        hint="`answerable doctor` says what each backend needs.",
+    )
+
+
+async def _hand_over(stream: Stream, request: Request) -> None:
+    files = dict(request.frames)
+    await _put(stream, _JSON, orjson.dumps(asked(request, {name: path.stat().st_size for name, path in files.items()})))
+    for path in files.values():
+        await _put_file(stream, path)
+
+
+def asked(request: Request, frames: Mapping[str, Json]) -> dict[str, Json]:
+    """The request as the runner reads it."""
+    return {
+        "code": request.code,
+        "frames": frames,
+        "values": dict(request.values),
+        "functions": list(request.host.functions),
+        "output_bytes": request.limits.output_bytes,
+        "result_bytes": request.limits.result_mb * _MB,
+        "recursion": request.limits.recursion,
+        "wants_rows": request.into is not None,
+    }
+
+
+async def _put_file(stream: Stream, path: Path) -> None:
+    with path.open("rb") as file:
+        while piece := await asyncio.to_thread(file.read, _CHUNK):
+            await _put(stream, _BYTES, piece)
+
+
+async def _put(stream: Stream, letter: bytes, body: bytes) -> None:
+    await stream.send(_HEAD.pack(letter, len(body)) + body)
+
+
+async def _listen(stream: Stream, messages: "_Messages", request: Request, heard: Heard, rows: BinaryIO | None) -> None:
+    while heard.stopped is None and heard.done is None:
+        message = await messages.next()
+        if message is None:
+            return
+        letter, body = message
+        if letter == _BYTES:
+            _keep_rows(body, request, heard, rows)
+        elif "print" in body:
+            heard_print(body["print"], request.limits.output_bytes, heard)
+        elif "call" in body:
+            answer = await answered(body, request, heard)
+            if heard.stopped is None:
+                await _put(stream, _JSON, orjson.dumps(answer))
+        elif isinstance(body.get("done"), dict):
+            heard.done = body["done"]
+        else:
+            raise Broken("an unknown message")
+
+
+def _keep_rows(body: bytes, request: Request, heard: Heard, rows: BinaryIO | None) -> None:
+    heard.row_bytes += len(body)
+    if rows is None:
+        raise Broken("rows that nobody asked for")
+    if heard.row_bytes > request.limits.result_mb * _MB:
+        heard.stopped = Stopped("result_size", f"The result is larger than {request.limits.result_mb:,} MB.")
+        return
+    rows.write(body)
+
+
+def heard_print(text: Json, limit: int, heard: Heard) -> None:
+    """Counts again: the limit must hold even if the other side does not keep to it."""
+    if not isinstance(text, str):
+        raise Broken("printed something that is not text")
+    data = text.encode()
+    room = limit - heard.output_bytes
+    heard.output += data[:room].decode("utf-8", "ignore")
+    heard.output_bytes += min(len(data), room)
+    if len(data) > room:
+        heard.stopped = Stopped("output", f"The code printed more than {limit:,} bytes.")
+
+
+async def answered(call: Mapping[str, Json], request: Request, heard: Heard) -> dict[str, Json]:
+    """What a function of the host says to the code: `{"return": …}` or `{"raise": sentence}`."""
+    heard.host_calls += 1
+    if heard.host_calls > request.limits.host_calls:
+        heard.stopped = Stopped(
+            "host_calls", f"The code called the host more than {request.limits.host_calls:,} times."
+        )
+        return {}
+    function = request.host.functions.get(call["call"]) if isinstance(call["call"], str) else None
+    args, kwargs = call.get("args", []), call.get("kwargs", {})
+    if function is None or not isinstance(args, list) or not isinstance(kwargs, dict):
+        return {"raise": f"The host has no function {str(call['call'])[:100]!r}."}
+    return await _called(function, args, kwargs)
+
+
+async def _called(function: HostFunction, args: list[Json], kwargs: dict[str, Json]) -> dict[str, Json]:
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        return {"raise": str(error)}
+    try:
+        return {"return": await function(*bound.args, **bound.kwargs)}
+    except AnswerableError as error:
+        return {"raise": str(error)}
+
+
+class _Messages:
+    """Takes messages out of the stream."""
+
+    def __init__(self, stream: Stream, largest: int) -> None:
+        self._stream = stream
+        self._largest = largest
+        self._buffer = bytearray()
+
+    async def next(self) -> tuple[bytes, Any] | None:
+        """A letter and a body; nothing at the end of the stream."""
+        head = await self._exactly(_HEAD.size)
+        if head is None:
+            return None
+        letter, length = _HEAD.unpack(head)
+        if letter not in (_JSON, _BYTES) or length > self._largest:
+            raise Broken("not a message")
+        body = await self._exactly(length)
+        if body is None:
+            return None
+        return letter, _json(body) if letter == _JSON else body
+
+    async def _exactly(self, size: int) -> bytes | None:
+        while len(self._buffer) < size:
+            data = await self._stream.receive()
+            if not data:
+                return None
+            self._buffer += data
+        found = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return found
+
+
+def _json(body: bytes) -> dict[str, Json]:
+    try:
+        message = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Broken("not JSON") from error
+    if not isinstance(message, dict):
+        raise Broken("not an object")
+    return message
