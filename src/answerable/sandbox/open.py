@@ -1,0 +1,132 @@
+"""Every backend by its name, opened when it is first used."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from answerable.core.errors import UserError
+from answerable.sandbox.base import Availability, Request, Sandbox, SandboxResult
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """What the operator chose. A backend reads only what is its own."""
+
+    backend: str = "kernel"
+    """The one for requests that name none."""
+    pool: int = 2
+    """How many places are kept warm, where a backend can."""
+    allow_unisolated: bool = False
+    """Whether code may run without isolation where the kernel offers too little."""
+    docker_image: str = "answerable-sandbox"
+    docker_host: str = ""
+    """Where the daemon listens: `unix:///…` or `tcp://…`; empty for the usual place."""
+    kubernetes_image: str = ""
+    kubernetes_namespace: str = "default"
+    kubernetes_config: str = ""
+    """A kubeconfig file; empty for the usual place, or the account of the pod that Answerable runs in."""
+    microsandbox_image: str = ""
+
+
+def _monty(options: SandboxOptions) -> Sandbox:
+    from answerable.sandbox.monty import MontySandbox
+
+    return MontySandbox(options.pool)
+
+
+def _kernel(options: SandboxOptions) -> Sandbox:
+    from answerable.sandbox.kernel import KernelSandbox
+
+    return KernelSandbox(pool=options.pool, allow_unisolated=options.allow_unisolated)
+
+
+def _docker(options: SandboxOptions) -> Sandbox:
+    from answerable.sandbox.docker import DockerSandbox
+
+    return DockerSandbox(options.docker_image, options.docker_host or None)
+
+
+def _kubernetes(options: SandboxOptions) -> Sandbox:
+    from answerable.sandbox.kubernetes import KubernetesSandbox
+
+    return KubernetesSandbox(
+        options.kubernetes_image, options.kubernetes_namespace, config=options.kubernetes_config or None
+    )
+
+
+def _microsandbox(options: SandboxOptions) -> Sandbox:
+    from answerable.sandbox.microsandbox import MicrosandboxSandbox
+
+    return MicrosandboxSandbox(options.microsandbox_image)
+
+
+BACKENDS: Mapping[str, Callable[[SandboxOptions], Sandbox]] = {
+    "monty": _monty,
+    "kernel": _kernel,
+    "docker": _docker,
+    "kubernetes": _kubernetes,
+    "microsandbox": _microsandbox,
+}
+"""A backend's module is imported only when it is opened."""
+
+
+def open_sandbox(name: str, options: SandboxOptions) -> Sandbox:
+    """The backend, not yet started."""
+    if name not in BACKENDS:
+        raise UserError(
+            f"There is no sandbox {name!r}.",
+            code="sandbox_unknown",
+            hint=f"There are: {', '.join(BACKENDS)}.",
+        )
+    return BACKENDS[name](options)
+
+
+class Sandboxes:
+    """The backends that are in use, each started once."""
+
+    def __init__(self, options: SandboxOptions) -> None:
+        self.options = options
+        self._starting: dict[str, asyncio.Task[Sandbox]] = {}
+
+    async def get(self, backend: str | None = None) -> Sandbox:
+        """Started, and kept until `close`. One that could not start is tried again the next time."""
+        name = backend or self.options.backend
+        if name not in self._starting:
+            self._starting[name] = asyncio.ensure_future(self._started(name))
+        starting = self._starting[name]
+        try:
+            return await asyncio.shield(starting)
+        finally:
+            if starting.done() and (starting.cancelled() or starting.exception() is not None):
+                self._starting.pop(name, None)
+
+    async def _started(self, name: str) -> Sandbox:
+        sandbox = open_sandbox(name, self.options)
+        try:
+            await sandbox.start()
+        except BaseException:
+            await sandbox.close()
+            raise
+        return sandbox
+
+    async def run(self, request: Request, backend: str | None = None) -> SandboxResult:
+        """What the policy refuses never reaches a sandbox."""
+        from answerable.sandbox.policy import check_python
+
+        name = backend or self.options.backend
+        refused = check_python(request.code)
+        if refused is not None:
+            return SandboxResult(outcome="error", backend=name, reason="policy", message=refused)
+        return await (await self.get(name)).run(request)
+
+    async def availability(self) -> tuple[Availability, ...]:
+        """What this machine can run, in the order of the table."""
+        return tuple(await asyncio.gather(*(open_sandbox(name, self.options).available() for name in BACKENDS)))
+
+    async def close(self) -> None:
+        starting, self._starting = list(self._starting.values()), {}
+        for task in starting:
+            task.cancel()
+        for outcome in await asyncio.gather(*starting, return_exceptions=True):
+            if not isinstance(outcome, BaseException):
+                await outcome.close()
