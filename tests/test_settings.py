@@ -36,3 +36,35 @@ def test_what_is_wrong_is_named(tmp_path: Path, file: str, environment: dict[str
     with pytest.raises(OperatorError, match=said) as caught:
         load_settings({"ANSWERABLE_HOME": str(tmp_path), **environment})
     assert caught.value.stable_code == "settings_invalid"
+
+
+def test_one_variable_names_a_model(tmp_path: Path) -> None:
+    settings = load_settings({"ANSWERABLE_HOME": str(tmp_path), "ANSWERABLE_MODEL": "openai:gpt-5.2, ollama:qwen3:8b"})
+    config = settings.models_config
+    assert config.chain("reasoning") == config.chain("coding") == ("openai:gpt-5.2", "ollama:qwen3:8b")
+
+
+def test_an_address_and_a_key_belong_to_the_provider_of_the_model(tmp_path: Path) -> None:
+    environment = {
+        "ANSWERABLE_HOME": str(tmp_path),
+        "ANSWERABLE_MODEL": "qwen3:8b",
+        "ANSWERABLE_MODEL_CODING": "openai:gpt-5.2",
+        "ANSWERABLE_MODEL_BASE_URL": "http://127.0.0.1:8080/v1",
+        "ANSWERABLE_MODEL_KEY": "a-secret",
+    }
+    settings = load_settings(environment)
+    config = settings.models_config
+    assert (config.chain("reasoning"), config.chain("coding")) == (("qwen3:8b",), ("openai:gpt-5.2",))
+    assert config.providers["compatible"].base_url == "http://127.0.0.1:8080/v1"
+    assert "openai" not in config.providers
+    assert "a-secret" not in repr(settings) + repr(config) + settings.model_dump_json()
+
+
+def test_the_file_sets_roles_providers_and_budgets(tmp_path: Path) -> None:
+    (tmp_path / "settings.yaml").write_text(
+        "models:\n  reasoning: lab:big\n  coding: [lab:small, lab:big]\n  providers: {lab: {base_url: 'http://lab/v1'}}\n"
+        "  budget: {run: {tokens: 50000}, user_day: {cost: 2.5}}\n"
+    )
+    config = load_settings({"ANSWERABLE_HOME": str(tmp_path)}).models_config
+    assert config.named() == ("lab:big", "lab:small")
+    assert (config.budget.run.tokens, config.budget.user_day.cost, config.budget.thread.tokens) == (50000, 2.5, None)

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 
 from answerable.core.errors import OperatorError
 from answerable.core.values import Frozen
+from answerable.models.config import Chain, Endpoint, ModelsConfig, split_name
 
 PREFIX = "ANSWERABLE_"
+_FILE_ONLY = ("home", "models", "sources")
 
 
 class Settings(Frozen):
@@ -30,6 +32,15 @@ class Settings(Frozen):
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
     query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")
     query_rows: int = Field(default=5_000_000, gt=0, description="Most rows one query may return.")
+    model: Chain = Field(
+        default=(), description="The language model as `provider:name`, then others that take over when it fails."
+    )
+    model_coding: Chain = Field(default=(), description="Another model for the role that writes queries and programs.")
+    model_base_url: str = Field(default="", description="Address of an OpenAI-compatible server that has the model.")
+    model_key: SecretStr | None = Field(default=None, description="Key of that server or of the model's provider.")
+    models: ModelsConfig = Field(
+        default=ModelsConfig(), description="Roles, providers, time-outs and budgets of language models."
+    )
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
@@ -40,6 +51,18 @@ class Settings(Frozen):
     @property
     def store_url(self) -> str:
         return self.store or f"sqlite:///{self.home / 'answerable.db'}"
+
+    @property
+    def models_config(self) -> ModelsConfig:
+        """`models`, with what the short settings say about the usual case put in."""
+        reasoning, coding = self.model or self.models.reasoning, self.model_coding or self.models.coding
+        given = {"base_url": self.model_base_url, "key": self.model_key}
+        given = {name: value for name, value in given.items() if value}
+        providers = dict(self.models.providers)
+        if given:
+            provider, _ = split_name((reasoning or coding or ("",))[0], providers)
+            providers[provider] = providers.get(provider, Endpoint()).model_copy(update=given)
+        return self.models.model_copy(update={"reasoning": reasoning, "coding": coding, "providers": providers})
 
     @property
     def artifacts(self) -> Path | None:
@@ -77,7 +100,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
-    names = {PREFIX + name.upper(): name for name in Settings.model_fields if name not in ("home", "sources")}
+    names = {PREFIX + name.upper(): name for name in Settings.model_fields if name not in _FILE_ONLY}
     unknown = sorted(key for key in environment if key.startswith(PREFIX) and key not in {*names, PREFIX + "HOME"})
     if unknown:
         raise OperatorError(
