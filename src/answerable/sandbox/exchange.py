@@ -7,6 +7,7 @@ forged: it is bounded by the limits, parsed as JSON and as nothing else, and a w
 import asyncio
 import inspect
 import struct
+import time
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -49,6 +50,7 @@ async def converse(stream: Stream, request: Request) -> Heard:
     messages = _Messages(stream, request.limits.result_mb * _MB + _CHUNK)
     heard = Heard()
     await _begun(stream, messages, request)
+    began = time.perf_counter()
     async with AsyncExitStack() as open_files:
         rows = open_files.enter_context(request.into.open("wb")) if request.into is not None else None
         try:
@@ -56,8 +58,12 @@ async def converse(stream: Stream, request: Request) -> Heard:
                 await _listen(stream, messages, request, heard, rows)
         except TimeoutError:
             heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+        except ConnectionError:
+            pass  # it ended while it was spoken to; whoever made the place knows why
         except Broken:
             heard.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
+        finally:
+            heard.wall_ms = (time.perf_counter() - began) * 1000
     return heard
 
 
@@ -99,6 +105,7 @@ def asked(request: Request, frames: Mapping[str, Json]) -> dict[str, Json]:
         "output_bytes": request.limits.output_bytes,
         "result_bytes": request.limits.result_mb * _MB,
         "recursion": request.limits.recursion,
+        "cpu_seconds": int(request.limits.seconds) + 5,
         "wants_rows": request.into is not None,
     }
 

@@ -23,6 +23,7 @@ class Heard:
     output_bytes: int = 0
     host_calls: int = 0
     row_bytes: int = 0
+    wall_ms: float = 0.0
     done: Mapping[str, Json] | None = None
     stopped: "Stopped | None" = None
 
@@ -40,7 +41,6 @@ class Place:
     backend: str
     isolation: Mapping[str, str] = field(default_factory=dict)
     isolated: bool = True
-    wall_ms: float = 0.0
     peak_mb: float | None = None
 
 
@@ -109,7 +109,7 @@ def _type(dtype: "pl.DataType") -> ColumnType:
 def _resources(heard: Heard, place: Place) -> Resources:
     done = heard.done or {}
     return Resources(
-        wall_ms=place.wall_ms,
+        wall_ms=heard.wall_ms,
         cpu_ms=_amount(done.get("cpu_ms")),
         peak_mb=place.peak_mb if place.peak_mb is not None else _amount(done.get("peak_mb")),
         output_bytes=heard.output_bytes,

@@ -22,6 +22,7 @@ What the host hears, as dictionaries:
 import io
 import json
 import os
+import queue
 import resource
 import struct
 import sys
@@ -399,11 +400,27 @@ class StreamChannel:
         self._incoming = incoming
         self._outgoing = outgoing
         self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def listen(self) -> None:
+        """From here on the process ends when the host does. Started last: a thread that is older than a wall is free
+        of it."""
+        threading.Thread(target=self._keep_receiving, daemon=True).start()
+
+    def _keep_receiving(self) -> None:
+        try:
+            while True:
+                self._waiting.put(json.loads(self._take(_JSON)))
+        finally:
+            os._exit(1)
 
     def send(self, message: Mapping[str, Any]) -> None:
         self._put(_JSON, json.dumps(message).encode())
 
     def receive(self) -> Any:
+        return self._waiting.get()
+
+    def receive_request(self) -> Any:
         return json.loads(self._take(_JSON))
 
     def receive_file(self, size: int) -> bytes:
@@ -449,19 +466,20 @@ class _Chunks(io.RawIOBase):
         return len(data)
 
 
-def serve(confine: Callable[[], None] | None = None) -> NoReturn:
-    """One request over standard input and output, which the code then no longer has."""
+def serve(confine: Callable[[Mapping[str, Any]], None]) -> NoReturn:
+    """One request over standard input and output, which the code then no longer has. `confine` raises the last walls,
+    when everything is loaded."""
     incoming = os.fdopen(os.dup(0), "rb")
     outgoing = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
     channel = StreamChannel(incoming, outgoing)
-    request = channel.receive()
+    request = channel.receive_request()
     frames = {name: channel.receive_file(size) for name, size in request["frames"].items()}
     prepare()
-    if confine is not None:
-        confine()
+    confine(request)
+    channel.listen()
     channel.send({"ready": True})
     channel.send({"done": execute({**request, "frames": frames}, channel)})
     os._exit(0)  # without waiting for threads that the code has left
