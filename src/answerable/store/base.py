@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from answerable.core.context import RunContext, Scope
 from answerable.core.events import Event
-from answerable.core.ids import ArtifactId, MessageId, RunId, ThreadId
+from answerable.core.ids import ArtifactId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
 
 RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
@@ -145,6 +145,57 @@ class Artifacts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    tokens: int = 0
+    cost: int = 0
+    """Billionths of a dollar: whole numbers, so that sums are exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    tenant: TenantId
+    name: str
+    """`run:…`, `thread:…`, `user:…` or `tenant`."""
+    period: str = ""
+    """A day (`2026-11-16`), a month (`2026-11`), or empty for all time."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLimit:
+    account: Account
+    tokens: int | None = None
+    cost: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    account: Account
+    tokens_limit: int | None = None
+    cost_limit: int | None = None
+    spent: Amount = Amount()
+    reserved: Amount = Amount()
+
+
+class Budgets(Protocol):
+    """Of all processes that share the store together. An account never has more spent and reserved than its limit,
+    unless more was spent than had been reserved."""
+
+    async def reserve(self, reservation: str, limits: Sequence[AccountLimit], amount: Amount) -> bool:
+        """In all of the accounts, or in none if one of them has too little left."""
+        ...
+
+    async def settle(self, reservation: str, spent: Amount | None) -> None:
+        """Ends a reservation at what was really spent; nothing means all of it. One that is not there is left so."""
+        ...
+
+    async def reconcile(self) -> int:
+        """Settles what dead processes had reserved, in full: their calls may have been paid for. Tells how many."""
+        ...
+
+    async def balances(self, accounts: Sequence[Account]) -> Sequence[Balance]: ...
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """All of them over one database, closed together."""
 
@@ -153,6 +204,7 @@ class Store:
     capsules: Capsules
     threads: Threads
     artifacts: Artifacts
+    budgets: Budgets
     database: "Database"
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.core.errors import OperatorError
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
+from answerable.store.budgets import SqlBudgets
 from answerable.store.database import Database, Synchronous
 from answerable.store.events import SqlEvents
 from answerable.store.runs import SqlCapsules, SqlRuns
@@ -87,5 +88,6 @@ async def _assembled(database: Database, folder: Path, clock: Clock) -> Store:
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
+        budgets=SqlBudgets(database, clock),
         database=database,
     )
