@@ -78,21 +78,21 @@ async def test_more_than_was_reserved_is_recorded_as_it_is(store: Store) -> None
     assert not await store.budgets.reserve("b", limits(), Amount(0))
 
 
-async def test_a_thousand_at_once_from_several_processes_never_pass_the_limit(store: Store, opened: Any) -> None:
+async def test_hundreds_at_once_from_several_processes_never_pass_the_limit(store: Store, opened: Any) -> None:
     stores = [store, await opened()]
 
     async def call(number: int) -> bool:
         budgets = stores[number % 2].budgets
-        if not await budgets.reserve(f"r{number}", limits(3000), Amount(10)):
+        if not await budgets.reserve(f"r{number}", limits(1000), Amount(10)):
             return False
         await asyncio.sleep(0)
         await budgets.settle(f"r{number}", Amount(7 + number % 4))
         return True
 
-    done = await asyncio.gather(*(call(number) for number in range(1000)))
+    done = await asyncio.gather(*(call(number) for number in range(300)))
     run, day = await store.budgets.balances([RUN, DAY])
     assert day.reserved == run.reserved == Amount()
-    assert day.spent.tokens == sum(7 + number % 4 for number, went in enumerate(done) if went) <= 3000
+    assert day.spent.tokens == sum(7 + number % 4 for number, went in enumerate(done) if went) <= 1000
 
 
 async def test_what_a_dead_process_reserved_counts_as_spent(store: Store, opened: Any) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from answerable.core.breaker import Breaker
 from answerable.core.context import RunContext
 from answerable.core.errors import LimitError, RefusedError, SourceError, TransientError, UserError
 from answerable.core.events import Event, StepFailed, StepOutput, StepRetried, StepStarted
 from answerable.engine.graph import Graph, Retry
-from answerable.engine.guards import Breaker, Retrying, default_guards
+from answerable.engine.guards import Retrying, default_guards
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step
 

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
+from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
@@ -16,7 +17,6 @@ from answerable.engine.steps.base import Step, Suspended
 Call: TypeAlias = Callable[[Step], Awaitable[Json]]
 
 STEP_TIMEOUT = "step_timeout"
-BREAKER_OPEN = "breaker_open"
 
 
 class Guard(Protocol):
@@ -78,49 +78,6 @@ class Timeout:
 def _expire(scope: asyncio.Timeout) -> None:
     with suppress(RuntimeError):  # the step ended in the same moment, or before
         scope.reschedule(0)
-
-
-class Breaker:
-    """Keeps callers from a target that fails. Closed: calls pass. Open: calls are refused at once, until the target has
-    been left alone for a while. Half-open: one call is let through, and its end decides."""
-
-    def __init__(self, target: str, clock: Clock, threshold: int, cooldown: float) -> None:
-        self._target = target
-        self._clock = clock
-        self._threshold = threshold
-        self._cooldown = cooldown
-        self._failures = 0
-        self._opened_at: float | None = None
-        self._trying = False
-
-    @property
-    def state(self) -> Literal["closed", "open", "half-open"]:
-        if self._opened_at is None:
-            return "closed"
-        return "open" if self._clock.monotonic() - self._opened_at < self._cooldown else "half-open"
-
-    def enter(self) -> bool:
-        """Whether the call is the trial of a half-open breaker."""
-        state = self.state
-        if state == "open" or self._trying:
-            raise TransientError(
-                f"`{self._target}` failed {self._failures} times in a row and is left alone for a while.",
-                code=BREAKER_OPEN,
-                hint=f"Try again in {self._cooldown:g} seconds.",
-            )
-        self._trying = state == "half-open"
-        return self._trying
-
-    def leave(self, *, trial: bool, failed: bool | None) -> None:
-        """`failed` is nothing when the call was given up before the target could show itself."""
-        self._trying = self._trying and not trial
-        if failed:
-            self._failures += 1
-            if trial or (self._opened_at is None and self._failures >= self._threshold):
-                self._opened_at = self._clock.monotonic()
-        elif failed is False and (trial or self._opened_at is None):
-            self._failures = 0
-            self._opened_at = None
 
 
 class Breakers:
