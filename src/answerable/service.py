@@ -5,12 +5,12 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
 from answerable.agents.reader_mind import ReaderMind
-from answerable.answers import frame
 from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord
-from answerable.answers.capsule import Replay, Rerun, read_capsule, replay
+from answerable.answers.capsule import read_capsule
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, kind_of, restored
@@ -24,6 +24,9 @@ from answerable.engine.steps.understand import Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunRecord, RunStatus, Store
+
+if TYPE_CHECKING:
+    from answerable.answers.replay import Replay
 
 _log = logging.getLogger("answerable.runs")
 PAGE = 1_000
@@ -201,6 +204,8 @@ class Service:
         """The same answer with up to `most` rows in it."""
         if answer.provenance.artifact is None:
             return answer
+        from answerable.answers import frame
+
         rows = await asyncio.to_thread(frame.rows, await self.rows_path(answer, scope), 0, most)
         provenance = answer.provenance.model_copy(update={"truncated": len(rows) < answer.row_count})
         return answer.model_copy(update={"rows": tuple(rows), "provenance": provenance})
@@ -233,8 +238,10 @@ class Service:
         """How the reader reads a question, stage by stage."""
         return await self._mind.explain(Question(text=question, source=source or self.default_source, today=today))
 
-    async def replay(self, run: RunId, scope: Scope = LOCAL) -> Replay:
+    async def replay(self, run: RunId, scope: Scope = LOCAL) -> "Replay":
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
+        from answerable.answers.replay import Rerun, replay
+
         capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
 
         async def again(step: StepRecord) -> Rerun:

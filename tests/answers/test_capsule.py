@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from answerable.answers.answer import Answer, Provenance, StepRecord
-from answerable.answers.capsule import Rerun, capsule_body, read_capsule, replay
+from answerable.answers.capsule import capsule_body, read_capsule
+from answerable.answers.replay import Rerun, replay
 from answerable.core.errors import OperatorError, SourceError
 from answerable.core.ids import ArtifactId, RunId
 from answerable.query.plan import QueryPlan

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import asdict
 from datetime import date
+from typing import TYPE_CHECKING
 
 from answerable.agents.graphs import clarify_graph, query_graph
 from answerable.answers.answer import Choice
@@ -19,9 +20,11 @@ from answerable.engine.steps.present import Presentation
 from answerable.engine.steps.sql import Sources, SqlConfig
 from answerable.engine.steps.understand import Conversation, Question, Understanding
 from answerable.query.plan import QueryPlan
-from answerable.reader.reader import Reader
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 from answerable.sources.base import Source
+
+if TYPE_CHECKING:
+    from answerable.reader.reader import Reader
 
 MAX_QUESTION = 10_000
 SURE, FAIRLY_SURE = 0.85, 0.6
@@ -53,9 +56,11 @@ class ReaderMind:
         asked_on.set(question.today)
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text))
 
-    async def reader(self, source: Source) -> Reader:
+    async def reader(self, source: Source) -> "Reader":
         """The reader of a source, made again only when the data or what is said about it has changed."""
         catalog = await source.describe()
+        from answerable.reader.reader import Reader  # meanwhile, the source's worker starts
+
         known = self._readers.get(source.name)
         if known is None or known.catalog is not catalog:
             known = self._readers[source.name] = Reader(catalog, await source.values(), today=self._today(catalog))

@@ -1,29 +1,19 @@
-"""The stored whole of an answer, and whether running it again gives the same rows.
+"""The stored whole of an answer.
 
 A capsule is versioned; what each version holds is listed in `VERSIONS`, and old ones stay readable.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
-from answerable.answers.answer import Answer, StepRecord
-from answerable.answers.difference import Difference, difference
-from answerable.core.errors import AnswerableError, OperatorError
-from answerable.core.ids import ArtifactId, RunId
+from answerable.answers.answer import Answer
+from answerable.core.errors import OperatorError
 from answerable.core.values import Frozen, Json
 from answerable.query.plan import QueryPlan
 
 VERSIONS = {1: "the question, whether its rows have an order, and the answer with plan, code and fingerprints per step"}
 CURRENT = max(VERSIONS)
-
-REPEATABLE = frozenset({"sql", "cypher"})
-"""Kinds of steps whose program gives the same rows for the same data. A call of an API or a model is not among them."""
-
-Verdict = Literal["same", "differs", "cannot"]
 
 
 class CapsuleBody(Frozen):
@@ -51,89 +41,6 @@ def read_capsule(body: Json) -> CapsuleBody:
         return CapsuleBody.model_validate(body)
     except ValidationError as error:
         raise OperatorError("The stored answer is damaged.", code="capsule_damaged") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """A step that ran again."""
-
-    recorded: Path
-    """The rows that were kept."""
-    fresh: Path
-    """The rows of now."""
-    artifact: ArtifactId | None = None
-    """The hash of the fresh rows, when known: the same hash spares the comparison."""
-    fingerprint: str | None = None
-    """Of the data that was read now."""
-
-
-class ReplayedStep(Frozen):
-    step: str
-    verdict: Verdict
-    reason: str | None = None
-    """Why it could not run again."""
-    code: str | None = None
-    """The stable code of the error, when there was one."""
-    data_changed: bool | None = None
-    """Whether the fingerprint of the data is another one now; nothing when that is not known."""
-    difference: Difference | None = None
-
-
-class Replay(Frozen):
-    run_id: RunId
-    verdict: Verdict
-    text: str
-    """The verdict in a sentence."""
-    steps: tuple[ReplayedStep, ...]
-
-
-RunAgain = Callable[[StepRecord], Awaitable[Rerun]]
-"""Runs one recorded step again. An `AnswerableError` that it raises becomes the reason why replay is not possible."""
-
-
-async def replay(capsule: CapsuleBody, run_again: RunAgain) -> Replay:
-    """Runs the repeatable steps again, one after the other, and compares the rows."""
-    steps = capsule.answer.steps
-    last = steps[-1].id if steps else None
-    replayed = []
-    for step in steps:
-        ordered = capsule.ordered and step.id == last
-        replayed.append(await _replayed(step, ordered, run_again))
-    return judged(capsule.answer.run_id, replayed)
-
-
-def judged(run_id: RunId, steps: list[ReplayedStep]) -> Replay:
-    """One verdict over all steps: a difference is the worst, then what could not be checked."""
-    differing = [step for step in steps if step.verdict == "differs"]
-    stuck = [step for step in steps if step.verdict == "cannot"]
-    if differing:
-        found = differing[0].difference
-        text = f"The rows differ at step {differing[0].step}: {found.text if found else 'no rows to compare'}"
-        return Replay(run_id=run_id, verdict="differs", text=text + _about_data(differing), steps=tuple(steps))
-    if stuck or not steps:
-        reason = f"step {stuck[0].step}: {stuck[0].reason}" if stuck else "the answer has no step that can run again."
-        return Replay(run_id=run_id, verdict="cannot", text=f"Not replayable: {reason}", steps=tuple(steps))
-    return Replay(run_id=run_id, verdict="same", text="Replays the same." + _about_data(steps), steps=tuple(steps))
-
-
-async def _replayed(step: StepRecord, ordered: bool, run_again: RunAgain) -> ReplayedStep:
-    if step.kind not in REPEATABLE or not step.code or step.artifact is None:
-        return ReplayedStep(step=step.id, verdict="cannot", reason=f"a step of kind {step.kind} is not repeatable.")
-    try:
-        rerun = await run_again(step)
-    except AnswerableError as error:
-        return ReplayedStep(step=step.id, verdict="cannot", reason=error.message, code=error.stable_code)
-    known = step.fingerprint is not None and rerun.fingerprint is not None
-    changed = step.fingerprint != rerun.fingerprint if known else None
-    if rerun.artifact == step.artifact:
-        return ReplayedStep(step=step.id, verdict="same", data_changed=changed)
-    found = difference(rerun.recorded, rerun.fresh, ordered=ordered)
-    verdict: Verdict = "same" if found.none else "differs"
-    return ReplayedStep(step=step.id, verdict=verdict, data_changed=changed, difference=found)
-
-
-def _about_data(steps: list[ReplayedStep]) -> str:
-    return " The data has changed since." if any(step.data_changed for step in steps) else ""
 
 
 def _ordered(answer: Answer) -> bool:

@@ -10,7 +10,7 @@ from answerable.answers.format import FormatSpec, format_cell, format_spec
 from answerable.core.values import Json
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
 
 TERMINAL_ROWS = 20
 NOTEBOOK_ROWS = 100
@@ -90,7 +90,7 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
     if told.understood:
         yield _text(f"Understood: {told.understood}", "dim")
     if code:
-        yield from (_code(step) for step in answer.steps if step.code)
+        yield from (_Code(step) for step in answer.steps if step.code)
     yield _text(answer.text, _TEXT_STYLES.get(answer.status, ""))
     for number, choice in enumerate(answer.choices, 1):
         yield _text(f"  {number}  {choice.label}")
@@ -112,12 +112,22 @@ def _text(text: str, style: str = "") -> "RenderableType":
 _TEXT_STYLES = {"failed": "red", "refused": "red", "partial": "yellow", "cancelled": "yellow"}
 
 
-def _code(step: StepRecord) -> "RenderableType":
-    from rich.padding import Padding
-    from rich.syntax import Syntax
+class _Code:
+    """A program. Without colours what would choose them is not loaded: it takes longer than everything else here."""
 
-    language = _LANGUAGES.get(step.data_source_type or step.kind, "sql")
-    return Padding(Syntax(_clean(step.code or ""), language, background_color="default", word_wrap=True), (0, 0, 0, 2))
+    def __init__(self, step: StepRecord) -> None:
+        self._language = _LANGUAGES.get(step.data_source_type or step.kind, "sql")
+        self._text = _clean(step.code or "")
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
+        from rich.padding import Padding
+
+        yield Padding(self._coloured() if console.color_system else _text(self._text), (0, 0, 0, 2))
+
+    def _coloured(self) -> "RenderableType":
+        from rich.syntax import Syntax
+
+        return Syntax(self._text, self._language, background_color="default", word_wrap=True)
 
 
 def _table(answer: Answer, rows: int) -> "RenderableType":

@@ -9,7 +9,7 @@ import click
 from answerable.cli.output import progress, tell_json
 
 if TYPE_CHECKING:
-    from answerable.answers.capsule import Replay
+    from answerable.answers.replay import Replay
 
 
 @click.command("replay")

@@ -16,9 +16,12 @@ Dialect = Literal["duckdb", "sqlite", "postgres"]
 
 
 class Frozen(BaseModel):
-    """Base of all value objects: immutable, and strict about unknown fields so that a typo is an error."""
+    """Base of all value objects: immutable, and strict about unknown fields so that a typo is an error.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    What checks them is built when the first one is made: a command uses few of them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Without what the original has cached: it need not hold for the copy."""

@@ -237,20 +237,3 @@ class QueryPlan(Frozen):
     set_operation: SetOperation | None = None
     """Combines this plan's rows with another's. Order and limit then apply to the combined rows and name result columns
     by an expression that this plan selects."""
-
-
-for _model in (
-    Aggregate,
-    Arithmetic,
-    Bucket,
-    DatePart,
-    DateDifference,
-    TextFunction,
-    ScalarQuery,
-    InQuery,
-    And,
-    Or,
-    Not,
-):
-    _model.model_rebuild()
-QueryPlan.model_rebuild()

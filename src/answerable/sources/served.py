@@ -13,7 +13,6 @@ from typing import Any, Protocol
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import OperatorError
 from answerable.core.values import Dialect, Frozen, OutputColumn
-from answerable.sources import semantic
 from answerable.sources.base import Limits, Result
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
@@ -208,8 +207,7 @@ class ServedSource:
         """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""
         path, state = await asyncio.to_thread(_first_existing, self._place.semantic_files)
         if self._meant is None or self._meant[0] != state:
-            meant = catalog if path is None else semantic.apply(catalog, semantic.load(path))
-            self._meant = (state, meant)
+            self._meant = (state, catalog if path is None else _meant(catalog, path))
         return self._meant[1]
 
 
@@ -219,6 +217,12 @@ class _Description(Frozen):
     catalog: Catalog
     addresses: Mapping[str, tuple[str, str]]
     """Schema and table of those names that need both."""
+
+
+def _meant(catalog: Catalog, path: Path) -> Catalog:
+    from answerable.sources import semantic  # brings the SQL parser, which most sources do not need for this
+
+    return semantic.apply(catalog, semantic.load(path))
 
 
 def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:

@@ -9,7 +9,6 @@ from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
-from answerable.answers.present import asked_back, present
 from answerable.core.clock import Clock
 from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata
 from answerable.core.ids import NodeId
@@ -60,6 +59,8 @@ class PresentStep:
         return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
 
     async def _answer(self, step: Step, presentation: Presentation, results: Mapping[NodeId, SqlOutput]) -> Answer:
+        from answerable.answers.present import asked_back, present
+
         provenance = _provenance(presentation, results)
         if presentation.clarify is not None:
             return asked_back(step.context.run, presentation.clarify, presentation.choices, provenance)

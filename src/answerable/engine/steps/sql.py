@@ -2,22 +2,24 @@
 
 The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
 the source runs is the regenerated text, and that is also what the answer shows.
+
+What parses SQL and what reads rows is loaded when it is first needed, so that a command that asks one question is soon
+under way: the latter while the source is at work.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import model_validator
 
-from answerable.answers.frame import sample_records
 from answerable.core.catalog import Catalog
 from answerable.core.context import Scope
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.query.check_sql import checked
 from answerable.query.plan import QueryPlan
-from answerable.query.to_sql import to_sql
 from answerable.sources.base import Limits, Result, Source
 from answerable.store.base import Artifacts
 
@@ -67,6 +69,8 @@ class SqlStep:
 
     async def query(self, config: SqlConfig, scope: Scope, tell: Callable[[str], None] = lambda _: None) -> SqlOutput:
         """Runs it; `tell` hears the program before it starts."""
+        from answerable.query.check_sql import checked
+
         source = await self._sources.get(config.source)
         catalog = await source.describe()
         code = checked(_text(config, catalog), catalog).text
@@ -84,9 +88,10 @@ class SqlStep:
 
     async def _kept(self, source: Source, code: str, scope: Scope) -> tuple[Result, FrameRef]:
         staging = self._artifacts.staging()
+        reading = asyncio.create_task(asyncio.to_thread(_reader_of_rows))
         try:
             result = await source.execute(code, staging, self._limits)
-            sample = sample_records(staging)
+            sample = (await reading)(staging)
             artifact = await self._artifacts.adopt(scope, staging)
         finally:
             staging.unlink(missing_ok=True)
@@ -100,8 +105,17 @@ class SqlStep:
         return result, frame
 
 
+def _reader_of_rows() -> Callable[[Path], tuple[Mapping[str, Json], ...]]:
+    import answerable.answers.present  # noqa: F401 - what makes the answer is needed next
+    from answerable.answers.frame import sample_records
+
+    return sample_records
+
+
 def _text(config: SqlConfig, catalog: Catalog) -> str:
     if config.plan is not None:
+        from answerable.query.to_sql import to_sql
+
         return to_sql(config.plan, catalog)
     assert config.sql is not None
     return config.sql
