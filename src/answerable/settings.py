@@ -14,6 +14,8 @@ from pydantic import Field, SecretStr, ValidationError
 from answerable.core.errors import OperatorError
 from answerable.core.values import Frozen
 from answerable.models.config import Chain, Endpoint, ModelsConfig, split_name
+from answerable.sandbox.base import SandboxLimits
+from answerable.sandbox.open import SandboxOptions
 
 PREFIX = "ANSWERABLE_"
 _FILE_ONLY = ("home", "models", "sources")
@@ -41,6 +43,25 @@ class Settings(Frozen):
     models: ModelsConfig = Field(
         default=ModelsConfig(), description="Roles, providers, time-outs and budgets of language models."
     )
+    sandbox: str = Field(
+        default="kernel", description="Where generated code runs; `answerable doctor` lists the names."
+    )
+    sandbox_pool: int = Field(default=2, ge=1, le=64, description="How many sandboxes are kept warm.")
+    sandbox_seconds: float = Field(default=30.0, gt=0, description="Longest time one piece of generated code may take.")
+    sandbox_memory_mb: int = Field(default=1024, ge=64, description="Most memory one piece of generated code may use.")
+    sandbox_unisolated: bool = Field(
+        default=False,
+        description="Whether generated code may run without isolation where the kernel offers too little.",
+    )
+    docker_image: str = Field(default="answerable-sandbox", description="Image of the `docker` sandbox.")
+    docker_host: str = Field(
+        default="", description="Address of the Docker daemon; empty for `DOCKER_HOST` or the usual socket."
+    )
+    kubernetes_image: str = Field(default="", description="Image of the `kubernetes` sandbox.")
+    kubernetes_namespace: str = Field(
+        default="answerable-sandbox", description="Namespace in which the `kubernetes` sandbox makes its jobs."
+    )
+    microsandbox_image: str = Field(default="", description="Image of the `microsandbox` sandbox.")
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
@@ -63,6 +84,23 @@ class Settings(Frozen):
             provider, _ = split_name((reasoning or coding or ("",))[0], providers)
             providers[provider] = providers.get(provider, Endpoint()).model_copy(update=given)
         return self.models.model_copy(update={"reasoning": reasoning, "coding": coding, "providers": providers})
+
+    @property
+    def sandbox_options(self) -> SandboxOptions:
+        return SandboxOptions(
+            backend=self.sandbox,
+            pool=self.sandbox_pool,
+            allow_unisolated=self.sandbox_unisolated,
+            docker_image=self.docker_image,
+            docker_host=self.docker_host,
+            kubernetes_image=self.kubernetes_image,
+            kubernetes_namespace=self.kubernetes_namespace,
+            microsandbox_image=self.microsandbox_image,
+        )
+
+    @property
+    def sandbox_limits(self) -> SandboxLimits:
+        return SandboxLimits(seconds=self.sandbox_seconds, memory_mb=self.sandbox_memory_mb)
 
     @property
     def artifacts(self) -> Path | None:

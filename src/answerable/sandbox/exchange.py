@@ -17,7 +17,7 @@ import orjson
 
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostFunction, Request
+from answerable.sandbox.base import HostFunction, Pause, Request
 from answerable.sandbox.results import Heard, Stopped
 
 START_SECONDS = 120.0
@@ -184,7 +184,7 @@ async def _called(function: HostFunction, args: list[Json], kwargs: dict[str, Js
         return {"raise": str(error)}
     try:
         return {"return": await function(*bound.args, **bound.kwargs)}
-    except AnswerableError as error:
+    except (AnswerableError, Pause) as error:
         return {"raise": str(error)}
 
 

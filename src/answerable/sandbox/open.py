@@ -22,9 +22,7 @@ class SandboxOptions:
     docker_host: str = ""
     """Where the daemon listens: `unix:///…` or `tcp://…`; empty for the usual place."""
     kubernetes_image: str = ""
-    kubernetes_namespace: str = "default"
-    kubernetes_config: str = ""
-    """A kubeconfig file; empty for the usual place, or the account of the pod that Answerable runs in."""
+    kubernetes_namespace: str = "answerable-sandbox"
     microsandbox_image: str = ""
 
 
@@ -49,9 +47,7 @@ def _docker(options: SandboxOptions) -> Sandbox:
 def _kubernetes(options: SandboxOptions) -> Sandbox:
     from answerable.sandbox.kubernetes import KubernetesSandbox
 
-    return KubernetesSandbox(
-        options.kubernetes_image, options.kubernetes_namespace, config=options.kubernetes_config or None
-    )
+    return KubernetesSandbox(options.kubernetes_image, options.kubernetes_namespace)
 
 
 def _microsandbox(options: SandboxOptions) -> Sandbox:
