@@ -9,9 +9,11 @@ import click
 COMMANDS = {
     "ask": ("answerable.cli.ask", "Ask a question in plain words of files or a database."),
     "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
+    "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),
     "eval": ("answerable.cli.evaluate", "Measure how many questions of a set are answered right."),
     "replay": ("answerable.cli.replay", "Run a recorded answer again and compare the rows."),
     "runs": ("answerable.cli.runs", "List, show and continue recorded runs."),
+    "sandbox": ("answerable.cli.sandbox", "Run Python where it can do no harm."),
     "serve": ("answerable.cli.serve", "Serve the HTTP API and the page."),
     "sources": ("answerable.cli.sources", "Show what a source holds and how it was understood."),
 }
