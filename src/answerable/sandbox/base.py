@@ -40,6 +40,14 @@ HostFunction: TypeAlias = Callable[..., Awaitable[Json]]
 sees as a `RuntimeError` with the same message, and nothing more of it."""
 
 
+class Pause(Exception):
+    """Raised by a host function whose call a person must decide about first.
+
+    Only a run that was started with `begin` can wait for that; in any other the code sees a `RuntimeError`.
+    """
+
+
+
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
     """What one run may use. Reaching one stops the code, and the result names it."""
@@ -116,6 +124,27 @@ class SandboxResult:
     """What kept the code in, by wall: `{"files": "mount namespace, Landlock 7", "network": "network namespace", …}`."""
     isolated: bool = True
     """False only where the operator chose to run without isolation; shown with every answer that came of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """Code that waits in the middle of a call until a person has decided. Nothing of it runs or is held meanwhile.
+
+    `snapshot` is the interpreter's memory, and whoever can write it decides what goes on. It is kept by the host, read
+    by nobody else, and never taken from a user, a request or a model: nothing in it says whether it is genuine.
+    """
+
+    snapshot: bytes
+    function: str
+    args: tuple[Json, ...]
+    kwargs: Mapping[str, Json]
+    reason: str
+    """What the host function said when it paused."""
+    output: str = ""
+    """What was printed so far. It and the figures below count on when the code goes on."""
+    output_bytes: int = 0
+    host_calls: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

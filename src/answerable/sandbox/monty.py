@@ -1,0 +1,161 @@
+"""Small Python in an interpreter of its own (Monty, written in Rust): for code that calls host functions.
+
+It has no files, no network, no environment and no modules but its own; what it can reach is what the host hands in. The
+interpreters are processes, kept warm. A run gets a fresh session; a process in which anything was stopped is discarded.
+"""
+
+import asyncio
+import functools
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from pydantic_monty import Monty, __version__
+
+from answerable.core.errors import AnswerableError, InternalError, OperatorError
+from answerable.core.values import Json
+from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, Request, SandboxResult
+from answerable.sandbox.exchange import answered
+from answerable.sandbox.monty_faults import too_long
+from answerable.sandbox.monty_run import Answer, Held, MontyRun, fingerprint
+from answerable.sandbox.results import Place, Stopped, result_of
+
+WALLS: Mapping[str, str] = {
+    "language": "an interpreter without files, network, processes or native code",
+    "process": "a worker process with an empty environment",
+}
+_RUNS_PER_PROCESS = 1_000
+_REMEMBERED = 512
+"""Pieces of code whose types were found right, and need not be checked again."""
+
+
+class MontySandbox:
+    name = "monty"
+
+    def __init__(self, size: int = 2) -> None:
+        """`size`: how many can run at the same time, each in its process."""
+        self._size = size
+        self._pool: Monty | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._turns = asyncio.Semaphore(size)
+        self._typed: OrderedDict[bytes, None] = OrderedDict()
+        self._running: set[MontyRun] = set()
+
+    async def available(self) -> Availability:
+        return Availability(self.name, True, f"Monty {__version__}", WALLS)
+
+    async def start(self) -> None:
+        if self._pool is None:
+            self._pool = await asyncio.to_thread(_opened, self._size)
+            self._threads = ThreadPoolExecutor(self._size, "monty")
+
+    async def close(self) -> None:
+        pool, threads, self._pool, self._threads = self._pool, self._threads, None, None
+        for run in self._running:
+            run.stop(Stopped("cancelled", "The sandbox was closed."))
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown, cancel_futures=True)
+        if pool is not None:
+            await asyncio.to_thread(pool.__exit__, None, None, None)
+
+    async def run(self, request: Request) -> SandboxResult:
+        ended = await self._run(request, pausing=False)
+        assert isinstance(ended, SandboxResult)
+        return ended
+
+    async def begin(self, request: Request) -> SandboxResult | Paused:
+        """Like `run`, for code whose host calls may have to wait for a person (`Pause`)."""
+        return await self._run(request, pausing=True)
+
+    async def resume(self, paused: Paused, request: Request, reply: Json | AnswerableError) -> SandboxResult | Paused:
+        """Goes on where the code was paused, here or in another process, days later.
+
+        `reply` is what the call that paused gives back, or an error that the code sees as a `RuntimeError`. The request
+        is that of the beginning: its limits and host functions hold for the rest; its code is not run again.
+        """
+        return await self._run(request, pausing=True, paused=paused, reply=_reply(reply))
+
+    async def _run(
+        self, request: Request, *, pausing: bool, paused: Paused | None = None, reply: Mapping[str, Json] | None = None
+    ) -> SandboxResult | Paused:
+        code = fingerprint(request)
+        async with self._turns:
+            run = MontyRun(request, _answers(request, pausing), code in self._typed)
+            began = time.perf_counter()
+            spent = 0.0 if paused is None else paused.seconds
+            job = run.begin if paused is None else lambda pool: run.resume(pool, paused, reply or {})
+            halted = await self._in_thread(run, job, request.limits.seconds - spent)
+        if run.typed:
+            self._remember(code)
+        seconds = spent + time.perf_counter() - began
+        run.heard.wall_ms = seconds * 1e3
+        if halted is not None and run.heard.stopped is None:
+            return replace(halted, seconds=seconds)
+        place = Place(self.name, WALLS)
+        if request.into is None:
+            return result_of(run.heard, None, place)
+        return await asyncio.to_thread(result_of, run.heard, request.into, place)
+
+    async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
+        """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""
+        if self._pool is None or self._threads is None:
+            raise InternalError("The sandbox was not started.")
+        self._running.add(run)
+        working = asyncio.get_running_loop().run_in_executor(self._threads, job, self._pool)
+        try:
+            async with asyncio.timeout(max(seconds, 0.0)):
+                return await asyncio.shield(working)
+        except TimeoutError:
+            run.stop(too_long(run.request.limits))
+            return await working
+        except asyncio.CancelledError:
+            run.stop(Stopped("cancelled", "The run was cancelled."))
+            await asyncio.wait([working])
+            raise
+        finally:
+            self._running.discard(run)
+
+    def _remember(self, code: bytes) -> None:
+        self._typed[code] = None
+        self._typed.move_to_end(code)
+        if len(self._typed) > _REMEMBERED:
+            self._typed.popitem(last=False)
+
+
+def _opened(size: int) -> Monty:
+    try:
+        pool = Monty(min_processes=size, max_processes=size, max_checkouts_per_worker=_RUNS_PER_PROCESS)
+        return pool.__enter__()
+    except (OSError, RuntimeError) as error:
+        raise OperatorError(
+            f"The sandbox monty cannot run here: {error}.",
+            code="sandbox_unavailable",
+            hint="Install it again: `pip install pydantic-monty`.",
+        ) from error
+
+
+def _answers(request: Request, pausing: bool) -> Answer:
+    loop = asyncio.get_running_loop()
+    if pausing:
+        functions = {name: _held(function) for name, function in request.host.functions.items()}
+        request = replace(request, host=replace(request.host, functions=functions))
+    return lambda call, heard: asyncio.run_coroutine_threadsafe(answered(call, request, heard), loop)
+
+
+def _held(function: HostFunction) -> HostFunction:
+    """A pause reaches the run, and not the code as an error."""
+
+    @functools.wraps(function)
+    async def held(*args: Json, **kwargs: Json) -> Json:
+        try:
+            return await function(*args, **kwargs)
+        except Pause as pause:
+            raise Held(str(pause)) from pause
+
+    return held
+
+
+def _reply(reply: Json | AnswerableError) -> dict[str, Json]:
+    return {"raise": str(reply)} if isinstance(reply, AnswerableError) else {"return": reply}

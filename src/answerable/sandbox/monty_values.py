@@ -1,0 +1,130 @@
+"""Rows and values on their way into and out of Monty, whose code knows neither polars nor Arrow.
+
+What comes out may refer to one list from a million places: small here, endless once it is written out. So its full size
+is counted before anything else looks at it, and nothing here writes it out.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic_monty import MontyClassProxy
+
+from answerable.core.values import Json
+from answerable.sandbox.runner import TooLarge, Unreturnable, plain
+
+Rows: TypeAlias = list[dict[str, Any]]
+
+CHUNK = 2_000
+"""Rows that are converted at a time; in between, other threads get their turn."""
+DEPTH = 100
+"""How deeply a value may be nested."""
+_LEAVES = frozenset({bool, int, float, type(None)})
+_ITEM = 8
+"""Bytes that are counted for an item at least: empty lists are not free."""
+
+
+def chunks_of(path: Path) -> Iterator[Rows]:
+    """The rows of an Arrow IPC file."""
+    import polars as pl
+
+    for part in pl.read_ipc(path).iter_slices(CHUNK):
+        yield part.to_dicts()
+
+
+def fields_of(value: Any) -> Any:
+    """The fields of an object of a class that the code defined; anything else as it is."""
+    return value.attributes if isinstance(value, MontyClassProxy) and value.is_dataclass else value
+
+
+class Size:
+    """How large a value is once everything in it is written out; one list in two places counts twice."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._known: dict[int, int] = {}
+
+    def of(self, value: Any, depth: int = DEPTH) -> int:
+        """Raises `TooLarge`, or `Unreturnable` for a value that is nested too deeply."""
+        if type(value) in _LEAVES:
+            return _ITEM
+        if isinstance(value, str | bytes):
+            return _ITEM + len(value)
+        known = self._known.get(id(value))
+        if known is not None:
+            return known
+        if depth == 0:
+            raise Unreturnable(f"The result is nested more than {DEPTH} deep.")
+        size = _ITEM + sum(self.of(part, depth - 1) for part in _parts(value))
+        if size > self._limit:
+            raise TooLarge
+        self._known[id(value)] = size
+        return size
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    value = fields_of(value)
+    if isinstance(value, dict):
+        yield from value.keys()
+        yield from value.values()
+    elif isinstance(value, list | tuple | set | frozenset):
+        yield from value
+
+
+class Plain:
+    """A value as JSON holds it. What was one list in two places stays one list."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Json] = {}
+
+    def of(self, value: Any) -> Json:
+        """Raises `Unreturnable`. The value must have been measured: this does not ask how deep it is."""
+        if type(value) in _LEAVES and type(value) is not float and type(value) is not int:
+            return value
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = self._made(fields_of(value))
+        return known
+
+    def _made(self, value: Any) -> Json:
+        if isinstance(value, dict):
+            keys = plain(dict.fromkeys(value))
+            return dict(zip(keys, map(self.of, value.values()), strict=True))
+        if isinstance(value, list | tuple):
+            return [self.of(item) for item in value]
+        return plain(value)
+
+
+def rows_in(value: Any) -> Rows | None:
+    """The value, if it is a list of dictionaries that all have the same keys."""
+    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
+        return None
+    keys = value[0].keys()
+    fit = keys and all(isinstance(key, str) for key in keys) and all(row.keys() == keys for row in value)
+    return value if fit else None
+
+
+def write_rows(rows: Rows, path: Path, limit: int) -> None:
+    """As an Arrow IPC file. Raises `Unreturnable` if a column holds things that have no type in common."""
+    import polars as pl
+    from polars.exceptions import PolarsError
+
+    for name in rows[0]:
+        _check_column(name, {type(row[name]) for row in rows} - {type(None)})
+    try:
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+    except (PolarsError, TypeError, OverflowError, ValueError) as error:
+        raise Unreturnable(f"The rows of the result do not make a table: {str(error)[:300]}") from error
+    for name, dtype in frame.schema.items():
+        if dtype in (pl.Object, pl.Int128, pl.UInt128):
+            raise Unreturnable(f"The column `{name}` holds values that a table cannot hold; give them as text.")
+    if frame.estimated_size() > limit:
+        raise TooLarge
+    frame.write_ipc(path, compression="uncompressed")
+
+
+def _check_column(name: str, kinds: set[type]) -> None:
+    """polars would make text of a number among texts, and a number of a date among numbers, without a word."""
+    if len(kinds) > 1 and kinds != {int, float}:
+        both = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise Unreturnable(f"The column `{name}` holds {both}; make all of its values of one kind.")
