@@ -102,7 +102,7 @@ class DockerSandbox:
         options = {"Connection": "Upgrade", "Upgrade": "tcp"}
         path = f"/containers/{made}/attach?stream=1&stdin=1&stdout=1&stderr=1"
         try:
-            reader, writer = await upgraded(self._endpoint, "POST", path, options)
+            _, reader, writer = await upgraded(self._endpoint, "POST", path, options)
         except HttpError as error:
             raise _failed(error) from error
         ending = asyncio.ensure_future(self._call("POST", f"/containers/{made}/wait?condition=next-exit"))

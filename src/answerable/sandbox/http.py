@@ -89,8 +89,8 @@ async def call(endpoint: Endpoint, method: str, path: str, body: Any = None) -> 
 
 async def upgraded(
     endpoint: Endpoint, method: str, path: str, headers: Mapping[str, str]
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """The connection as a plain stream, once the daemon has agreed."""
+) -> tuple[Reply, asyncio.StreamReader, asyncio.StreamWriter]:
+    """What the daemon replied, and the connection as a plain stream, once it has agreed."""
     reader, writer = await endpoint.connect()
     try:
         await _ask(endpoint, writer, method, path, headers, None)
@@ -103,7 +103,7 @@ async def upgraded(
     except BaseException:
         writer.close()
         raise
-    return reader, writer
+    return reply, reader, writer
 
 
 async def _ask(
