@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 
 
@@ -13,7 +14,7 @@ class Unavailable(Exception):
     """The kernel does not offer this, for the reason given."""
 
 
-def _libc() -> Any:
+def libc() -> Any:
     if sys.platform != "linux":
         raise Unavailable(f"not on {sys.platform}")
     return ctypes.CDLL(None, use_errno=True)
@@ -22,12 +23,12 @@ def _libc() -> Any:
 def prctl(option: int, *arguments: Any) -> None:
     passed = [ctypes.c_ulong(argument) if isinstance(argument, int) else argument for argument in arguments]
     passed += [ctypes.c_ulong(0)] * (4 - len(passed))
-    if _libc().prctl(option, *passed) != 0:
+    if libc().prctl(option, *passed) != 0:
         raise Unavailable(os.strerror(ctypes.get_errno()).lower())
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    result: int = _libc().syscall(ctypes.c_long(number), *arguments)
+    result: int = libc().syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         raise Unavailable(os.strerror(ctypes.get_errno()).lower())
     return result
@@ -39,3 +40,8 @@ def signal_on_parent_death(number: int) -> None:
 
 def forbid_new_privileges() -> None:
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def set_dumpable() -> None:
+    """Changing its ids takes from a process its own files in /proc; this gives them back."""
+    prctl(_PR_SET_DUMPABLE, 1)

@@ -16,6 +16,8 @@ _TRUNCATE = 1 << 14
 _MAKE_FILE, _REMOVE_FILE = 1 << 8, 1 << 5
 _READ = _READ_FILE | _READ_DIR
 _WRITE = _READ | _WRITE_FILE | _MAKE_FILE | _REMOVE_FILE | _TRUNCATE
+_MAKE_DIR, _REMOVE_DIR, _MOVE = 1 << 7, 1 << 4, 1 << 13
+_SCRATCH = _WRITE | _MAKE_DIR | _REMOVE_DIR | _MOVE
 _ON_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
 
 _KNOWN_BY_VERSION = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15))
@@ -41,8 +43,8 @@ def version() -> int:
     return system_call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
 
 
-def restrict(read: Sequence[str], write: Sequence[str], port: int | None) -> int:
-    """Returns the version of Landlock in force."""
+def restrict(read: Sequence[str], write: Sequence[str], port: int | None, scratch: Sequence[str] = ()) -> int:
+    """Returns the version of Landlock in force. In `scratch` there may be folders too."""
     known = version()
     files = 0
     for since, rights in _KNOWN_BY_VERSION:
@@ -53,6 +55,8 @@ def restrict(read: Sequence[str], write: Sequence[str], port: int | None) -> int
             _allow_path(ruleset, path, _READ & files)
         for path in write:
             _allow_path(ruleset, path, _WRITE & files)
+        for path in scratch:
+            _allow_path(ruleset, path, _SCRATCH & files)
         if port is not None and known >= 4:
             rule = _PortRule(_CONNECT_TCP, port)
             _add(ruleset, _RULE_PORT, rule)

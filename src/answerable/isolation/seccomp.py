@@ -8,13 +8,15 @@ import errno
 import platform
 import struct
 
-from answerable.isolation.kernel import Unavailable, prctl
+from answerable.isolation.kernel import Unavailable, prctl, system_call
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
-_LOAD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-_CLONE_THREAD = 0x00010000
+_SECCOMP = (317, 277)
+_SET_MODE_FILTER, _EVERY_THREAD = 1, 1
+LOAD, JUMP_IF_EQUAL, JUMP_IF_GREATER_OR_EQUAL, JUMP_IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER, _ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+CLONE_THREAD = 0x00010000
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SYSTEM_CALLS: dict[str, dict[str, tuple[int | None, int | None]]] = {
@@ -71,16 +73,46 @@ class _Program(ctypes.Structure):
 
 
 def restrict(*, network: bool) -> None:
-    code = _filter(network)
+    install(_filter(network))
+
+
+def install(code: bytes, *, every_thread: bool = False) -> None:
+    """For this thread and those that it starts, or also for all that the process has already."""
     program = _Program(len(code) // 8, code)
-    prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program))
+    if not every_thread:
+        prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program))
+        return
+    number = _SECCOMP[_which_machine()]
+    flag = ctypes.c_uint(_EVERY_THREAD)
+    if system_call(number, ctypes.c_uint(_SET_MODE_FILTER), flag, ctypes.byref(program)) != 0:
+        raise Unavailable("a thread cannot be filtered")
 
 
-def _filter(network: bool) -> bytes:
+def prologue(*, wrong_kind: int) -> tuple[int, list[bytes]]:
+    """Which column of numbers is this machine's, and the start of a filter: the number of the call is loaded.
+
+    `wrong_kind` is the verdict on calls by the numbers of another kind of machine.
+    """
+    which = _which_machine()
+    return which, [
+        instruction(LOAD, _ARCHITECTURE),
+        instruction(JUMP_IF_EQUAL, list(_ARCHITECTURES.values())[which], 1, 0),
+        instruction(RETURN, KILL),
+        instruction(LOAD, _NUMBER),
+        instruction(JUMP_IF_GREATER_OR_EQUAL, _FOREIGN_NUMBERS, 0, 1),
+        instruction(RETURN, wrong_kind),
+    ]
+
+
+def _which_machine() -> int:
     machine = platform.machine()
     if machine not in _ARCHITECTURES:
         raise Unavailable(f"no filter is written for {machine}")
-    which = list(_ARCHITECTURES).index(machine)
+    return list(_ARCHITECTURES).index(machine)
+
+
+def _filter(network: bool) -> bytes:
+    which, start = prologue(wrong_kind=REFUSE | errno.EPERM)
     denied = [
         number
         for group, calls in _SYSTEM_CALLS.items()
@@ -88,29 +120,24 @@ def _filter(network: bool) -> bytes:
         for numbers in calls.values()
         if (number := numbers[which]) is not None
     ]
-    refuse = _instruction(_RETURN, _REFUSE | errno.EPERM)
+    refuse = instruction(RETURN, REFUSE | errno.EPERM)
     code = [
-        _instruction(_LOAD, _ARCHITECTURE),
-        _instruction(_JUMP_IF_EQUAL, _ARCHITECTURES[machine], 1, 0),
-        _instruction(_RETURN, _KILL),
-        _instruction(_LOAD, _NUMBER),
-        _instruction(_JUMP_IF_GREATER_OR_EQUAL, _FOREIGN_NUMBERS, 0, 1),
-        refuse,
+        *start,
         # glibc falls back to clone, whose flags a filter can see
-        _instruction(_JUMP_IF_EQUAL, _CLONE3[which], 0, 1),
-        _instruction(_RETURN, _REFUSE | errno.ENOSYS),
+        instruction(JUMP_IF_EQUAL, _CLONE3[which], 0, 1),
+        instruction(RETURN, REFUSE | errno.ENOSYS),
     ]
     for number in denied:
-        code += [_instruction(_JUMP_IF_EQUAL, number, 0, 1), refuse]
+        code += [instruction(JUMP_IF_EQUAL, number, 0, 1), refuse]
     code += [
-        _instruction(_JUMP_IF_EQUAL, _CLONE[which], 0, 3),
-        _instruction(_LOAD, _FIRST_ARGUMENT),
-        _instruction(_JUMP_IF_ANY_BIT, _CLONE_THREAD, 1, 0),
+        instruction(JUMP_IF_EQUAL, _CLONE[which], 0, 3),
+        instruction(LOAD, FIRST_ARGUMENT),
+        instruction(JUMP_IF_ANY_BIT, CLONE_THREAD, 1, 0),
         refuse,
-        _instruction(_RETURN, _ALLOW),
+        instruction(RETURN, ALLOW),
     ]
     return b"".join(code)
 
 
-def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
     return struct.pack("=HBBI", code, if_true, if_false, value)

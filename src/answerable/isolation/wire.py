@@ -43,22 +43,30 @@ def send(connection: socket.socket, message: Any) -> None:
 
 def receive(connection: socket.socket) -> tuple[Any, int | None] | None:
     """The next message and the descriptor that came with it; nothing when the other side is gone."""
-    start, descriptor = _start(connection)
+    received = receive_with(connection, 1)
+    return None if received is None else (received[0], received[1][0] if received[1] else None)
+
+
+def receive_with(connection: socket.socket, most: int) -> tuple[Any, list[int]] | None:
+    """The next message and the descriptors, at most so many, that came with its first byte."""
+    start, descriptors = _start(connection, most)
     if not start:
         return None
     header = start + (_exactly(connection, HEADER.size - len(start)) or b"")
     if len(header) < HEADER.size:
         return None
     body = _exactly(connection, HEADER.unpack(header)[0])
-    return None if body is None else (decoded(body), descriptor)
+    return None if body is None else (decoded(body), descriptors)
 
 
-def _start(connection: socket.socket) -> tuple[bytes, int | None]:
-    data, ancillary, _flags, _address = connection.recvmsg(HEADER.size, socket.CMSG_SPACE(4), _CLOSE_ON_EXEC)
+def _start(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
+    found = array.array("i")
+    room = socket.CMSG_SPACE(most * found.itemsize)
+    data, ancillary, _flags, _address = connection.recvmsg(HEADER.size, room, _CLOSE_ON_EXEC)
     for level, kind, content in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            return data, array.array("i", content[:4])[0]
-    return data, None
+            found.frombytes(content[: len(content) - len(content) % found.itemsize])
+    return data, found.tolist()
 
 
 def _exactly(connection: socket.socket, size: int) -> bytes | None:

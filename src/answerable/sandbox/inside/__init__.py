@@ -1,0 +1,1 @@
+"""What runs inside the `kernel` sandbox. It imports nothing of Answerable but `isolation` and the runner."""

@@ -1,0 +1,114 @@
+"""The walls around one run, raised by the process itself before it knows what it runs; none can be taken down."""
+
+import mmap
+import os
+import resource
+import signal
+from typing import Any
+
+from answerable.isolation import computing, landlock, namespaces
+from answerable.isolation.kernel import Unavailable, forbid_new_privileges, signal_on_parent_death
+
+SCRATCH = "/work"
+_SCRATCH_FILES = 4_096
+_OPEN_FILES = 256
+_THREADS = 128
+_HEADROOM_MB = 128
+"""What allocators keep in reserve, and stacks of threads."""
+_RESERVED_MB = 2_048
+"""Addresses that are set aside without being used."""
+_MB = 1 << 20
+_SEALED = namespaces.NO_SETUID | namespaces.NO_DEVICES | namespaces.NO_PROGRAMS
+
+
+def raise_all(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
+    """Which stand. `Unavailable` if they are too few and the operator has not allowed that."""
+    report = _apart(setup, scratch_mb)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
+    try:
+        forbid_new_privileges()
+        signal_on_parent_death(signal.SIGKILL)
+        report |= _landlocked(setup)
+        computing.restrict_to_computing()
+        report["network"] = _and(report.get("network"), "seccomp")
+        report["processes"] = _and(report.get("processes"), "seccomp")
+    except Unavailable as reason:
+        report["processes"] = f"open: {reason}"
+    missing = [wall for wall in ("files", "network", "processes") if report.get(wall, "open").startswith("open")]
+    if missing and not setup["allow_unisolated"]:
+        raise Unavailable(", ".join(f"{wall}: {report.get(wall, 'open')}" for wall in missing))
+    return report
+
+
+def _apart(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
+    if not setup["jailed"]:
+        return {}
+    if not setup["nested"]:
+        return {"files": "mount namespace", "network": "network namespace"}
+    user, group = os.getuid(), os.getgid()
+    namespaces.unshare(namespaces.NEW_IDS | namespaces.NEW_MOUNTS | namespaces.NEW_MESSAGES)
+    namespaces.show_as(user, group)
+    namespaces.keep_mounts_private()
+    namespaces.mount_memory(SCRATCH, _SEALED, megabytes=scratch_mb, files=_SCRATCH_FILES)
+    namespaces.mount_memory("/proc", _SEALED | namespaces.READ_ONLY, megabytes=1, files=2)
+    os.chdir(SCRATCH)
+    namespaces.drop_capabilities()
+    resource.setrlimit(resource.RLIMIT_NPROC, (_THREADS, _THREADS))
+    return {
+        "files": "mount namespace",
+        "network": "network namespace",
+        "processes": "process namespace",
+        "ids": "user namespace",
+    }
+
+
+def _landlocked(setup: dict[str, Any]) -> dict[str, str]:
+    scratch = [SCRATCH] if setup["nested"] else []
+    try:
+        version = landlock.restrict(setup["read"], (), None, scratch)
+    except Unavailable as reason:
+        return {} if setup["jailed"] else {"files": f"open: {reason}"}
+    standing = "mount namespace" if setup["jailed"] else None
+    return {"files": _and(standing, f"Landlock {version}")}
+
+
+def _and(standing: str | None, more: str) -> str:
+    return f"{standing}, {more}" if standing else more
+
+
+def limit(limits: dict[str, Any], base: tuple[int, int], inputs: int) -> None:
+    """For the code that comes now; what it cannot raise again."""
+    data, addresses = base
+    memory = (limits["memory_mb"] + _HEADROOM_MB) * _MB
+    for which, value in (
+        (resource.RLIMIT_DATA, data + memory),
+        (resource.RLIMIT_AS, addresses + memory + inputs + _RESERVED_MB * _MB),
+        (resource.RLIMIT_FSIZE, max(limits["result_mb"], limits["scratch_mb"]) * _MB),
+        (resource.RLIMIT_CPU, limits["cpu_seconds"]),
+    ):
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (value, value))
+
+
+def memory_in_use() -> tuple[int, int]:
+    """What the limits on data and on addresses count already; there is no /proc to read it from."""
+    return _in_use(resource.RLIMIT_DATA), _in_use(resource.RLIMIT_AS)
+
+
+def _in_use(which: int) -> int:
+    """The smallest limit under which one more page is still given."""
+    _, hard = resource.getrlimit(which)
+    low, high = 0, 1 << 40
+    while high - low > _MB:
+        middle = (low + high) // 2
+        resource.setrlimit(which, (middle, hard))
+        try:
+            mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+        except OSError:
+            low = middle
+        else:
+            high = middle
+    resource.setrlimit(which, (hard, hard))
+    return high

@@ -1,0 +1,237 @@
+"""Full CPython with polars, pyarrow, numpy and pandas, behind the walls of the kernel.
+
+One process, the zygote, loads the libraries once in a place of its own. Each run is a copy of it that raises its walls
+before it is told anything, runs one piece of code, and ends. A few copies wait ahead of need, so that a run begins at
+once. What isolates, and in which order it is tried, is told in docs/sandboxes.md.
+"""
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from answerable.core.errors import OperatorError, UserError
+from answerable.isolation.kernel import Unavailable
+from answerable.sandbox.base import Availability, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.exchange import Broken, answered, asked, heard_print
+from answerable.sandbox.jail import view
+from answerable.sandbox.jail.launch import Way, ways
+from answerable.sandbox.jail.verdict import verdict
+from answerable.sandbox.jail.zygote import Child, End, Garbled, Zygote
+from answerable.sandbox.results import Heard, Place, Stopped, result_of
+
+_MB = 1 << 20
+_LARGEST_MESSAGE = 16 * _MB
+"""Values are small; tables go by file."""
+_MOST_FRAMES = 200
+_REMEDY = (
+    "It needs Linux 5.13 or newer with seccomp and Landlock, or user namespaces; in a container, allow these system "
+    "calls. `answerable doctor` lists the other sandboxes."
+)
+_WITHOUT = "none: the operator allowed code to run without isolation"
+
+
+class KernelSandbox:
+    name = "kernel"
+
+    def __init__(
+        self,
+        pool: int = 4,
+        allow_unisolated: bool = False,
+        bubblewrap: bool | None = None,
+        namespaces: bool = True,
+    ) -> None:
+        """`bubblewrap`: whether it must or must not be used; otherwise it is where it is installed."""
+        self._size = pool
+        self._allow_unisolated = allow_unisolated
+        self._ways = ways(with_bubblewrap=bubblewrap, with_namespaces=namespaces)
+        self._places = asyncio.Semaphore(pool)
+        self._starting = asyncio.Lock()
+        self._zygote: Zygote | None = None
+        self._spare: deque[Child] = deque()
+        self._closed = False
+        self._walls: Mapping[str, str] = {}
+
+    async def available(self) -> Availability:
+        try:
+            zygote, walls = await self._first_that_works(())
+        except OperatorError as error:
+            return Availability(self.name, False, error.message, remedy=error.hint)
+        await zygote.close()
+        return Availability(self.name, True, _described(zygote.way), walls, _improvement(zygote.way))
+
+    async def start(self) -> None:
+        await self._living_zygote()
+
+    async def run(self, request: Request) -> SandboxResult:
+        _check(request)
+        async with self._places:
+            zygote = await self._living_zygote()
+            child = self._taken(zygote, request.limits.scratch_mb)
+            try:
+                self._walls = await child.ready()
+                return await self._run_in(child, request)
+            except Unavailable as reason:
+                raise _unavailable(str(reason)) from reason
+            finally:
+                await child.finish()
+                child.close()
+                self._refill(zygote)
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._end_zygote()
+
+    async def _living_zygote(self) -> Zygote:
+        async with self._starting:
+            if self._closed:
+                raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
+            if self._zygote is None or not self._zygote.alive:
+                await self._end_zygote()
+                self._zygote, self._walls = await self._first_that_works(view.LIBRARIES)
+                self._refill(self._zygote)
+            return self._zygote
+
+    async def _end_zygote(self) -> None:
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            await zygote.close()
+        while self._spare:
+            self._spare.pop().close()
+
+    async def _first_that_works(self, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+        """A zygote that has made a copy whose walls stand."""
+        reasons = []
+        for way in self._ways:
+            try:
+                return await self._opened(way, libraries)
+            except (Unavailable, OSError) as reason:
+                reasons.append(f"{way}: {reason}")
+        raise _unavailable("; ".join(reasons))
+
+    async def _opened(self, way: Way, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+        zygote = Zygote(way)
+        try:
+            await zygote.open(libraries, allow_unisolated=self._allow_unisolated)
+            child = zygote.spawn(SandboxLimits().scratch_mb)
+            try:
+                return zygote, await child.ready()
+            finally:
+                await child.finish()
+                child.close()
+        except BaseException:
+            await zygote.close()
+            raise
+
+    def _taken(self, zygote: Zygote, scratch_mb: int) -> Child:
+        if self._spare and self._spare[0].scratch_mb == scratch_mb:
+            return self._spare.popleft()
+        return zygote.spawn(scratch_mb)
+
+    def _refill(self, zygote: Zygote) -> None:
+        while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
+            self._spare.append(zygote.spawn(SandboxLimits().scratch_mb))
+
+    async def _run_in(self, child: Child, request: Request) -> SandboxResult:
+        began = time.perf_counter()
+        heard = Heard()
+        cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
+        try:
+            async with asyncio.timeout(request.limits.seconds):
+                await _hand_over(child, request, cpu_seconds)
+                await _listen(child, request, heard)
+        except TimeoutError:
+            heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+        except (Broken, Garbled) as error:
+            heard.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
+        end = await child.finish()
+        if heard.done is None and heard.stopped is None:
+            heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=False)
+        if end.cpu_ms is not None:
+            end = replace(end, cpu_ms=round(max(end.cpu_ms - child.cpu_ms_before, 0.0), 3))
+        return self._result(heard, end, request, (time.perf_counter() - began) * 1000)
+
+    def _result(self, heard: Heard, end: End, request: Request, wall_ms: float) -> SandboxResult:
+        isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
+        isolation = self._walls if isolated else {**self._walls, "all": _WITHOUT}
+        place = Place(self.name, isolation, isolated, end.peak_mb)
+        result = result_of(heard, request.into, place)
+        if result.frame is None and request.into is not None:
+            request.into.unlink(missing_ok=True)
+        return replace(result, resources=replace(result.resources, wall_ms=wall_ms, cpu_ms=end.cpu_ms))
+
+
+def _check(request: Request) -> None:
+    if len(request.frames) > _MOST_FRAMES:
+        raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="sandbox_frames")
+
+
+async def _hand_over(child: Child, request: Request, cpu_seconds: int) -> None:
+    limits = request.limits
+    message = {
+        **asked(request, list(request.frames)),  # type: ignore[arg-type]
+        "limits": {
+            "memory_mb": limits.memory_mb,
+            "result_mb": limits.result_mb,
+            "scratch_mb": limits.scratch_mb,
+            "cpu_seconds": cpu_seconds,
+        },
+    }
+    import orjson
+
+    with _opened_files(request) as descriptors:
+        await child.send({"request": orjson.dumps(message).decode()}, descriptors)
+
+
+@contextmanager
+def _opened_files(request: Request) -> Iterator[list[int]]:
+    """The frames to read and, last, the file that the rows of the result go to."""
+    opened: list[int] = []
+    try:
+        for path in request.frames.values():
+            opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        if request.into is not None:
+            opened.append(os.open(request.into, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+async def _listen(child: Child, request: Request, heard: Heard) -> None:
+    while heard.stopped is None and heard.done is None:
+        message = await child.receive(_LARGEST_MESSAGE)
+        if message is None:
+            return
+        if "print" in message:
+            heard_print(message["print"], request.limits.output_bytes, heard)
+        elif "call" in message:
+            answer = await answered(message, request, heard)
+            if heard.stopped is None:
+                await child.send(answer)
+        elif isinstance(message.get("done"), dict):
+            heard.done = message["done"]
+        else:
+            raise Broken("an unknown message")
+
+
+def _described(way: Way) -> str:
+    kinds: dict[Way, str] = {
+        "bubblewrap": "bubblewrap, namespaces, Landlock, seccomp and limits on resources",
+        "namespaces": "namespaces, Landlock, seccomp and limits on resources",
+        "landlock": "Landlock, seccomp and limits on resources",
+    }
+    return kinds[way]
+
+
+def _improvement(way: Way) -> str | None:
+    if way != "landlock":
+        return None
+    return "Allow user namespaces, or install bubblewrap, for a root and a scratch folder of its own."
+
+
+def _unavailable(reason: str) -> OperatorError:
+    return OperatorError(f"The kernel sandbox cannot run here: {reason}.", code="sandbox_unavailable", hint=_REMEDY)
