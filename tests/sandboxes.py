@@ -1,19 +1,37 @@
-"""The sandboxes that the suites judge, by the name of the test's parameter."""
+"""The sandboxes that the suites judge, by the name of the test's parameter, and what the language of each can do."""
 
 import os
+from dataclasses import dataclass
 
 import pytest
 
 from answerable.sandbox.base import Sandbox
 from answerable.sandbox.open import SandboxOptions, open_sandbox
 
-NAMES = ("monty", "kernel", "kernel-namespaces", "docker")
 WITH_DOCKER = bool(os.environ.get("ANSWERABLE_TEST_DOCKER"))
 """Read when tests are collected: no variable of Answerable reaches a test."""
 
 
-def is_full_python(name: str) -> bool:
-    return name != "monty"
+@dataclass(frozen=True)
+class Abilities:
+    python: bool = True
+    """All of Python with its libraries; else a small language that looks like it."""
+    frames: bool = True
+    """Frames are polars frames, and a result may be one."""
+    type_check: bool = False
+    """Code is checked against the stubs of the host's functions before it runs."""
+
+
+ABILITIES = {
+    "monty": Abilities(python=False, frames=False, type_check=True),
+    "kernel": Abilities(),
+    "kernel-namespaces": Abilities(),
+    "docker": Abilities(),
+}
+
+
+def names_with(ability: str | None = None) -> list[str]:
+    return [name for name, abilities in ABILITIES.items() if ability is None or getattr(abilities, ability)]
 
 
 async def available_sandbox(name: str, size: int) -> Sandbox:

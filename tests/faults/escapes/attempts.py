@@ -12,16 +12,19 @@ from pathlib import Path
 
 import polars as pl
 import psutil
+from tests.faults.escapes.canaries import Canaries
+from tests.faults.escapes.catalog import Case
+from tests.sandboxes import Abilities
 
 from answerable.core.errors import UserError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostCalls, Request, Sandbox, SandboxResult
-from tests.faults.escapes.canaries import Canaries
-from tests.faults.escapes.catalog import Case
+from answerable.sandbox.base import HostCalls, HostFunction, Request, Sandbox, SandboxResult
 
 CLAIM = "ESCAPED"
 LATE_SECONDS = 8.0
 """How long after its limit a run may end on a busy machine. Code that is not stopped at all takes for ever."""
+UNCHECKED = "# ty: ignore\nif False:\n    no_such_name\n"
+"""Turns off the check of types where there is one: it is a courtesy, and not the wall that is judged here."""
 _BECOME_REAPER = 36
 
 
@@ -43,8 +46,7 @@ class Report:
     survivors: list[str] = field(default_factory=list)
 
 
-async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, size: int, full: bool) -> Report:
-    """`full`: the backend runs all of Python, so that the reason of a stop can be held to."""
+async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, size: int, abilities: Abilities) -> Report:
     report = Report()
     room = asyncio.Semaphore(size)
     async with Canaries(folder) as canaries:
@@ -54,7 +56,7 @@ async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, siz
             try:
                 done = await asyncio.gather(
                     *(
-                        _Trial(sandbox, case, canaries, number, full).attempted(room, size)
+                        _Trial(sandbox, case, canaries, number, abilities).attempted(room, size)
                         for number, case in enumerate(cases)
                     )
                 )
@@ -67,12 +69,12 @@ async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, siz
 
 
 class _Trial:
-    def __init__(self, sandbox: Sandbox, case: Case, canaries: Canaries, number: int, full: bool) -> None:
+    def __init__(self, sandbox: Sandbox, case: Case, canaries: Canaries, number: int, abilities: Abilities) -> None:
         self._sandbox = sandbox
         self._case = case
         self._canaries = canaries
         self._number = number
-        self._full = full
+        self._abilities = abilities
         self._target = canaries.target(number)
         self._attempt = Attempt()
 
@@ -109,7 +111,7 @@ class _Trial:
 
     def _request(self, code: str, first: bool) -> Request:
         return Request(
-            code=code,
+            code=code if self._abilities.python else UNCHECKED + code,
             frames={"table": self._canaries.frame_file} if self._case.frame and first else {},
             values={"target": self._target},
             limits=self._case.limits,
@@ -149,7 +151,7 @@ class _Trial:
             found.append(f"stopped by {result.reason} without a message")
         if len(result.output.encode()) > self._case.limits.output_bytes or len(result.message or "") > 20_000:
             found.append("it says more than it may")
-        if self._full and first and self._case.stops:
+        if self._abilities.python and first and self._case.stops:
             fits = result.reason in self._case.stops or (result.outcome == "ok" and self._case.may_end)
             if not fits:
                 told = f"{result.outcome}, {result.reason}: {(result.message or '')[:200]}"
@@ -157,7 +159,7 @@ class _Trial:
         return found
 
 
-def _functions(secret: str) -> dict[str, object]:
+def _functions(secret: str) -> dict[str, HostFunction]:
     async def lookup(name: Json, **options: Json) -> Json:
         return {"found": str(name)[:20]}
 

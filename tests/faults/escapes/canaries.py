@@ -1,4 +1,4 @@
-"""What the host has that no code may reach: secrets, listeners, a process, folders. Afterwards they say what happened."""
+"""What the host has that no code may reach: secrets, listeners, a process, folders; and what became of them."""
 
 import asyncio
 import contextlib

@@ -3,11 +3,10 @@
 import asyncio
 
 import pytest
-
 from tests.faults.escapes.attempts import Report, attempt_all
 from tests.faults.escapes.catalog import Case, all_cases
 from tests.faults.escapes.control import ControlSandbox
-from tests.sandboxes import NAMES, available_sandbox, is_full_python
+from tests.sandboxes import ABILITIES, Abilities, available_sandbox
 
 SIZE = 4
 CASES = {case.id: case for case in all_cases()}
@@ -15,7 +14,7 @@ CASES = {case.id: case for case in all_cases()}
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", NAMES, scope="session")
+        metafunc.parametrize("backend", list(ABILITIES), scope="session")
     if "case" in metafunc.fixturenames:
         metafunc.parametrize("case", CASES.values(), ids=lambda case: case.id)
     if "harmless" in metafunc.fixturenames:
@@ -40,7 +39,7 @@ def report(
         sandbox = asyncio.run(available_sandbox(backend, SIZE))
         folder = tmp_path_factory.mktemp(f"escapes-{backend}")
         chosen = _chosen(request.session, "case", backend)
-        reports[backend] = asyncio.run(attempt_all(sandbox, chosen, folder, SIZE, is_full_python(backend)))
+        reports[backend] = asyncio.run(attempt_all(sandbox, chosen, folder, SIZE, ABILITIES[backend]))
     return reports[backend]
 
 
@@ -48,7 +47,7 @@ def report(
 def control_report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
     chosen = _chosen(request.session, "harmless", None)
     folder = tmp_path_factory.mktemp("escapes-control")
-    return asyncio.run(attempt_all(ControlSandbox(), chosen, folder, SIZE, full=False))
+    return asyncio.run(attempt_all(ControlSandbox(), chosen, folder, SIZE, Abilities()))
 
 
 def _chosen(session: pytest.Session, parameter: str, backend: str | None) -> list[Case]:

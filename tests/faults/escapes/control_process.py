@@ -1,4 +1,4 @@
-"""Runs code with nothing around it: what the control backend starts. The request comes on stdin, the result goes to stdout."""
+"""Runs code with nothing around it, for the control. The request comes on stdin, the result goes to stdout."""
 
 import contextlib
 import io

@@ -1,6 +1,6 @@
 """A process of the host that minds its own business. It writes down each signal that it gets.
 
-Arguments: a secret, where to write, and a file to hold open. Prints where the secret lies in memory, and the descriptor.
+Arguments: a secret, where to write, and a file to hold open. Prints the address of the secret, and the descriptor.
 """
 
 import ctypes
