@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from scripted_model import ScriptedModel
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -20,7 +21,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing of the user's own settings or stores reaches a test."""
     folder = tmp_path / "home"
     folder.mkdir()
-    for name in [name for name in os.environ if name.startswith("ANSWERABLE_")]:
+    for name in [name for name in os.environ if name.startswith(("ANSWERABLE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("ANSWERABLE_HOME", str(folder / ".answerable"))
@@ -50,6 +51,14 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
     yield postgres_server.replace("/postgres?", f"/{name}?")
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def scripted_model() -> Iterator[ScriptedModel]:
+    """A language model on the loopback that says what the test tells it to; see `fixtures/scripted_model.py`."""
+    server = ScriptedModel()
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")

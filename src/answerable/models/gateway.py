@@ -1,0 +1,132 @@
+"""`Models`: the one object through which language models are reached."""
+
+import os
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+from httpx2 import AsyncClient
+from pydantic_ai.exceptions import FallbackExceptionGroup
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import RunContext as AgentContext
+
+from answerable.core.breaker import Breaker
+from answerable.core.clock import Clock, SystemClock
+from answerable.core.context import RunContext
+from answerable.core.errors import OperatorError
+from answerable.models import failures
+from answerable.models.budget import Budget
+from answerable.models.calls import Listener
+from answerable.models.config import ModelsConfig, Role
+from answerable.models.guarded import Caller, GuardedModel, Means
+from answerable.models.names import Target, target_of
+from answerable.models.providers import model_for, new_client
+from answerable.store.base import Budgets
+
+_FAILURES = 5
+_COOLDOWN = 30.0
+
+
+class Models:
+    def __init__(
+        self,
+        config: ModelsConfig,
+        budgets: Budgets,
+        *,
+        clock: Clock | None = None,
+        environment: Mapping[str, str] = os.environ,
+        random: Random | None = None,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        """`listeners` hear of every call; more can be given for a single run."""
+        clock = clock or SystemClock()
+        chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
+        self.budget = Budget(budgets, config.budget, clock)
+        self._means = Means(config, self.budget, clock, chance)
+        self._environment = environment
+        self._listeners = tuple(listeners)
+        self._clients: dict[str, AsyncClient] = {}
+        self._breakers: dict[str, Breaker] = {}
+        self._models: dict[str, tuple[Target, Model]] = {}
+
+    @property
+    def configured(self) -> bool:
+        return bool(self._means.config.named())
+
+    def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
+        """The model of a role, guarded on behalf of a run. Calls of sub-agents belong to the run that they work for."""
+        names = self._means.config.chain(role)
+        if not names:
+            raise OperatorError(
+                "No language model is set.",
+                code="model_missing",
+                hint="Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.2; see docs/agents.md.",
+            )
+        listeners = self._listeners if listener is None else (*self._listeners, listener)
+        caller = Caller(role, context, listeners)
+        guarded = [self._guarded(name, caller) for name in names]
+        return guarded[0] if len(guarded) == 1 else ChainModel(guarded)
+
+    def named(self, name: str, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
+        """One model by its name, without those that would take over."""
+        return self._guarded(name, Caller(role, context, () if listener is None else (listener,)))
+
+    async def close(self) -> None:
+        for client in self._clients.values():
+            await client.aclose()
+        self._clients.clear()
+        self._models.clear()
+
+    def _guarded(self, name: str, caller: Caller) -> GuardedModel:
+        target, model = self._models.get(name) or self._built(name)
+        return GuardedModel(model, target, self._breaker(target), self._means, caller)
+
+    def _built(self, name: str) -> tuple[Target, Model]:
+        target = target_of(name, self._means.config, self._environment)
+        if target.provider not in self._clients:
+            self._clients[target.provider] = new_client(self._means.config.timeouts)
+        self._models[name] = (target, model_for(target, self._clients[target.provider]))
+        return self._models[name]
+
+    def _breaker(self, target: Target) -> Breaker:
+        if target.provider not in self._breakers:
+            self._breakers[target.provider] = Breaker(target.provider, self._means.clock, _FAILURES, _COOLDOWN)
+        return self._breakers[target.provider]
+
+
+class ChainModel(WrapperModel):
+    """The models of a role in turn; when all have failed, one error that says why."""
+
+    def __init__(self, models: Sequence[Model]) -> None:
+        super().__init__(FallbackModel(*models, fallback_on=failures.falls_back))
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        try:
+            return await self.wrapped.request(messages, model_settings, model_request_parameters)
+        except FallbackExceptionGroup as group:
+            raise failures.all_failed(list(group.exceptions)) from group
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: AgentContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        opened = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
+        try:
+            async with opened as stream:
+                yield stream
+        except FallbackExceptionGroup as group:
+            raise failures.all_failed(list(group.exceptions)) from group

@@ -1,0 +1,278 @@
+"""One model and all that surrounds its calls: budget, breaker, time-outs, further attempts, a word to the listener."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from decimal import Decimal
+from random import Random
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import RunContext as AgentContext
+from pydantic_ai.usage import RequestUsage
+
+from answerable.core.breaker import Breaker
+from answerable.core.clock import Clock
+from answerable.core.context import RunContext
+from answerable.core.errors import AnswerableError
+from answerable.models import failures, tokens
+from answerable.models.budget import Budget, Reservation
+from answerable.models.calls import CANCELLED, DONE, Listener, ModelCalled
+from answerable.models.config import ModelsConfig, Role
+from answerable.models.names import Target
+from answerable.models.prices import BILLION, Used, cost_of, dollars, used
+from answerable.store.base import AccountLimit, Amount
+
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What all calls of a gateway share."""
+
+    config: ModelsConfig
+    budget: Budget
+    clock: Clock
+    random: Random
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose behalf a model is called."""
+
+    role: Role
+    context: RunContext
+    listeners: tuple[Listener, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that a call can use."""
+
+    input: int
+    output: int
+
+
+class GuardedModel(WrapperModel):
+    def __init__(self, wrapped: Model, target: Target, breaker: Breaker, means: Means, caller: Caller) -> None:
+        super().__init__(wrapped)
+        self.target = target
+        self.breaker = breaker
+        self.means = means
+        self.caller = caller
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        settings = self._bounded(model_settings)
+        bound = self._bound(messages, settings, model_request_parameters)
+        attempt = 1
+        while True:
+            try:
+                async with Call(self, attempt, bound) as call, asyncio.timeout(self.means.config.timeouts.total):
+                    response = await self.wrapped.request(messages, settings, model_request_parameters)
+                    call.answered(response)
+                return response
+            except AnswerableError as error:
+                await self._pause(attempt, error)
+            attempt += 1
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: AgentContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        settings = self._bounded(model_settings)
+        bound = self._bound(messages, settings, model_request_parameters)
+        attempt = 1
+        while True:
+            try:
+                async with AsyncExitStack() as opening:
+                    call = await opening.enter_async_context(Call(self, attempt, bound, streamed=True))
+                    opened = self.wrapped.request_stream(messages, settings, model_request_parameters, run_context)
+                    stream = await call.begin(opening, opened)
+                    open_stream = opening.pop_all()
+                break
+            except AnswerableError as error:
+                await self._pause(attempt, error)
+            attempt += 1
+        async with open_stream:
+            yield stream
+
+    def _bounded(self, settings: ModelSettings | None) -> ModelSettings:
+        """Every call has a longest reply, and attempts are ours to make."""
+        most = self.means.config.max_output_tokens
+        asked = (settings or {}).get("max_tokens")
+        return {**(settings or {}), "max_tokens": min(most, asked or most), "max_retries": 0}
+
+    def _bound(
+        self, messages: list[ModelMessage], settings: ModelSettings, parameters: ModelRequestParameters
+    ) -> Bound:
+        return Bound(tokens.at_most(messages, parameters), settings["max_tokens"])
+
+    async def _pause(self, attempt: int, error: AnswerableError) -> None:
+        """Waits before the next attempt, or raises if there is none. Who asks for more time than we have gets none."""
+        config = self.means.config
+        after = float(error.details.get("retry_after", 0))
+        if attempt >= config.attempts or error.stable_code not in failures.RETRIED or after > config.longest_wait:
+            raise error
+        longest = min(_LONGEST_PAUSE, config.longest_wait, _FIRST_PAUSE * 2 ** (attempt - 1))
+        await self.means.clock.sleep(max(after, self.means.random.uniform(0, longest)))
+
+
+class Call:
+    """One attempt, from the reservation to the settlement."""
+
+    def __init__(self, model: GuardedModel, attempt: int, bound: Bound, *, streamed: bool = False) -> None:
+        self._model = model
+        self._attempt = attempt
+        self._bound = bound
+        self._streamed = streamed
+        self._usage: RequestUsage | None = None
+        self._stream: StreamedResponse | None = None
+        self._ended = not streamed
+        self._reservation: Reservation | None = None
+        self._trial = False
+        self._began = 0.0
+
+    async def __aenter__(self) -> Self:
+        self._trial = self._model.breaker.enter()
+        try:
+            self._reservation = await self._reserved()
+        except BaseException:
+            self._model.breaker.leave(trial=self._trial, failed=None)
+            raise
+        self._began = time.perf_counter()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ended = self._typed(error)
+        outcome = self._outcome(ended)
+        failed = None if outcome == CANCELLED else outcome in failures.OF_PROVIDER
+        self._model.breaker.leave(trial=self._trial, failed=failed)
+        await self._settle(outcome)
+        if ended is not None and ended is not error:
+            raise ended from error
+
+    async def begin(self, opening: AsyncExitStack, opened: Any) -> StreamedResponse:
+        """Waits for the first event, so that what fails before it can be tried again."""
+        limits = self._model.means.config.timeouts
+        deadline = asyncio.get_running_loop().time() + limits.total
+        async with asyncio.timeout(min(limits.first_token, limits.total)):
+            stream: StreamedResponse = await opening.enter_async_context(opened)
+            self._stream = stream
+            events = aiter(stream)
+            first = await anext(events, None)
+        # The consumer's `aiter(stream)` hands out the iterator that is stored here.
+        stream._event_iterator = self._watched(first, events, stream, deadline)
+        return stream
+
+    def answered(self, response: ModelResponse) -> None:
+        self._usage = response.usage
+        self._check_not_refused(response.finish_reason)
+
+    async def _watched(
+        self,
+        first: ModelResponseStreamEvent | None,
+        events: AsyncIterator[ModelResponseStreamEvent],
+        stream: StreamedResponse,
+        deadline: float,
+    ) -> AsyncIterator[ModelResponseStreamEvent]:
+        event = first
+        while event is not None:
+            yield event
+            async with asyncio.timeout_at(deadline):
+                event = await anext(events, None)
+        self._usage, self._ended = stream.usage, True
+        self._check_not_refused(stream.finish_reason)
+
+    def _check_not_refused(self, finish_reason: str | None) -> None:
+        if finish_reason == "content_filter":
+            raise failures.refused(self._model.target.name)
+
+    def _typed(self, error: BaseException | None) -> BaseException | None:
+        if error is None or isinstance(error, AnswerableError) or not failures.is_foreign(error):
+            return error
+        return failures.typed(error, self._model.target, begun=self._received() > 0)
+
+    def _outcome(self, error: BaseException | None) -> str:
+        """Whoever stops reading before the end has cancelled the call."""
+        if isinstance(error, AnswerableError):
+            return error.stable_code
+        return DONE if error is None and self._ended else CANCELLED
+
+    async def _reserved(self) -> Reservation | None:
+        model = self._model
+        accounts = model.means.budget.accounts(model.caller.context)
+        if not accounts:
+            return None
+        bound = Used(self._bound.input, self._bound.output)
+        cost = cost_of(model.target, bound) if _limit_cost(accounts) else 0
+        return await model.means.budget.reserve(accounts, Amount(bound.total, cost or 0))
+
+    async def _settle(self, outcome: str) -> None:
+        spent, estimated = self._spent(outcome)
+        cost = cost_of(self._model.target, spent)
+        if self._usage is not None and cost is not None:
+            self._usage.cost = Decimal(cost) / BILLION
+        if self._reservation is not None:
+            await self._model.means.budget.settle(self._reservation, Amount(spent.total, cost or 0))
+        self._tell(outcome, spent, cost, estimated)
+
+    def _spent(self, outcome: str) -> tuple[Used, bool]:
+        """What the provider counted. Where it did not say, the most that it can have counted."""
+        usage = self._usage or (self._stream.usage if self._stream is not None else None)
+        if usage is not None and usage.total_tokens:
+            return used(usage), False
+        if outcome in failures.UNPAID:
+            return Used(), False
+        if self._stream is not None:
+            return Used(self._bound.input, min(self._received(), self._bound.output)), True
+        return Used(self._bound.input, self._bound.output if self._usage is None else 0), True
+
+    def _received(self) -> int:
+        """Bytes of the reply that have arrived: no fewer than its tokens."""
+        if self._stream is None:
+            return 0
+        return sum(len(text.encode(errors="replace")) for text in tokens.texts(self._stream.get()))
+
+    def _tell(self, outcome: str, spent: Used, cost: int | None, estimated: bool) -> None:
+        caller, target = self._model.caller, self._model.target
+        first = self._stream.time_to_first_chunk(self._began) if self._stream is not None else None
+        called = ModelCalled(
+            run=caller.context.run,
+            role=caller.role,
+            provider=target.provider,
+            model=target.model,
+            attempt=self._attempt,
+            outcome=outcome,
+            streamed=self._streamed,
+            input_tokens=spent.input,
+            output_tokens=spent.output,
+            cached_tokens=spent.cached,
+            cost=dollars(cost),
+            estimated=estimated,
+            duration_ms=(time.perf_counter() - self._began) * 1000,
+            first_token_ms=None if first is None else first * 1000,
+        )
+        for listener in caller.listeners:
+            listener(called)
+
+
+def _limit_cost(accounts: Sequence[AccountLimit]) -> bool:
+    return any(account.cost is not None for account in accounts)
