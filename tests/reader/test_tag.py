@@ -19,3 +19,9 @@ from answerable.reader.tag import find_cues
 )
 def test_cues(text: str, tags: list[str]) -> None:
     assert [cue.tag for cue in find_cues(normalise(text).tokens)] == tags
+
+
+def test_or_before_a_number_begins_another_comparison() -> None:
+    tags = [cue.tag for cue in find_cues(normalise("above 8 or below 5").tokens)]
+    assert tags == ["GT", "EITHER", "LT"]
+    assert [cue.tag for cue in find_cues(normalise("5 or below").tokens)] == ["LE"]

@@ -6,18 +6,21 @@ from itertools import product
 from math import exp, log
 from typing import NamedTuple
 
+from answerable.reader.combinations import of_conditions, of_two_tables
 from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, all_drafts, own_columns
 from answerable.reader.joins import NoPath, join_tree
-from answerable.reader.options import Having, Options, Part, Sorting, Test, count_places, logit
+from answerable.reader.options import count_places
+from answerable.reader.pieces import Having, Options, Part, Sorting, Test, logit
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Schema
 from answerable.reader.shape import Shape, select_score, shape_of, shape_scores
 from answerable.reader.to_plan import tables_of
 
-MAX_CANDIDATES = 80
+MAX_CANDIDATES = 100
 _SELECT_SETS = 12
 _WHERE_SETS = 6
 _BASES = 100
+_LIKELY = 0.45
 
 Chances = Mapping[str, Mapping[str, float]]
 
@@ -63,7 +66,9 @@ class Composer:
         self.chances = chances
         self.two_ways = _two_ways(self.schema)
         self._trees: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
-        self.likely_tables = [t for t, chance in enumerate(options.tables) if chance > 0.45]
+        ranked = sorted(range(len(options.tables)), key=lambda t: -options.tables[t])
+        self.likely_tables = sorted(t for t in ranked if options.tables[t] > _LIKELY)
+        self.possible_tables = [t for t in ranked if 0.05 < options.tables[t] <= _LIKELY][:2]
 
     def candidates(self) -> list[Candidate]:
         best: dict[Draft, Candidate] = {}
@@ -87,7 +92,8 @@ class Composer:
         if not draft.group or draft.group[0].column is None:
             return False
         group = self.schema.columns[draft.group[0].column]
-        if not group.source.unique or tables_of(draft, self.schema) != {group.table}:
+        names_rows = group.key or group.id == self.schema.tables[group.table].display
+        if not (group.source.unique and names_rows) or tables_of(draft, self.schema) != {group.table}:
             return False
         terms = [*draft.select, *(o.term for o in draft.order), *(c.left for c in draft.having)]
         return any(term == ROWS for term in terms)
@@ -158,6 +164,7 @@ class Composer:
             score = sum(logit(part.chance) for part in chosen) * 0.6
             for terms, cost in self._orders(chosen):
                 sets[terms] = max(score - cost, sets.get(terms, -99.0))
+        sets[()] = 0.0
         ranked = sorted(sets.items(), key=lambda item: -item[1] - self._select_prior(item[0]))
         return [SelectSet(terms, score) for terms, score in ranked[:_SELECT_SETS]]
 
@@ -167,8 +174,7 @@ class Composer:
         yield first, 0.0
         if len(chosen) > 1:
             yield tuple(part.term for part in sorted(chosen, key=lambda p: (p.last, p.place))), 0.4
-            if len(chosen) == 2 and (first[0].function is None) != (first[1].function is None):
-                yield first[::-1], 0.3
+            yield (*first[1:], first[0]), 0.3 if len(chosen) == 2 and _counts_one_of(first) else 1.2
             functions = {term.function for term in first if term.function not in (None, "count")}
             if len(functions) == 1 and any(term.function is None for term in first):
                 function = functions.pop()
@@ -212,12 +218,19 @@ class Composer:
         counted = any(term.function for term in select.terms)
         by_aggregate = any(order.term.function for order in draft.order)
         if having is None and not (plain and (counted or by_aggregate)) and not (by_aggregate and not counted):
-            if not (draft.order and counted and not plain) or draft.limit == 1:
+            if by_aggregate:
+                yield from self._unnamed_groups(draft)
+            elif not (draft.order and counted and not plain) or draft.limit == 1:
                 yield draft, 0.0
             if counted and not plain and having is None and "EACH" in self.scene.cue_tags:
                 yield from self._shown_groups(draft)
             return
         for column, chance in self._group_columns(plain):
+            yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
+
+    def _unnamed_groups(self, draft: Draft) -> Iterator[tuple[Draft, float]]:
+        """How many there are in the largest group, whichever that is."""
+        for column, chance in self.options.groups[:3]:
             yield draft._replace(group=(Term(column),)), 0.3 * logit(chance)
 
     def _shown_groups(self, draft: Draft) -> Iterator[tuple[Draft, float]]:
@@ -248,7 +261,7 @@ class Composer:
         """The tables that take part: only those of the named columns, or also the likely ones without a column."""
         draft = draft._replace(where=tuple((test.condition,) for test in tests))
         named = [self.schema.columns[c].table for c in own_columns(draft)]
-        likely = frozenset(self.likely_tables) - set(named)
+        likely = frozenset(self._likely_for(draft)) - set(named)
         for entity in self._entities(draft, named):
             seen = set()
             for extra in ((), *((table,) for table in sorted(likely)), tuple(sorted(likely))):
@@ -256,6 +269,13 @@ class Composer:
                 if joined is not None and joined not in seen:
                     seen.add(joined)
                     yield draft._replace(entity=entity, extra=frozenset(extra) - {entity, *named})
+
+    def _likely_for(self, draft: Draft) -> list[int]:
+        """Where rows are counted, what is counted may be a table that is hardly mentioned."""
+        counted = draft.having or any(order.term == ROWS for order in draft.order) or ROWS in draft.select
+        if not (draft.group and counted):
+            return self.likely_tables
+        return [*self.likely_tables, *self.possible_tables]
 
     def _joined(self, entity: int, needed: frozenset[int]) -> frozenset[int] | None:
         """All tables that take part once the needed ones are joined; nothing when they cannot be."""
@@ -286,6 +306,8 @@ class Composer:
         yield from self._inner_tests(draft, tests)
         yield from self._other_ways(draft)
         yield from self._memberships(draft)
+        yield from of_two_tables(draft, self.scene)
+        yield from of_conditions(draft, tests, self.scene)
         if any(cue.tag == "NEG" for cue in self.scene.cues):
             yield from self._negations(draft, tests)
 
@@ -372,21 +394,21 @@ class Composer:
         except NoPath:
             return
         left, right = path[0].pairs[0]
-        if not self.schema.columns[left].source.unique:
-            return
         inner = tuple(c for c in draft.where if self._table_of(c[0]) == table)
         rest = tuple(c for c in draft.where if c not in inner)
         sub = Draft(path[0].end, (Term(right),), where=inner)
         yield draft._replace(where=(*rest, (Condition(Term(left), "in", sub),)), extra=frozenset()), "member"
 
     def _other_ways(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
-        """A table that points to another in two ways is joined by the one that is not compared already."""
-        fixed = {
-            c.left.column for clause in draft.where for c in clause if c.operator == "=" and c.left.column is not None
-        }
-        avoid = frozenset(column for column in fixed if column in self.two_ways)
-        if avoid:
-            yield draft._replace(avoid=avoid), "avoid"
+        """A table that points to another in two ways may be joined by the other one."""
+        if not self.two_ways:
+            return
+        named = tables_of(draft, self.schema)
+        tree = join_tree(self.schema, draft.entity, named, draft.avoid) if len(named) > 1 else []
+        used = {column for edge in tree for pair in edge.pairs for column in pair}
+        compared = {c.left.column for clause in draft.where for c in clause if c.operator == "="}
+        for column in sorted(column for column in self.two_ways if column in used or column in compared):
+            yield draft._replace(avoid=frozenset({column})), "avoid"
 
     def _distinct(self, draft: Draft, evidence: Evidence) -> Iterator[tuple[Draft, Evidence]]:
         plain = draft.select and all(term.function is None for term in draft.select) and not draft.group
@@ -394,9 +416,15 @@ class Composer:
             plain
             and draft.limit is None
             and draft.combination is None
-            and self.chances["distinct"].get("1", -9.0) > log(0.12)
+            and self.chances["distinct"].get("1", -9.0) > log(0.03)
+            and self._may_repeat(draft)
         ):
             yield draft._replace(distinct=True), evidence
+
+    def _may_repeat(self, draft: Draft) -> bool:
+        alone = tables_of(draft, self.schema) == {draft.entity}
+        unique = any(t.column is not None and self.schema.columns[t.column].source.unique for t in draft.select)
+        return not (alone and unique)
 
     def _pairs(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
         """Two conditions on one column: either, or both at once by two rows."""
@@ -458,6 +486,11 @@ class Composer:
                 found.append(number)
         found.extend(t for t in self.likely_tables if t not in found)
         return [t for t in dict.fromkeys(found) if t != entity][:3]
+
+
+def _counts_one_of(terms: tuple[Term, ...]) -> bool:
+    """A column and what is calculated beside it: either may come first."""
+    return (terms[0].function is None) != (terms[1].function is None)
 
 
 def _sorts_one_row(draft: Draft) -> bool:

@@ -38,6 +38,8 @@ NUMBER_WORDS = {word: number for number, word in enumerate(_SMALL_NUMBERS.split(
     "hundred": 100,
     "thousand": 1000,
     "million": 1_000_000,
+    "twice": 2,
+    "thrice": 3,
 }
 ORDINALS = {"second": 2, "third": 3, "fourth": 4, "fifth": 5, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5}
 _SCALES = {"k": 1000, "m": 1_000_000}

@@ -1,15 +1,13 @@
 """Options for each clause, with how likely each is: what the composer combines into candidates."""
 
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
-from math import log
-from typing import NamedTuple
 
-from answerable.reader.draft import ROWS, Condition, Draft, Operator, Order, Term, Values
+from answerable.reader.comparisons import comparing_tests
+from answerable.reader.draft import ROWS, Condition, Operator, Order, Term, Values
 from answerable.reader.features import FUNCTION_TAGS
 from answerable.reader.link import Mention, ValueMention
-from answerable.reader.roles import Roles, functions_said
+from answerable.reader.pieces import Having, Options, Part, Sorting, Test
+from answerable.reader.roles import Roles
 from answerable.reader.scene import Scene
 from answerable.reader.tag import OPERATORS, Cue
 
@@ -18,61 +16,11 @@ _DOWN = frozenset({"MAX", "MOST", "COMMON", "OLD"})
 _TEXT_CUES = {"LIKE": "contains", "STARTS": "starts_with", "ENDS": "ends_with"}
 
 
-class Part(NamedTuple):
-    """A piece of the query with the place in the question that it comes from."""
-
-    term: Term
-    place: float
-    chance: float
-    last: float = 0.0
-    """The last place where it could come from; lists of what to show often stand at the end."""
-
-
-class Test(NamedTuple):
-    """A condition with the tokens that it accounts for."""
-
-    condition: Condition
-    start: int
-    end: int
-    chance: float
-    negated: bool = False
-    """Stands in the scope of a negation."""
-
-
-class Sorting(NamedTuple):
-    order: tuple[Order, ...]
-    limit: int | None
-    chance: float
-
-
-class Having(NamedTuple):
-    condition: Condition
-    place: int
-    chance: float
-
-
-@dataclass
-class Options:
-    parts: list[Part]
-    tests: list[list[Test]]
-    """For each phrase its possible conditions; one of them, or none, is used."""
-    nested: list[Test]
-    sortings: list[Sorting]
-    havings: list[Having]
-    tables: list[float]
-    groups: list[tuple[int, float]]
-
-
-def logit(chance: float) -> float:
-    bounded = min(max(chance, 0.002), 0.998)
-    return log(bounded / (1.0 - bounded))
-
-
 def gather(scene: Scene, roles: Roles) -> Options:
     return Options(
         parts=_parts(scene, roles),
         tests=[*_value_tests(scene, roles), *_number_tests(scene, roles)],
-        nested=_nested_tests(scene, roles),
+        nested=comparing_tests(scene, roles),
         sortings=_sortings(scene, roles),
         havings=_havings(scene, roles),
         tables=roles.tables,
@@ -107,7 +55,7 @@ def _parts(scene: Scene, roles: Roles) -> list[Part]:
 
 def _place(scene: Scene, column: int, mention: Mention | None) -> float:
     if mention is not None:
-        return float(mention.start)
+        return mention.start + 0.01 * mention.end  # of `dates of birth and death` each ends at its own word
     tables = scene.tables.get(scene.schema.columns[column].table, ())
     return min((float(m.start) for m in tables), default=0.0) + 0.3
 
@@ -241,42 +189,6 @@ def operator_at(scene: Scene, place: int) -> Operator:
     return OPERATORS[best.tag]  # type: ignore[return-value]
 
 
-def _nested_tests(scene: Scene, roles: Roles) -> list[Test]:
-    """More than the average: a column compared with an aggregate of itself."""
-    found = []
-    for cue in scene.cues_of("GT", "LT", "GE", "LE"):
-        for function in functions_said(scene):
-            if function == "sum":
-                continue
-            said = _cue_after(scene, function, cue.end)
-            if said is None:
-                continue
-            for column, chance in _compared_columns(scene, roles, cue):
-                table = scene.schema.columns[column].table
-                inner = Draft(table, (Term(column, function),))  # type: ignore[arg-type]
-                condition = Condition(Term(column), OPERATORS[cue.tag], inner)  # type: ignore[arg-type]
-                found.append(Test(condition, cue.start, said.end, chance))
-    return sorted(found, key=lambda test: -test.chance)[:4]
-
-
-def _cue_after(scene: Scene, function: str, place: int) -> Cue | None:
-    tags = FUNCTION_TAGS[function]
-    return next((cue for cue in scene.cues if cue.tag in tags and 0 <= cue.start - place <= 6), None)
-
-
-def _compared_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterable[tuple[int, float]]:
-    scored = []
-    for column, mentions in scene.columns.items():
-        view = scene.schema.columns[column]
-        if not view.numeric or view.key:
-            continue
-        gap = min(min(abs(m.start - cue.end), abs(cue.start - m.end)) for m in mentions)
-        strength = max(m.score for m in mentions)
-        scored.append((strength * 0.9**gap * (0.3 + roles.tables[view.table]), column))
-    scored.sort(reverse=True)
-    return [(column, min(0.9, score)) for score, column in scored[:3]]
-
-
 # Order
 
 
@@ -363,7 +275,11 @@ def _havings(scene: Scene, roles: Roles) -> list[Having]:
     for place in scene.numbers:
         chance = roles.number_roles[place]["having"]
         number = scene.tokens[place].value
-        if chance < 0.05 or number is None:
+        if number is None:
+            continue
+        if _said_as_times(scene, place):
+            chance = max(chance, 0.4)
+        if chance < 0.03:
             continue
         operator = operator_at(scene, place)
         found.append(Having(Condition(ROWS, operator, number), place, chance))
@@ -374,6 +290,11 @@ def _havings(scene: Scene, roles: Roles) -> list[Having]:
     if "ONCE" in scene.cue_tags:
         found.append(Having(Condition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
     return sorted(found, key=lambda having: -having.chance)[:4]
+
+
+def _said_as_times(scene: Scene, place: int) -> bool:
+    """Twice, five times: how often something happens is counted."""
+    return scene.words[place] in ("twice", "thrice") or scene.words[place + 1 : place + 2] == ["times"]
 
 
 def _groups(roles: Roles) -> list[tuple[int, float]]:

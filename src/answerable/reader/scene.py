@@ -133,7 +133,7 @@ def _is_ordinary(value: ValueMention, question: Question, named: dict[int, float
     capital = any(token.capital for token in tokens) and value.start > 0
     if len(tokens) > 1 or capital:
         return all(place in cues for place in range(value.start, value.end)) and not capital
-    if tokens[0].kind == "number":
+    if tokens[0].value is not None:
         return True
     place = value.start
     return place in cues or named.get(place, 0.0) >= 0.9 or (value.score < 1.0 and named.get(place, 0.0) > 0.3)

@@ -132,6 +132,12 @@ def _cue_at(words: list[str], place: int) -> Cue | None:
     if words[place] in _COMPARATIVES and words[place + 2 : place + 3] == ["than"]:
         return Cue(_COMPARATIVES[words[place]], place, place + 1)
     for phrase, tag in _BY_FIRST_WORD.get(words[place], ()):
-        if tuple(words[place : place + len(phrase)]) == phrase:
+        if tuple(words[place : place + len(phrase)]) == phrase and not _starts_another(words, place, phrase):
             return Cue(tag, place, place + len(phrase))
     return None
+
+
+def _starts_another(words: list[str], place: int, phrase: tuple[str, ...]) -> bool:
+    """Over 8 or under 5: `or under` ends a comparison only where no number follows, and numbers have no word here."""
+    after = place + len(phrase)
+    return phrase[0] in ("or", "and") and len(phrase) > 1 and words[after : after + 1] == [""]
