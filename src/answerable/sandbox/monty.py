@@ -14,19 +14,21 @@ from dataclasses import replace
 
 from pydantic_monty import Monty, __version__
 
-from answerable.core.errors import AnswerableError, InternalError, OperatorError
+from answerable.core.errors import AnswerableError, InternalError
 from answerable.core.values import Json
 from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, Request, SandboxResult
 from answerable.sandbox.exchange import answered
 from answerable.sandbox.monty_faults import too_long
+from answerable.sandbox.monty_pool import MontyPool, binary
 from answerable.sandbox.monty_run import Answer, Held, MontyRun, fingerprint
 from answerable.sandbox.results import Place, Stopped, result_of
 
 WALLS: Mapping[str, str] = {
-    "language": "an interpreter without files, network, processes or native code",
-    "process": "a worker process with an empty environment",
+    "language": "an interpreter of its own, with its own small library",
+    "files": "none in the language",
+    "network": "none in the language but the host's functions",
+    "processes": "none in the language; a process of its own with an empty environment",
 }
-_RUNS_PER_PROCESS = 1_000
 _REMEMBERED = 512
 """Pieces of code whose types were found right, and need not be checked again."""
 
@@ -37,18 +39,21 @@ class MontySandbox:
     def __init__(self, size: int = 2) -> None:
         """`size`: how many can run at the same time, each in its process."""
         self._size = size
-        self._pool: Monty | None = None
+        self._pool: MontyPool | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(size)
         self._typed: OrderedDict[bytes, None] = OrderedDict()
         self._running: set[MontyRun] = set()
 
     async def available(self) -> Availability:
+        if binary() is None:
+            remedy = "Install it again: `pip install pydantic-monty`."
+            return Availability(self.name, False, "The program `monty` is not installed.", remedy=remedy)
         return Availability(self.name, True, f"Monty {__version__}", WALLS)
 
     async def start(self) -> None:
         if self._pool is None:
-            self._pool = await asyncio.to_thread(_opened, self._size)
+            self._pool = await asyncio.to_thread(MontyPool, self._size)
             self._threads = ThreadPoolExecutor(self._size, "monty")
 
     async def close(self) -> None:
@@ -58,7 +63,7 @@ class MontySandbox:
         if threads is not None:
             await asyncio.to_thread(threads.shutdown, cancel_futures=True)
         if pool is not None:
-            await asyncio.to_thread(pool.__exit__, None, None, None)
+            await asyncio.to_thread(pool.close)
 
     async def run(self, request: Request) -> SandboxResult:
         ended = await self._run(request, pausing=False)
@@ -103,7 +108,7 @@ class MontySandbox:
         if self._pool is None or self._threads is None:
             raise InternalError("The sandbox was not started.")
         self._running.add(run)
-        working = asyncio.get_running_loop().run_in_executor(self._threads, job, self._pool)
+        working = asyncio.get_running_loop().run_in_executor(self._threads, job, self._pool.monty)
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
                 return await asyncio.shield(working)
@@ -122,18 +127,6 @@ class MontySandbox:
         self._typed.move_to_end(code)
         if len(self._typed) > _REMEMBERED:
             self._typed.popitem(last=False)
-
-
-def _opened(size: int) -> Monty:
-    try:
-        pool = Monty(min_processes=size, max_processes=size, max_checkouts_per_worker=_RUNS_PER_PROCESS)
-        return pool.__enter__()
-    except (OSError, RuntimeError) as error:
-        raise OperatorError(
-            f"The sandbox monty cannot run here: {error}.",
-            code="sandbox_unavailable",
-            hint="Install it again: `pip install pydantic-monty`.",
-        ) from error
 
 
 def _answers(request: Request, pausing: bool) -> Answer:

@@ -4,6 +4,8 @@ The thread waits for the interpreter, and the interpreter for the answers of the
 `stop`: the process is killed, and the thread comes back at once with whatever was heard until then.
 """
 
+import ast
+import functools
 import hashlib
 import os
 import signal
@@ -48,6 +50,10 @@ _LOOKUPS = 200
 _ARGUMENTS = 4 << 20
 _MB = 1 << 20
 _PART = "answerable_part"
+_NO_VALUES = frozenset(
+    {"function", "coroutine", "type", "module", "range", "partial", "Pattern", "Match"}
+    | {"dict_keys", "dict_values", "dict_items", "count", "cycle", "repeat"}
+)
 
 
 class Held(Exception):
@@ -164,7 +170,7 @@ class MontyRun:
                 return following
             state = following
         self.typed = True
-        self._keep(_result(session, state))
+        self._keep(session, *_result(session, state))
         return None
 
     def _next(self, state: FunctionSnapshot | NameLookupSnapshot | FutureSnapshot) -> State | Paused:
@@ -224,10 +230,13 @@ class MontyRun:
         if self.heard.stopped is not None:
             self.stop(self.heard.stopped)
 
-    def _keep(self, result: Any) -> None:
+    def _keep(self, session: MontySession, result: Any, named: bool) -> None:
         limit = self.request.limits.result_mb * _MB
         into = self.request.into
-        Size(limit).of(result)
+        size = Size(limit)
+        size.of(result)
+        if named and size.doubtful:
+            _check_texts(session)
         rows = rows_in(result) if into is not None else None
         if rows is None or into is None:
             self.heard.done = {"outcome": "ok", "value": Plain().of(result)}
@@ -247,9 +256,17 @@ class MontyRun:
 
 def _stubs(request: Request) -> str:
     """What the code may take for granted, for the check of its types."""
+    described = _described(request.host.stubs)
+    functions = [f"{name}: Any" for name in request.host.functions if name not in described]
     frames = [f"{name}: list[dict[str, Any]]" for name in request.frames]
     values = [f"{name}: Any" for name in request.values]
-    return "\n".join(["from typing import Any", request.host.stubs, *frames, *values])
+    return "\n".join(["from typing import Any", request.host.stubs, *functions, *frames, *values])
+
+
+@functools.lru_cache(maxsize=64)
+def _described(stubs: str) -> frozenset[str]:
+    """The functions that have a signature."""
+    return frozenset(node.name for node in ast.parse(stubs).body if isinstance(node, ast.FunctionDef))
 
 
 def fingerprint(request: Request) -> bytes:
@@ -273,24 +290,25 @@ def _limits(limits: SandboxLimits) -> ResourceLimits:
     }
 
 
-def _result(session: MontySession, last: MontyComplete) -> Any:
-    """The variable `result`, or the value of the last line if that was never set."""
+def _result(session: MontySession, last: MontyComplete) -> tuple[Any, bool]:
+    """The variable `result` and yes, or the value of the last line and no if that was never set."""
     state = session.feed_start("result", skip_type_check=True)
-    if not isinstance(state, MontyComplete):
-        return last.output
-    value = state.output
-    if isinstance(value, str) and value.startswith("<") and not _is_text(session):
-        raise Unreturnable(f"The result is {value}: a thing to call or to await, not a value.")
-    return value
+    return (state.output, True) if isinstance(state, MontyComplete) else (last.output, False)
 
 
-def _is_text(session: MontySession) -> bool:
-    """Functions and coroutines come out as a text about them, so the interpreter is asked."""
+def _check_texts(session: MontySession) -> None:
+    """What is no value (a function, a circle) comes out as a text about it; the interpreter knows it from true text."""
     try:
-        session.feed_run("result.isascii()", skip_type_check=True)
-    except MontyRuntimeError:
-        return False
-    return True
+        session.feed_run("import json as answerable_json\nanswerable_json.dumps(result)", skip_type_check=True)
+    except MontyRuntimeError as error:
+        text = error.display("type-msg")
+        kind = text.removeprefix("TypeError: Object of type ").removesuffix(" is not JSON serializable")
+        if kind in _NO_VALUES or kind.endswith("iterator"):
+            raise Unreturnable(
+                f"The result holds a {kind}, which is no value; call it, or make a list of it."
+            ) from error
+        if "Circular" in text:
+            raise Unreturnable("The result contains itself.") from error
 
 
 def _named(name: str) -> Callable[[], None]:

@@ -32,38 +32,60 @@ def chunks_of(path: Path) -> Iterator[Rows]:
         yield part.to_dicts()
 
 
-def fields_of(value: Any) -> Any:
-    """The fields of an object of a class that the code defined; anything else as it is."""
-    return value.attributes if isinstance(value, MontyClassProxy) and value.is_dataclass else value
+class _Walk:
+    """Remembers what it has seen by identity, and keeps that alive so that an identity stays one."""
+
+    def __init__(self) -> None:
+        self._alive: list[Any] = []
+
+    def fields_of(self, value: Any) -> Any:
+        """The fields of an object of a data class that the code defined; anything else as it is."""
+        if isinstance(value, MontyClassProxy) and value.is_dataclass:
+            value = value.attributes
+            self._alive.append(value)
+        return value
 
 
-class Size:
+class Size(_Walk):
     """How large a value is once everything in it is written out; one list in two places counts twice."""
 
     def __init__(self, limit: int) -> None:
+        super().__init__()
         self._limit = limit
-        self._known: dict[int, int] = {}
+        self._known: dict[int, tuple[int, int]] = {}
+        self.doubtful = False
+        """Whether there is a text that may be one about something else, such as `<function 'f' at 0xc>`."""
 
-    def of(self, value: Any, depth: int = DEPTH) -> int:
+    def of(self, value: Any) -> int:
         """Raises `TooLarge`, or `Unreturnable` for a value that is nested too deeply."""
+        return self._size_and_height(value, DEPTH)[0]
+
+    def _size_and_height(self, value: Any, room: int) -> tuple[int, int]:
         if type(value) in _LEAVES:
-            return _ITEM
-        if isinstance(value, str | bytes):
-            return _ITEM + len(value)
+            return _ITEM, 0
         known = self._known.get(id(value))
-        if known is not None:
-            return known
-        if depth == 0:
-            raise Unreturnable(f"The result is nested more than {DEPTH} deep.")
-        size = _ITEM + sum(self.of(part, depth - 1) for part in _parts(value))
-        if size > self._limit:
+        if known is None:
+            known = self._text(value) if isinstance(value, str | bytes) else self._container(value, room)
+            self._known[id(value)] = known
+        if known[0] > self._limit:
             raise TooLarge
-        self._known[id(value)] = size
-        return size
+        if known[1] > room:
+            raise Unreturnable(f"The result is nested more than {DEPTH} deep.")
+        return known
+
+    def _text(self, value: str | bytes) -> tuple[int, int]:
+        if value[-1:] in (">", ")", "]", "}"):
+            self.doubtful = True
+        return _ITEM + len(value), 0
+
+    def _container(self, value: Any, room: int) -> tuple[int, int]:
+        if room < 0:
+            return 0, 1
+        parts = [self._size_and_height(part, room - 1) for part in _parts(self.fields_of(value))]
+        return _ITEM + sum(size for size, _ in parts), 1 + max((height for _, height in parts), default=0)
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    value = fields_of(value)
     if isinstance(value, dict):
         yield from value.keys()
         yield from value.values()
@@ -71,24 +93,26 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from value
 
 
-class Plain:
+class Plain(_Walk):
     """A value as JSON holds it. What was one list in two places stays one list."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._known: dict[int, Json] = {}
 
     def of(self, value: Any) -> Json:
         """Raises `Unreturnable`. The value must have been measured: this does not ask how deep it is."""
-        if type(value) in _LEAVES and type(value) is not float and type(value) is not int:
+        if value is None or isinstance(value, bool):
             return value
-        known = self._known.get(id(value))
-        if known is None:
-            known = self._known[id(value)] = self._made(fields_of(value))
-        return known
+        if id(value) not in self._known:
+            self._known[id(value)] = self._made(self.fields_of(value))
+        return self._known[id(value)]
 
     def _made(self, value: Any) -> Json:
         if isinstance(value, dict):
             keys = plain(dict.fromkeys(value))
+            if len(keys) != len(value):
+                raise Unreturnable("The result holds a dictionary with two keys that are the same as text.")
             return dict(zip(keys, map(self.of, value.values()), strict=True))
         if isinstance(value, list | tuple):
             return [self.of(item) for item in value]

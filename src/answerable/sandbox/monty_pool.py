@@ -1,0 +1,59 @@
+"""The worker processes of Monty: opened together, and gone with the process that opened them, however that ends."""
+
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from pydantic_monty import Monty
+
+from answerable.core.errors import OperatorError
+from answerable.sandbox import monty_launch
+
+_RUNS_PER_PROCESS = 1_000
+"""After so many a process is replaced, whatever it did."""
+
+
+class MontyPool:
+    def __init__(self, size: int) -> None:
+        """Starts them. An `OperatorError` if the interpreter cannot be started here."""
+        self._open = ExitStack()
+        try:
+            folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="answerable-monty-")))
+            options = {"min_processes": size, "max_processes": size, "max_checkouts_per_worker": _RUNS_PER_PROCESS}
+            self.monty = self._open.enter_context(Monty(binary_path=_program(folder), **options))
+        except (OSError, RuntimeError) as error:
+            self._open.close()
+            raise OperatorError(
+                f"The sandbox monty cannot run here: {error}.",
+                code="sandbox_unavailable",
+                hint="Install it again: `pip install pydantic-monty`.",
+            ) from error
+
+    def close(self) -> None:
+        self._open.close()
+
+
+def binary() -> str | None:
+    """Where the interpreter is installed."""
+    beside = Path(sysconfig.get_path("scripts")) / "monty"
+    return str(beside) if beside.is_file() else shutil.which("monty")
+
+
+def _program(folder: Path) -> str | None:
+    """A worker does not notice that its host was killed while it computes; started this way it does.
+
+    Where programs cannot be started from the temporary folder, it ends when the time of its code is over.
+    """
+    found = binary()
+    if found is None or sys.platform != "linux":
+        return found
+    script = folder / "monty"
+    words = [sys.executable, "-I", "-S", monty_launch.__file__, found]
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    script.chmod(0o500)
+    return str(script) if os.access(script, os.X_OK) else found
