@@ -4,14 +4,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from answerable import demo
+from answerable.agents.programs import ProgramStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.present import PresentStep
+from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.base import Limits
@@ -36,10 +39,14 @@ async def open_service(
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     mind = ReaderMind(sources, clock)
     sql = SqlStep(sources, store.artifacts, limits)
+    sandboxes = Sandboxes(settings.sandbox_options)
+    python = PythonStep(sandboxes, store.artifacts, settings.sandbox_limits)
     kinds: dict[str, StepKind] = {
         "understand": UnderstandStep(mind, store.threads, store.capsules, settings.history_window),
         "subgraph": SubgraphStep(),
         "sql": sql,
+        "python": python,
+        "program": ProgramStep(sources, store.capsules),
         "present": PresentStep(store.artifacts, store.capsules, clock),
     }
     engine = Engine(kinds, store.events, clock)
@@ -48,6 +55,7 @@ async def open_service(
         engine=engine,
         sources=sources,
         sql=sql,
+        python=python,
         mind=mind,
         clock=clock,
         default_source=settings.source,
@@ -57,3 +65,4 @@ async def open_service(
         yield service
     finally:
         await service.close()
+        await sandboxes.close()

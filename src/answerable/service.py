@@ -15,11 +15,13 @@ from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, kind_of, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
-from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
+from answerable.core.ids import ArtifactId, NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
-from answerable.engine.steps.sql import SqlConfig, SqlOutput, SqlStep
+from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.python import Program, PythonStep
+from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.engine.steps.understand import Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
@@ -41,6 +43,7 @@ class Service:
         engine: Engine,
         sources: SourceRegistry,
         sql: SqlStep,
+        python: PythonStep,
         mind: ReaderMind,
         clock: Clock,
         default_source: str,
@@ -50,6 +53,7 @@ class Service:
         self.sources = sources
         self._engine = engine
         self._sql = sql
+        self._python = python
         self._mind = mind
         self._clock = clock
         self.default_source = default_source
@@ -230,7 +234,7 @@ class Service:
                 return
             await live.beyond(seen)
 
-    async def query(self, config: SqlConfig, scope: Scope = LOCAL) -> SqlOutput:
+    async def query(self, config: SqlConfig, scope: Scope = LOCAL) -> Produced:
         """Runs one query beside any run: nothing is recorded but its rows."""
         return await self._sql.query(config, scope)
 
@@ -245,17 +249,26 @@ class Service:
         capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
 
         async def again(step: StepRecord) -> Rerun:
-            assert step.source is not None
             assert step.artifact is not None
-            fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
+            fresh, fingerprint = await self._again(step, scope)
             return Rerun(
                 recorded=await self.store.artifacts.path(scope, step.artifact),
-                fresh=await self.store.artifacts.path(scope, fresh.frame.artifact),
-                artifact=fresh.frame.artifact,
-                fingerprint=fresh.fingerprint,
+                fresh=await self.store.artifacts.path(scope, fresh),
+                artifact=fresh,
+                fingerprint=fingerprint,
             )
 
         return await replay(capsule, again)
+
+    async def _again(self, step: StepRecord, scope: Scope) -> tuple[ArtifactId, str | None]:
+        """The rows of now: a query asks its source again, a program gets the rows that it was given then."""
+        if step.kind == "python":
+            program = Program(step.code or "", step.inputs, step.sandbox)
+            _ran, kept = await self._python.execute(program, scope)
+            return kept.frame.artifact, step.fingerprint
+        assert step.source is not None
+        fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
+        return fresh.frame.artifact, fresh.fingerprint
 
     async def cancel(self, run: RunId, scope: Scope = LOCAL, reason: str = "cancelled by the user") -> None:
         await self.store.runs.get(scope, run)

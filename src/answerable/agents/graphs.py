@@ -1,9 +1,12 @@
 """The graphs that answer: one for a question in words, one for a query that the user wrote."""
 
+import textwrap
 from typing import Literal
 
 from pydantic import ValidationError
 
+from answerable.agents.execution_plan import plan_graph, read_plan
+from answerable.agents.programs import ProgramConfig
 from answerable.answers.answer import Binding, Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
@@ -14,9 +17,10 @@ from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
 
-QueryType = Literal["sql", "plan"]
+QueryType = Literal["sql", "python", "plan"]
 
 UNDERSTAND, EXECUTE, QUERY, ANSWER = NodeId("understand"), NodeId("execute"), NodeId("query"), NodeId("answer")
+PREPARE = NodeId("prepare")
 
 
 def question_graph(question: Question) -> Graph:
@@ -48,27 +52,52 @@ def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], binding
 
 
 def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
-    """A query given as text or as a plan: no understanding takes part."""
+    """A query or a program given as text, or a plan: no understanding takes part."""
     if query_type == "plan":
-        plan = _plan(code)
-        return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
+        return _planned(code, source)
     if not isinstance(code, str):
-        raise UserError("SQL is given as text.", code="sql_unparsable", hint="A plan is given with query_type plan.")
+        raise UserError(
+            "SQL and Python are given as text.", code="query_not_text", hint="A plan is given with query_type plan."
+        )
+    if query_type == "python":
+        return _program_graph(ProgramConfig(code=code, source=source))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
 
+def _planned(document: Json, source: str) -> Graph:
+    """A plan of one query, or one of several steps."""
+    if isinstance(document, dict) and "steps" in document:
+        return plan_graph(read_plan(document), source)
+    plan = _plan(document)
+    return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
+
+
+def _program_graph(program: ProgramConfig) -> Graph:
+    """Find what the program works on, then load that and run it."""
+    return Graph(
+        nodes=(
+            Node(id=PREPARE, kind="program", config=_config(program)),
+            Node(id=EXECUTE, kind="subgraph", config={"from": PREPARE}, after=(PREPARE,)),
+        ),
+        output=EXECUTE,
+    )
+
+
 def direct_query(message: str) -> tuple[QueryType, str] | None:
-    """The query in a message that starts with `SQL:`; nothing when the message is a question."""
+    """The query in a message that starts with `SQL:` or `PYTHON:`; nothing when the message is a question."""
     prefix, colon, code = message.lstrip().partition(":")
-    if not colon or prefix.upper() not in ("SQL", "CYPHER", "PYTHON"):
-        return None
-    if prefix.upper() != "SQL":
-        raise UserError(
-            f"{prefix.upper()}: is not available with this source.",
-            code="query_type_unavailable",
-            hint="Write SQL: and a SELECT statement, or ask in plain words.",
-        )
-    return "sql", code.strip()
+    match prefix.upper() if colon else "":
+        case "SQL":
+            return "sql", code.strip()
+        case "PYTHON":
+            return "python", textwrap.dedent(code.strip("\n").rstrip()).lstrip(" ")
+        case "CYPHER":
+            raise UserError(
+                "CYPHER: is not available with this source.",
+                code="query_type_unavailable",
+                hint="Write SQL: and a SELECT statement, PYTHON: and a program, or ask in plain words.",
+            )
+    return None
 
 
 def _plan(document: Json) -> QueryPlan:
@@ -80,5 +109,5 @@ def _plan(document: Json) -> QueryPlan:
         raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
 
 
-def _config(model: Question | SqlConfig | Presentation) -> Json:
+def _config(model: Question | SqlConfig | Presentation | ProgramConfig) -> Json:
     return model.model_dump(mode="json", exclude_none=True)

@@ -1,5 +1,6 @@
 """The answer as users get it, on the command line, over HTTP and from the library. Its JSON form is a contract."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -27,6 +28,10 @@ class StepRecord(Frozen):
     fingerprint: str | None = None
     last_sync: datetime | None = None
     artifact: ArtifactId | None = None
+    sandbox: str | None = None
+    """Where a program ran."""
+    inputs: Mapping[str, ArtifactId] = {}
+    """The rows that a program was given, by name: what running it again needs."""
 
 
 class Choice(Frozen):

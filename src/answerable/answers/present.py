@@ -34,12 +34,13 @@ def present(
     status: Literal["done", "partial"] = "done",
     row_limit: int = ROW_LIMIT,
     units: Mapping[str, str] | None = None,
+    drawn: Json = None,
 ) -> Answer:
-    """The answer whose rows are in the Arrow file at `path`."""
+    """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them."""
     rows = frame.rows(path, 0, row_limit)
     told = provenance or Provenance()
     spec = format_spec(result.columns, _sample(path, rows, result.row_count), plan, units)
-    picture = chart(result.columns, rows, result.row_count, plan=plan, units=units)
+    picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(
         written, result.columns, rows, _told_facts(told, plan, result, len(rows)), row_count=result.row_count, plan=plan
@@ -47,7 +48,7 @@ def present(
     return Answer(
         run_id=run_id,
         status=status,
-        kind=_kind(question, result, picture),
+        kind="chart" if drawn else _kind(question, result, picture),
         text=checked.text or counted(result.row_count),
         columns=result.columns,
         rows=tuple(rows),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Request:
     question: str
+    plan: Path | None
     source: str | None
     thread: str | None
     choice: int | None
@@ -32,9 +33,16 @@ class Request:
 @click.command(
     "ask",
     epilog='Examples: answerable ask "revenue per month in 2025" --source demo; '
-    'answerable ask "SQL: SELECT count(*) FROM orders" --source ./sales/',
+    'answerable ask "SQL: SELECT count(*) FROM orders" --source ./sales/; '
+    "answerable ask 'PYTHON: result = orders.group_by(\"status\").len()' --source demo; "
+    "answerable ask --plan steps.yaml",
 )
-@click.argument("question")
+@click.argument("question", required=False, default="")
+@click.option(
+    "--plan",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Run the plan in this YAML file instead of asking.",
+)
 @click.option("--source", "-s", help="A file, a folder, a database URL, a configured name, or `demo`.")
 @click.option("--thread", help="Continue this thread: follow-up questions refer to its last answer.")
 @click.option("--choice", type=click.IntRange(min=1), help="Take this reading of the last question back in the thread.")
@@ -44,8 +52,11 @@ class Request:
 @click.option("--rows", type=click.IntRange(min=0), help="Most rows to print; 20 for people, 10,000 for programs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool, rows: int | None, **options: object) -> None:
-    """Ask QUESTION in plain words, or as `SQL: SELECT …`."""
+    """Ask QUESTION in plain words, as `SQL: SELECT …`, or as `PYTHON: …`."""
     from answerable.settings import load_settings
+
+    if bool(options["question"]) == bool(options["plan"]):
+        raise click.UsageError("Give either a QUESTION or --plan FILE.")
 
     most = rows if rows is not None else 10_000 if as_json else 20
     request = Request(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
@@ -74,9 +85,23 @@ async def _ask(settings: "Settings", request: Request) -> int:
 
 async def _answered(service: "Service", request: Request, thread: "ThreadId", choice: int | None) -> "Answer":
     with progress("Reading, then asking the data …"):
+        if request.plan is not None:
+            run = await service.begin_query("plan", _document(request.plan), source=request.source, thread=thread)
+            return await service.finished(run)
         return await service.ask(
             request.question, source=request.source, thread=thread, choice=choice, force=request.force
         )
+
+
+def _document(path: Path) -> object:
+    import yaml
+
+    from answerable.core.errors import UserError
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(f"{path} cannot be read: {error}", code="plan_invalid") from error
 
 
 async def _write(service: "Service", answer: "Answer", output: Path) -> None:

@@ -32,8 +32,10 @@ class ChatReply(Answer):
 
 
 class QueryRequest(Wire):
-    query_type: Literal["sql", "plan"]
-    code: str | dict[str, Json] = Field(description="An SQL statement, or a query plan as an object.")
+    query_type: Literal["sql", "python", "plan"]
+    code: str | dict[str, Json] = Field(
+        description="An SQL statement, a Python program, or as an object the plan of a query or of several steps."
+    )
     source: str | None = Field(None, max_length=200)
     thread_id: str | None = Field(None, pattern=THREAD_ID)
 

@@ -4,7 +4,7 @@ From 1,000 rows on, rows are announced in batches that clients fetch by range; b
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
@@ -14,7 +14,7 @@ from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.sql import SqlOutput
+from answerable.engine.steps.produced import Produced, oldest
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules
 
@@ -46,8 +46,9 @@ class PresentStep:
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
-        results = {node: SqlOutput.model_validate(output) for node, output in step.inputs.items() if output}
-        answer = await self._answer(step, presentation, results)
+        results = {node: Produced.model_validate(output) for node, output in step.inputs.items() if output}
+        missing = [node for node, output in step.inputs.items() if not output]
+        answer = await self._answer(step, _with_missing(presentation, missing), results)
         capsule = Capsule(
             run=step.context.run,
             thread=step.context.thread,
@@ -58,7 +59,7 @@ class PresentStep:
         _tell(step, answer)
         return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
 
-    async def _answer(self, step: Step, presentation: Presentation, results: Mapping[NodeId, SqlOutput]) -> Answer:
+    async def _answer(self, step: Step, presentation: Presentation, results: Mapping[NodeId, Produced]) -> Answer:
         from answerable.answers.present import asked_back, present
 
         provenance = _provenance(presentation, results)
@@ -75,13 +76,20 @@ class PresentStep:
             plan=presentation.plan,
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
+            drawn=last.chart,
+            status="partial" if len(results) < len(step.inputs) else "done",
             usage=Usage(duration_ms=sum(result.duration_ms for result in results.values())),
         )
 
 
-def _provenance(presentation: Presentation, results: Mapping[NodeId, SqlOutput]) -> Provenance:
+def _with_missing(presentation: Presentation, missing: Sequence[NodeId]) -> Presentation:
+    notes = tuple(f"Step {node} gave nothing; the answer goes without it." for node in missing)
+    return presentation.model_copy(update={"findings": (*presentation.findings, *notes)}) if notes else presentation
+
+
+def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
     outputs = list(results.values())
-    ages = [output.last_sync for output in outputs if output.last_sync is not None]
+    kinds = {output.kind for output in outputs}
     findings = dict.fromkeys([*presentation.findings, *(text for output in outputs for text in output.findings)])
     return Provenance(
         mind=presentation.mind,
@@ -89,24 +97,26 @@ def _provenance(presentation: Presentation, results: Mapping[NodeId, SqlOutput])
         bindings=presentation.bindings,
         confidence=presentation.confidence,
         confidence_reason=presentation.confidence_reason,
-        sources=tuple(dict.fromkeys(output.source for output in outputs)),
-        data_source_type="sql" if outputs else None,
-        last_sync=min(ages, default=None),
+        sources=tuple(dict.fromkeys(source for output in outputs for source in output.sources)),
+        data_source_type=None if not kinds else kinds.pop() if len(kinds) == 1 else "hybrid",
+        last_sync=oldest(outputs),
         fingerprint=outputs[-1].fingerprint if outputs else None,
         plan=presentation.plan.model_dump(mode="json", exclude_none=True) if presentation.plan else None,
         findings=tuple(findings),
     )
 
 
-def _record(node: NodeId, result: SqlOutput) -> StepRecord:
+def _record(node: NodeId, result: Produced) -> StepRecord:
     return StepRecord(
         id=node.rpartition("/")[2],
-        kind="sql",
-        source=result.source,
+        kind=result.kind,
+        source=result.sources[0] if len(result.sources) == 1 else None,
         code=result.code,
         row_count=result.frame.row_count,
         duration_ms=result.duration_ms,
-        data_source_type="sql",
+        data_source_type=result.kind,
+        sandbox=result.sandbox,
+        inputs=result.inputs,
         fingerprint=result.fingerprint,
         last_sync=result.last_sync,
         artifact=result.frame.artifact,

@@ -9,7 +9,6 @@ under way: the latter while the source is at work.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from answerable.core.catalog import Catalog
 from answerable.core.context import Scope
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.produced import Produced
 from answerable.query.plan import QueryPlan
 from answerable.sources.base import Limits, Result, Source
 from answerable.store.base import Artifacts
@@ -40,22 +40,6 @@ class SqlConfig(Frozen):
         return self
 
 
-class SqlOutput(Frozen):
-    """A frame, and what is needed to account for it."""
-
-    frame: FrameRef
-    source: str
-    code: str
-    duration_ms: float
-    fingerprint: str
-    last_sync: datetime | None
-    findings: tuple[str, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return self.frame.row_count == 0
-
-
 class SqlStep:
     def __init__(self, sources: Sources, artifacts: Artifacts, limits: Limits) -> None:
         self._sources = sources
@@ -67,7 +51,7 @@ class SqlStep:
         output = await self.query(config, step.context.scope, lambda code: step.output("code", code))
         return output.model_dump(mode="json")
 
-    async def query(self, config: SqlConfig, scope: Scope, tell: Callable[[str], None] = lambda _: None) -> SqlOutput:
+    async def query(self, config: SqlConfig, scope: Scope, tell: Callable[[str], None] = lambda _: None) -> Produced:
         """Runs it; `tell` hears the program before it starts."""
         from answerable.query.check_sql import checked
 
@@ -76,9 +60,10 @@ class SqlStep:
         code = checked(_text(config, catalog), catalog).text
         tell(code)
         result, frame = await self._kept(source, code, scope)
-        return SqlOutput(
+        return Produced(
+            kind="sql",
             frame=frame,
-            source=config.source,
+            sources=(config.source,),
             code=code,
             duration_ms=result.duration_ms,
             fingerprint=catalog.fingerprint,

@@ -1,0 +1,81 @@
+"""Kind `program`: finds which tables a program names, and gives the graph that loads them and runs it.
+
+A program sees no source. What it names and does not make itself is looked up: the tables of the source under their own
+names, and `previous`, the rows of the thread's last answer.
+"""
+
+import ast
+import builtins
+
+from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
+from answerable.answers.capsule import read_capsule
+from answerable.core.catalog import Catalog
+from answerable.core.context import RunContext
+from answerable.core.errors import UserError
+from answerable.core.values import Frozen, Json
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.sql import Sources
+from answerable.store.base import Capsules
+
+PREVIOUS = "previous"
+_PROGRAM = "program"
+
+
+class ProgramConfig(Frozen):
+    code: str
+    source: str
+    question: str = ""
+
+
+class ProgramStep:
+    def __init__(self, sources: Sources, capsules: Capsules) -> None:
+        self._sources = sources
+        self._capsules = capsules
+
+    async def run(self, step: Step) -> Json:
+        config = step.config_as(ProgramConfig)
+        wanted = free_names(config.code)
+        catalog = await (await self._sources.get(config.source)).describe()
+        tables = [table.name for table in catalog.tables if table.name in wanted]
+        steps = [_loaded(table, config.source, catalog) for table in tables]
+        if PREVIOUS in wanted and PREVIOUS not in tables:
+            steps.append(await self._previous(step.context))
+        names = tuple(each.id for each in steps)
+        steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names))
+        plan = ExecutionPlan(question=config.question, steps=tuple(steps))
+        return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
+
+    async def _previous(self, context: RunContext) -> PlanStep:
+        """The last query of the thread again, so that what the program works on can be accounted for."""
+        last = await self._capsules.latest(context.scope, context.thread) if context.thread else None
+        steps = read_capsule(last.body).answer.steps if last else ()
+        query = next((each for each in reversed(steps) if each.kind == "sql"), None)
+        if query is None:
+            raise UserError(
+                f"There is no earlier answer whose rows could be `{PREVIOUS}`.",
+                code="previous_missing",
+                hint="Ask for them first, and go on in the same thread.",
+            )
+        return PlanStep(id=PREVIOUS, tool="sql", source=query.source, code=query.code)
+
+
+def free_names(code: str) -> frozenset[str]:
+    """Names that the program uses and never sets; nothing for text that is no program, which is refused later."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
+    return frozenset(read - {name.id for name in names if isinstance(name.ctx, ast.Store)} - set(dir(builtins)))
+
+
+def _loaded(table: str, source: str, catalog: Catalog) -> PlanStep:
+    from sqlglot import exp
+
+    query = exp.select("*").from_(exp.table_(table, quoted=True))
+    return PlanStep(id=table, tool="sql", source=source, code=query.sql(dialect=catalog.dialect))
+
+
+def _unused(names: tuple[str, ...]) -> str:
+    return _PROGRAM if _PROGRAM not in names else f"{_PROGRAM}_"

@@ -1,0 +1,133 @@
+"""A chart that a program drew: a vega-lite specification of which only known words are kept.
+
+Whatever could run, load or link (expressions, parameters, URLs, images) has no word here, so it is refused, not
+filtered. Fields are renamed as in every chart of ours: `c0`, `c1`, … in the order of the columns.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from answerable.core.errors import UserError
+from answerable.core.values import Json
+
+_MARKS = frozenset(
+    ("arc", "area", "bar", "boxplot", "circle", "line", "point", "rect", "rule", "square", "text", "tick", "trail")
+)
+_POSITIONS = ("x", "y", "x2", "y2", "xOffset", "yOffset", "theta", "theta2", "radius", "row", "column", "facet")
+_LOOKS = ("color", "opacity", "size", "shape", "strokeDash", "detail", "order", "text", "tooltip")
+_CHANNELS = frozenset((*_POSITIONS, *_LOOKS))
+_AGGREGATES = frozenset(
+    ("average", "count", "distinct", "max", "mean", "median", "min", "q1", "q3", "stdev", "sum", "variance")
+)
+_TYPES = frozenset(("quantitative", "temporal", "ordinal", "nominal"))
+_SORTS = frozenset(("ascending", "descending", "x", "y", "-x", "-y"))
+_TOP = frozenset(("$schema", "data", "mark", "encoding", "title", "description", "width", "height", "layer"))
+_SIZES = ("width", "height")
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+
+
+def is_chart(value: Json) -> bool:
+    return isinstance(value, dict) and "data" in value and ("mark" in value or "layer" in value)
+
+
+def chart_from(given: Mapping[str, Json]) -> tuple[list[dict[str, Json]], dict[str, Any]]:
+    """The rows that came with a chart, and the chart over data named `rows`."""
+    rows = _rows(given)
+    fields = {name: f"c{index}" for index, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
+    return rows, {"$schema": _SCHEMA, "data": {"name": "rows"}, **_view(given, fields)}
+
+
+def _rows(given: Mapping[str, Json]) -> list[dict[str, Json]]:
+    data = given["data"]
+    rows = data.get("values") if isinstance(data, dict) and set(data) == {"values"} else None
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise _refused('`data` must be `{"values": [ {…}, … ]}` with at least one row')
+    return rows
+
+
+def _view(given: Mapping[str, Json], fields: Mapping[str, str]) -> dict[str, Any]:
+    _only(given, _TOP, "a chart")
+    view: dict[str, Any] = {name: str(given[name])[:200] for name in ("title", "description") if given.get(name)}
+    view |= {name: given[name] for name in _SIZES if isinstance(given.get(name), int | float)}
+    if "layer" in given:
+        view["layer"] = [_view(layer, fields) for layer in _layers(given["layer"])]
+    else:
+        view["mark"] = _mark(given.get("mark"))
+    if "encoding" in given:
+        view["encoding"] = _encoding(given["encoding"], fields)
+    return view
+
+
+def _layers(layers: Json) -> Sequence[Mapping[str, Json]]:
+    if not isinstance(layers, list) or not all(isinstance(layer, dict) and "layer" not in layer for layer in layers):
+        raise _refused("`layer` must be a list of charts without layers")
+    return layers
+
+
+def _mark(mark: Json) -> dict[str, Any]:
+    kind = mark.get("type") if isinstance(mark, dict) else mark
+    if kind not in _MARKS:
+        raise _refused(f"the mark {str(kind)[:40]!r} is not one of {', '.join(sorted(_MARKS))}")
+    options = mark if isinstance(mark, dict) else {}
+    _only(options, {"type", "point", "opacity", "filled"}, "a mark")
+    kept = {name: value for name, value in options.items() if isinstance(value, bool | int | float)}
+    return {"type": kind, **kept}
+
+
+def _encoding(encoding: Json, fields: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(encoding, dict):
+        raise _refused("`encoding` must be an object")
+    _only(encoding, _CHANNELS, "an encoding")
+    return {
+        channel: [_channel(each, fields) for each in given] if isinstance(given, list) else _channel(given, fields)
+        for channel, given in encoding.items()
+    }
+
+
+def _channel(given: Json, fields: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise _refused("each channel of `encoding` must be an object")
+    kept: dict[str, Any] = {}
+    for word, value in given.items():
+        if word not in _WORDS:
+            raise _refused(f"{str(word)[:40]!r} is not known in a channel")
+        if not _WORDS[word](value, fields):
+            raise _refused(f"the {word} {str(value)[:60]!r} cannot be used")
+        kept[word] = fields[value] if word == "field" else value
+    if "field" in kept:
+        kept.setdefault("title", str(given["field"]))
+    return kept
+
+
+def _plain(value: Json) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+_WORDS: Mapping[str, Callable[[Any, Mapping[str, str]], bool]] = {
+    "field": lambda value, fields: isinstance(value, str) and value in fields,
+    "type": lambda value, _: value in _TYPES,
+    "aggregate": lambda value, _: isinstance(value, str) and value in _AGGREGATES,
+    "bin": lambda value, _: isinstance(value, bool),
+    "timeUnit": lambda value, _: isinstance(value, str) and value.isalpha(),
+    "stack": lambda value, _: value in (True, False, None, "zero", "normalize", "center"),
+    "sort": lambda value, _: (
+        value is None or value in _SORTS if not isinstance(value, list) else all(map(_plain, value))
+    ),
+    "title": lambda value, _: value is None or isinstance(value, str),
+    "value": lambda value, _: isinstance(value, int | float | str) and "(" not in str(value),
+}
+"""What a channel may say, and what may be said with each word."""
+
+
+def _only(given: Mapping[str, Json], known: frozenset[str] | set[str], what: str) -> None:
+    unknown = sorted(set(map(str, given)) - known)
+    if unknown:
+        raise _refused(f"{unknown[0][:40]!r} is not known in {what}")
+
+
+def _refused(reason: str) -> UserError:
+    return UserError(
+        f"The chart cannot be shown: {reason}.",
+        code="chart_refused",
+        hint="A chart is a vega-lite specification with data.values, mark and encoding; see docs/sandboxes.md.",
+    )

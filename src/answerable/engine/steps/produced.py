@@ -1,0 +1,33 @@
+"""What a step that gives rows records of them: the rows by reference, and what is needed to account for them."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Literal
+
+from answerable.core.ids import ArtifactId
+from answerable.core.values import FrameRef, Frozen, Json
+
+
+class Produced(Frozen):
+    kind: Literal["sql", "python"]
+    frame: FrameRef
+    code: str
+    """The program that ran, exactly."""
+    sources: tuple[str, ...]
+    """Where the rows come from in the end."""
+    duration_ms: float
+    fingerprint: str | None
+    """Of the data that was read; nothing when the program read none."""
+    last_sync: datetime | None = None
+    findings: tuple[str, ...] = ()
+    inputs: Mapping[str, ArtifactId] = {}
+    """The rows that a program was given, by the name it knew them under."""
+    sandbox: str | None = None
+    """Where a program ran, if it was not the source."""
+    chart: Json = None
+    """A vega-lite specification that the program made, over data named `rows`."""
+
+
+def oldest(produced: Iterable[Produced]) -> datetime | None:
+    """Data is as old as the oldest part of it."""
+    return min((each.last_sync for each in produced if each.last_sync is not None), default=None)

@@ -1,0 +1,176 @@
+"""Kind `python`: runs a program in a sandbox over the rows of earlier steps, and keeps what it gives as an artifact.
+
+The program sees the rows of each step that it comes after as a data frame under that step's id, and leaves what it has
+found in `result`: a frame, rows, a value, or a chart. What it prints is told as it would be on a terminal.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from pydantic import Field
+
+from answerable.core.context import Scope
+from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
+from answerable.core.ids import ArtifactId
+from answerable.core.values import FrameRef, Frozen, Json
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.produced import Produced, oldest
+from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
+from answerable.store.base import Artifacts
+
+if TYPE_CHECKING:
+    from answerable.answers.made import Made
+
+Tell = Callable[[str, Json], None]
+"""Hears a channel and what is said on it."""
+
+_HINTS = {
+    "time": "Do less, or raise `sandbox_seconds`.",
+    "cpu": "Do less, or raise `sandbox_seconds`.",
+    "memory": "Use fewer rows or columns, or raise `sandbox_memory_mb`.",
+    "output": "Print less; give rows back as `result`.",
+    "result_size": "Give back fewer rows.",
+}
+
+
+class Sandboxes(Protocol):
+    async def run(self, request: Request, backend: str | None = None) -> SandboxResult: ...
+
+
+class HostFunctions(Protocol):
+    """The functions that a program may call, each run with calls of its own to count."""
+
+    def calls(self, api: str, tell: Callable[[Json], None]) -> HostCalls: ...
+
+
+class PythonConfig(Frozen):
+    code: str = Field(min_length=1)
+    backend: str | None = None
+    """A sandbox by name; else the one that the settings choose."""
+    api: str | None = None
+    """The configured API that the program may read with `api_get`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Code and the rows it works on, by name."""
+
+    code: str
+    inputs: Mapping[str, ArtifactId]
+    backend: str | None = None
+    api: str | None = None
+
+
+class PythonStep:
+    def __init__(
+        self, sandboxes: Sandboxes, artifacts: Artifacts, limits: SandboxLimits, host: HostFunctions | None = None
+    ) -> None:
+        self._sandboxes = sandboxes
+        self._artifacts = artifacts
+        self._limits = limits
+        self._host = host
+
+    async def run(self, step: Step) -> Json:
+        config = step.config_as(PythonConfig)
+        earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
+        program = Program(config.code, {_name(name): each.frame.artifact for name, each in earlier.items()})
+        step.output("code", config.code)
+        ran, made = await self.execute(
+            replace(program, backend=config.backend, api=config.api), step.context.scope, step.output
+        )
+        sources = tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources))
+        prints = {each.fingerprint for each in earlier.values()}
+        return Produced(
+            kind="python",
+            frame=made.frame,
+            code=config.code,
+            sources=sources,
+            duration_ms=ran.resources.wall_ms,
+            fingerprint=prints.pop() if len(prints) == 1 else None,
+            last_sync=oldest(earlier.values()),
+            findings=_findings(ran, earlier.values()),
+            inputs=program.inputs,
+            sandbox=ran.backend,
+            chart=made.chart,
+        ).model_dump(mode="json")
+
+    async def execute(
+        self, program: Program, scope: Scope, tell: Tell = lambda _channel, _data: None
+    ) -> tuple[SandboxResult, "Kept"]:
+        """Runs a program over stored rows; what it cannot do is raised."""
+        staging = self._artifacts.staging()
+        try:
+            request = Request(
+                code=program.code,
+                frames={name: await self._artifacts.path(scope, each) for name, each in program.inputs.items()},
+                limits=self._limits,
+                host=self._calls(program.api, tell),
+                into=staging,
+            )
+            ran = await self._sandboxes.run(request, program.backend)
+            if ran.output:
+                tell("printed", ran.output)
+            if ran.outcome != "ok":
+                raise _failure(ran)
+            made = await asyncio.to_thread(_made, ran, staging)
+            return ran, await self._kept(made, scope, staging)
+        finally:
+            staging.unlink(missing_ok=True)
+
+    def _calls(self, api: str | None, tell: Tell) -> HostCalls:
+        if api is None:
+            return HostCalls()
+        if self._host is None:
+            raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
+        return self._host.calls(api, lambda call: tell("host_call", call))
+
+    async def _kept(self, made: "Made", scope: Scope, staging: Path) -> "Kept":
+        artifact = await self._artifacts.adopt(scope, staging)
+        frame = FrameRef(
+            artifact=artifact,
+            columns=made.columns,
+            row_count=made.row_count,
+            byte_count=made.byte_count,
+            sample=made.sample,
+        )
+        return Kept(frame, made.chart)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    frame: FrameRef
+    chart: Json
+
+
+def _made(ran: SandboxResult, path: Path) -> "Made":
+    from answerable.answers.made import made_of  # brings polars, which a question without a program may not need
+
+    return made_of(ran.value, path, is_frame=ran.frame is not None)
+
+
+def _name(node: str) -> str:
+    if not node.isidentifier():
+        raise GraphError(
+            f"Node `{node}`: a program cannot call its rows {node!r}.",
+            hint="Give steps whose rows a program uses ids of letters, digits and `_`.",
+            node=node,
+        )
+    return node
+
+
+def _failure(ran: SandboxResult) -> AnswerableError:
+    """Sorted by who must act; `reason` says which rule or limit it was."""
+    message, reason = ran.message or "The program did not end as it should.", ran.reason or "died"
+    if reason in ("policy", "forbidden"):
+        return RefusedError(message, code="python_refused", reason=reason)
+    if reason in ("type_check", "exception", "result"):
+        return UserError(message, code="python_failed", reason=reason)
+    return LimitError(message, code="python_stopped", hint=_HINTS.get(reason), reason=reason)
+
+
+def _findings(ran: SandboxResult, earlier: Iterable[Produced]) -> tuple[str, ...]:
+    own = () if ran.isolated else ("The program ran without isolation: the settings allow it.",)
+    return tuple(dict.fromkeys([*own, *(finding for each in earlier for finding in each.findings)]))

@@ -1,0 +1,76 @@
+"""A chart that a program drew keeps what is known, and is refused for anything else."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from answerable.answers.given_chart import chart_from, is_chart
+from answerable.answers.made import made_of
+from answerable.core.errors import UserError
+
+CHART: dict[str, Any] = {
+    "data": {"values": [{"region": "North", "sum(x)": 3}, {"region": "South", "sum(x)": 4}]},
+    "mark": {"type": "bar"},
+    "encoding": {
+        "x": {"field": "region", "type": "nominal", "sort": "-y"},
+        "y": {"field": "sum(x)", "type": "quantitative", "title": "total"},
+    },
+}
+
+
+def test_fields_are_renamed_and_rows_come_along() -> None:
+    rows, chart = chart_from(CHART)
+    assert rows == CHART["data"]["values"]
+    assert chart["data"] == {"name": "rows"}
+    assert chart["encoding"]["x"] == {"field": "c0", "type": "nominal", "sort": "-y", "title": "region"}
+    assert chart["encoding"]["y"]["field"] == "c1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data": {"url": "http://127.0.0.1/x.json"}},
+        {"data": {"values": []}},
+        {"mark": {"type": "image", "url": "x"}},
+        {"mark": {"type": "bar", "href": {"expr": "x"}}},
+        {"params": [{"name": "p", "expr": "1"}]},
+        {"transform": [{"calculate": "1", "as": "z"}]},
+        {"encoding": {"x": {"field": "nobody"}}},
+        {"encoding": {"x": {"field": "region", "condition": {"test": "1"}}}},
+        {"encoding": {"href": {"field": "region"}}},
+        {"encoding": {"x": {"value": {"expr": "1"}}}},
+        {"layer": [{"layer": []}]},
+        {"usermeta": {}},
+    ],
+)
+def test_what_could_run_load_or_link_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(UserError) as caught:
+        chart_from({**CHART, **change})
+    assert caught.value.stable_code == "chart_refused"
+
+
+def test_a_table_is_not_a_chart() -> None:
+    assert is_chart(CHART)
+    assert not is_chart({"data": 1, "count": 2})
+    assert not is_chart([CHART])
+
+
+@pytest.mark.parametrize(
+    ("value", "columns", "count"),
+    [
+        (3, ["result"], 1),
+        (None, ["result"], 1),
+        ("text", ["result"], 1),
+        ([1, 2, 3], ["value"], 3),
+        ([], [], 0),
+        ([{"a": 1}, {"a": 2, "b": "x"}], ["a", "b"], 2),
+        ({"a": 1, "b": 2.5}, ["a", "b"], 1),
+        ({"a": {"b": [1]}}, ["result"], 1),
+        (CHART, ["region", "sum(x)"], 2),
+    ],
+)
+def test_a_value_becomes_the_smallest_table(tmp_path: Path, value: Any, columns: list[str], count: int) -> None:
+    made = made_of(value, tmp_path / "rows.arrow", is_frame=False)
+    assert [column.name for column in made.columns] == columns
+    assert made.row_count == count

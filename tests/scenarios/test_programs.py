@@ -1,0 +1,104 @@
+"""A user runs a program of their own over the data, alone or as a step of a plan."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+PLAN = """
+question: Which region sells how much per product?
+steps:
+  - id: amounts
+    tool: sql
+    code: SELECT region_id, product, amount FROM orders
+  - id: regions
+    tool: sql
+    code: SELECT region_id, region FROM regions
+  - id: joined
+    tool: python
+    after: [amounts, regions]
+    code: |
+      result = (
+          amounts.join(regions, on="region_id")
+          .group_by("region", "product")
+          .agg(pl.col("amount").sum())
+          .sort("region", "product")
+      )
+"""
+
+
+def test_a_program_works_on_the_tables_that_it_names(answerable: Run, sales: Path) -> None:
+    code = "PYTHON: result = orders.join(regions, on='region_id').group_by('region').len().sort('region')"
+    done = answerable("ask", code, "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert [row[0] for row in done.json["rows"]] == ["East", "North", "South"]
+    assert [step["kind"] for step in done.json["steps"]] == ["sql", "sql", "python"]
+    assert done.json["steps"][-1]["sandbox"] == "kernel"
+    assert done.json["provenance"]["data_source_type"] == "hybrid"
+
+
+def test_a_value_is_an_answer_of_one_cell(answerable: Run, sales: Path) -> None:
+    done = answerable("ask", "PYTHON: result = orders.height", "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert done.json["kind"] == "value"
+    assert done.json["rows"] == [[len((sales / "orders.csv").read_text().split()) - 1]]
+
+
+def test_a_plan_of_several_steps_runs_from_a_file(answerable: Run, sales: Path, tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(PLAN)
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert [step["id"] for step in done.json["steps"]] == ["amounts", "regions", "joined"]
+    assert [column["name"] for column in done.json["columns"]] == ["region", "product", "amount"]
+    replayed = answerable("replay", done.json["run_id"], "--json")
+    assert replayed.json["verdict"] == "same", replayed.out
+
+
+def test_the_rows_of_the_last_answer_are_at_hand(answerable: Run, sales: Path) -> None:
+    thread = ("--thread", "thr_000000000000000000000009", "--source", str(sales), "--json")
+    assert answerable("ask", "total amount per region", *thread).code == 0
+    done = answerable("ask", "PYTHON: result = previous.height", *thread)
+    assert done.code == 0, done.out + done.err
+    assert done.json["rows"] == [[3]]
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "error"),
+    [
+        ("PYTHON: result = 1 / 0", 2, "python_failed"),
+        ("PYTHON: while True: pass", 1, "python_stopped"),
+        ("PYTHON: import socket", 4, "python_refused"),
+        ("PYTHON: result = (", 4, "python_refused"),
+        ("PYTHON: result = previous", 2, "previous_missing"),
+    ],
+)
+def test_what_a_program_cannot_do_is_said(
+    answerable: Run, sales: Path, monkeypatch: pytest.MonkeyPatch, code: str, exit_code: int, error: str
+) -> None:
+    monkeypatch.setenv("ANSWERABLE_SANDBOX_SECONDS", "2")
+    done = answerable("ask", code, "--source", str(sales), "--json")
+    assert done.code == exit_code, done.out + done.err
+    assert done.json["provenance"]["error"]["code"] == error
+
+
+@pytest.mark.parametrize(
+    ("plan", "part"),
+    [
+        ("steps: []", "steps"),
+        ("steps: [{id: a, tool: sql}]", "needs either `code` or `query`"),
+        ("steps: [{id: a, tool: python, code: result = b, after: [b]}]", "there is no such node"),
+        ("steps: [{id: 'a-b', tool: sql, code: SELECT 1}]", "an id is a name"),
+        ("steps: [", "cannot be read"),
+        ("[1, 2]", "plan"),
+    ],
+)
+def test_a_plan_that_cannot_run_names_what_is_wrong(
+    answerable: Run, sales: Path, tmp_path: Path, plan: str, part: str
+) -> None:
+    (tmp_path / "plan.yaml").write_text(plan)
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales))
+    assert done.code == 2
+    assert part in done.out + done.err
