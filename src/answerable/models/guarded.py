@@ -15,7 +15,6 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext as AgentContext
-from pydantic_ai.usage import RequestUsage
 
 from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock
@@ -141,7 +140,7 @@ class Call:
         self._attempt = attempt
         self._bound = bound
         self._streamed = streamed
-        self._usage: RequestUsage | None = None
+        self._response: ModelResponse | None = None
         self._stream: StreamedResponse | None = None
         self._ended = not streamed
         self._reservation: Reservation | None = None
@@ -183,7 +182,7 @@ class Call:
         return stream
 
     def answered(self, response: ModelResponse) -> None:
-        self._usage = response.usage
+        self._response = response
         self._check_not_refused(response.finish_reason)
 
     async def _watched(
@@ -198,7 +197,7 @@ class Call:
             yield event
             async with asyncio.timeout_at(deadline):
                 event = await anext(events, None)
-        self._usage, self._ended = stream.usage, True
+        self._ended = True
         self._check_not_refused(stream.finish_reason)
 
     def _check_not_refused(self, finish_reason: str | None) -> None:
@@ -208,7 +207,9 @@ class Call:
     def _typed(self, error: BaseException | None) -> BaseException | None:
         if error is None or isinstance(error, AnswerableError) or not failures.is_foreign(error):
             return error
-        return failures.typed(error, self._model.target, begun=self._received() > 0)
+        return failures.typed(
+            error, self._model.target, begun=self._stream is not None and bool(self._stream.get().parts)
+        )
 
     def _outcome(self, error: BaseException | None) -> str:
         """Whoever stops reading before the end has cancelled the call."""
@@ -226,30 +227,23 @@ class Call:
         return await model.means.budget.reserve(accounts, Amount(bound.total, cost or 0))
 
     async def _settle(self, outcome: str) -> None:
-        spent, estimated = self._spent(outcome)
+        reply = self._response or (self._stream.get() if self._stream is not None else None)
+        spent, estimated = self._spent(outcome, reply)
         cost = cost_of(self._model.target, spent)
-        if self._usage is not None and cost is not None:
-            self._usage.cost = Decimal(cost) / BILLION
+        if reply is not None and cost is not None:
+            reply.usage.cost = Decimal(cost) / BILLION
         if self._reservation is not None:
             await self._model.means.budget.settle(self._reservation, Amount(spent.total, cost or 0))
         self._tell(outcome, spent, cost, estimated)
 
-    def _spent(self, outcome: str) -> tuple[Used, bool]:
+    def _spent(self, outcome: str, reply: ModelResponse | None) -> tuple[Used, bool]:
         """What the provider counted. Where it did not say, the most that it can have counted."""
-        usage = self._usage or (self._stream.usage if self._stream is not None else None)
-        if usage is not None and usage.total_tokens:
-            return used(usage), False
+        if reply is not None and reply.usage.total_tokens:
+            return used(reply.usage), False
         if outcome in failures.UNPAID:
             return Used(), False
-        if self._stream is not None:
-            return Used(self._bound.input, min(self._received(), self._bound.output)), True
-        return Used(self._bound.input, self._bound.output if self._usage is None else 0), True
-
-    def _received(self) -> int:
-        """Bytes of the reply that have arrived: no fewer than its tokens."""
-        if self._stream is None:
-            return 0
-        return sum(len(text.encode(errors="replace")) for text in tokens.texts(self._stream.get()))
+        arrived = self._bound.output if reply is None else min(_size(reply), self._bound.output)
+        return Used(self._bound.input, arrived), True
 
     def _tell(self, outcome: str, spent: Used, cost: int | None, estimated: bool) -> None:
         caller, target = self._model.caller, self._model.target
@@ -272,6 +266,11 @@ class Call:
         )
         for listener in caller.listeners:
             listener(called)
+
+
+def _size(reply: ModelResponse) -> int:
+    """Bytes of what has arrived: no fewer than its tokens."""
+    return sum(len(text.encode(errors="replace")) for text in tokens.texts(reply))
 
 
 def _limit_cost(accounts: Sequence[AccountLimit]) -> bool:
