@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from answerable.core.errors import UserError
-from answerable.sandbox.base import Availability, Request, Sandbox, SandboxResult
+from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.sandbox.base import Availability, Reason, Request, Sandbox, SandboxResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,14 @@ BACKENDS: Mapping[str, Callable[[SandboxOptions], Sandbox]] = {
 
 def open_sandbox(name: str, options: SandboxOptions) -> Sandbox:
     """The backend, not yet started."""
+    return BACKENDS[_known(name)](options)
+
+
+def _known(name: str) -> str:
     if name not in BACKENDS:
-        raise UserError(
-            f"There is no sandbox {name!r}.",
-            code="sandbox_unknown",
-            hint=f"There are: {', '.join(BACKENDS)}.",
-        )
-    return BACKENDS[name](options)
+        hint = f"There are: {', '.join(BACKENDS)}."
+        raise UserError(f"There is no sandbox {name!r}.", code="sandbox_unknown", hint=hint)
+    return name
 
 
 class Sandboxes:
@@ -106,14 +107,10 @@ class Sandboxes:
         return sandbox
 
     async def run(self, request: Request, backend: str | None = None) -> SandboxResult:
-        """What the policy refuses never reaches a sandbox."""
-        from answerable.sandbox.policy import check_python
-
-        name = backend or self.options.backend
-        refused = check_python(request.code)
-        if refused is not None:
-            return SandboxResult(outcome="error", backend=name, reason="policy", message=refused)
-        return await (await self.get(name)).run(request)
+        """What the policy refuses, or what is not Python, never reaches a sandbox."""
+        name = _known(backend or self.options.backend)
+        refused = _refused(request.code, name)
+        return refused if refused is not None else await (await self.get(name)).run(request)
 
     async def availability(self) -> tuple[Availability, ...]:
         """What this machine can run, in the order of the table."""
@@ -126,3 +123,15 @@ class Sandboxes:
         for outcome in await asyncio.gather(*starting, return_exceptions=True):
             if not isinstance(outcome, BaseException):
                 await outcome.close()
+
+
+def _refused(code: str, backend: str) -> SandboxResult | None:
+    from answerable.sandbox.policy import ANALYSIS, IMPORTS, require_python
+
+    try:
+        require_python(code, IMPORTS.get(backend, ANALYSIS))
+    except AnswerableError as error:
+        reason: Reason = "policy" if isinstance(error, RefusedError) else "exception"
+        message = f"{error} {error.hint}" if error.hint else str(error)
+        return SandboxResult(outcome="error", backend=backend, reason=reason, message=message)
+    return None
