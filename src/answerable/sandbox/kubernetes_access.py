@@ -20,11 +20,18 @@ def endpoint_of_cluster(environment: Mapping[str, str] = os.environ, account: Pa
     if config.is_file():
         return _from_config(config)
     if (account / "token").is_file() and "KUBERNETES_SERVICE_HOST" in environment:
-        host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
+        return _from_account(environment, account)
+    raise unavailable("There is no Kubernetes cluster: no kubeconfig, and no account of a pod.", _REMEDY)
+
+
+def _from_account(environment: Mapping[str, str], account: Path) -> Endpoint:
+    host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
+    try:
         token = (account / "token").read_text().strip()
         tls = ssl.create_default_context(cafile=str(account / "ca.crt"))
-        return Endpoint(f"https://{host}:{port}", {"Authorization": f"Bearer {token}"}, tls)
-    raise unavailable("There is no Kubernetes cluster: no kubeconfig, and no account of a pod.", _REMEDY)
+    except (OSError, UnicodeDecodeError) as error:
+        raise unavailable(f"The pod's account cannot be used: {error}.", _REMEDY) from error
+    return Endpoint(f"https://{host}:{port}", {"Authorization": f"Bearer {token}"}, tls)
 
 
 def _from_config(path: Path) -> Endpoint:
