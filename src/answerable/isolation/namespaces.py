@@ -30,10 +30,6 @@ def unshare(kinds: int) -> None:
     _called("unshare", ctypes.c_int(kinds))
 
 
-def enter(descriptor: int, kind: int) -> None:
-    _called("setns", ctypes.c_int(descriptor), ctypes.c_int(kind))
-
-
 def show_as(user: int, group: int, *, inside: int = NOBODY) -> None:
     """Who this process is, in the user namespace that it has just made: one id, and it is nobody's."""
     for file, line in (("setgroups", "deny"), ("uid_map", f"{inside} {user} 1"), ("gid_map", f"{inside} {group} 1")):

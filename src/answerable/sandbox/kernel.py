@@ -6,6 +6,7 @@ once. What isolates, and in which order it is tried, is told in docs/sandboxes.m
 """
 
 import asyncio
+import json
 import os
 import time
 from collections import deque
@@ -77,8 +78,7 @@ class KernelSandbox:
             except Unavailable as reason:
                 raise _unavailable(str(reason)) from reason
             finally:
-                await child.finish()
-                child.close()
+                await _finished(child)
                 self._refill(zygote)
 
     async def close(self) -> None:
@@ -120,8 +120,7 @@ class KernelSandbox:
             try:
                 return zygote, await child.ready()
             finally:
-                await child.finish()
-                child.close()
+                await _finished(child)
         except BaseException:
             await zygote.close()
             raise
@@ -164,6 +163,13 @@ class KernelSandbox:
         return replace(result, resources=replace(result.resources, wall_ms=wall_ms, cpu_ms=end.cpu_ms))
 
 
+async def _finished(child: Child) -> None:
+    try:
+        await child.finish()
+    finally:
+        child.close()
+
+
 def _check(request: Request) -> None:
     if len(request.frames) > _MOST_FRAMES:
         raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="sandbox_frames")
@@ -180,10 +186,8 @@ async def _hand_over(child: Child, request: Request, cpu_seconds: int) -> None:
             "cpu_seconds": cpu_seconds,
         },
     }
-    import orjson
-
     with _opened_files(request) as descriptors:
-        await child.send({"request": orjson.dumps(message).decode()}, descriptors)
+        await child.send({"request": json.dumps(message)}, descriptors)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ _PLAIN = namespaces.NO_SETUID | namespaces.NO_DEVICES
 
 
 def main(described: str) -> None:
-    """`described` is JSON: `binds` (source, target, writable), `links`, `folders`, `hidden`, `command`, its environment."""
+    """`described` is JSON: `binds` (source, target, writable), `links`, `folders`, `hidden`, and what to start."""
     root = json.loads(described)
     try:
         _go_apart()

@@ -10,6 +10,8 @@ from answerable.isolation import computing, landlock, namespaces
 from answerable.isolation.kernel import Unavailable, forbid_new_privileges, signal_on_parent_death
 
 SCRATCH = "/work"
+SIZE = 4
+"""The descriptor that tells how large the process is; closed before the code runs."""
 _SCRATCH_FILES = 4_096
 _OPEN_FILES = 256
 _THREADS = 128
@@ -77,9 +79,23 @@ def _and(standing: str | None, more: str) -> str:
     return f"{standing}, {more}" if standing else more
 
 
-def limit(limits: dict[str, Any], base: tuple[int, int], inputs: int) -> None:
+class Size:
+    """How large this process is, asked for before there is no more /proc, and told after polars has its threads."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.open("/proc/self/statm", os.O_RDONLY)
+
+    def told(self) -> tuple[int, int]:
+        """Bytes of data and of addresses; can be asked once."""
+        fields = os.pread(SIZE, 200, 0).split()
+        os.close(SIZE)
+        page = mmap.PAGESIZE
+        return int(fields[5]) * page, int(fields[0]) * page
+
+
+def limit(limits: dict[str, Any], size: Size, inputs: int) -> None:
     """For the code that comes now; what it cannot raise again."""
-    data, addresses = base
+    data, addresses = size.told()
     memory = (limits["memory_mb"] + _HEADROOM_MB) * _MB
     for which, value in (
         (resource.RLIMIT_DATA, data + memory),
@@ -90,25 +106,3 @@ def limit(limits: dict[str, Any], base: tuple[int, int], inputs: int) -> None:
         hard = resource.getrlimit(which)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (value, value))
-
-
-def memory_in_use() -> tuple[int, int]:
-    """What the limits on data and on addresses count already; there is no /proc to read it from."""
-    return _in_use(resource.RLIMIT_DATA), _in_use(resource.RLIMIT_AS)
-
-
-def _in_use(which: int) -> int:
-    """The smallest limit under which one more page is still given."""
-    _, hard = resource.getrlimit(which)
-    low, high = 0, 1 << 40
-    while high - low > _MB:
-        middle = (low + high) // 2
-        resource.setrlimit(which, (middle, hard))
-        try:
-            mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
-        except OSError:
-            low = middle
-        else:
-            high = middle
-    resource.setrlimit(which, (hard, hard))
-    return high

@@ -4,6 +4,7 @@ import json
 import mmap
 import os
 import socket
+import sys
 import time
 from typing import Any, BinaryIO, NoReturn
 
@@ -21,7 +22,8 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
     connection, errors, *groups = descriptors
     for group in groups:
         os.write(group, b"0")  # this process joins the group
-    _keep_only(connection, errors)
+    size = walls.Size()
+    _keep_only(connection, errors, size.descriptor)
     channel = _Channel()
     try:
         report = walls.raise_all(setup, message["scratch_mb"])
@@ -30,10 +32,9 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
         os._exit(1)
     if setup["libraries"]:
         _warm()
-    base = walls.memory_in_use()
     channel.send({"ready": report, "cpu_ms": time.process_time() * 1000})
     request, inputs = channel.request()
-    walls.limit(request["limits"], base, sum(os.fstat(descriptor).st_size for descriptor in inputs))
+    walls.limit(request["limits"], size, sum(os.fstat(descriptor).st_size for descriptor in inputs))
     if request["wants_rows"]:
         channel.rows_descriptor = inputs.pop()
     frames = dict(zip(request["frames"], map(_mapped, inputs), strict=True))
@@ -41,13 +42,14 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
     os._exit(0)  # without waiting for threads that the code has left
 
 
-def _keep_only(connection: int, errors: int) -> None:
+def _keep_only(connection: int, errors: int, size: int) -> None:
     """Nothing of the zygote's stays open: 0 is empty, 1 and 2 take what libraries complain about, 3 is the host."""
-    connection, errors = os.dup(connection), os.dup(errors)
+    connection, errors, size = (os.dup(descriptor) for descriptor in (connection, errors, size))
     os.dup2(errors, 1)
     os.dup2(errors, 2)
     os.dup2(connection, _CONNECTION, inheritable=False)
-    os.closerange(_CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
+    os.dup2(size, walls.SIZE, inheritable=False)
+    os.closerange(walls.SIZE + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _warm() -> None:
@@ -56,6 +58,8 @@ def _warm() -> None:
 
     frame = polars.DataFrame({"a": [1, 2]})
     frame.lazy().group_by("a").agg(polars.len()).collect()
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()  # or every run would draw the same numbers
 
 
 def _mapped(descriptor: int) -> mmap.mmap:

@@ -34,6 +34,8 @@ def main(descriptor: int) -> None:
     try:
         nested = _settle(control, setup)
         libraries = _load(setup)
+        if nested:
+            _give_copies_their_namespace(control)  # after this it can start no thread of its own
     except (Unavailable, OSError, ImportError) as error:
         wire.send(control, {"failed": str(error)})
         return
@@ -65,6 +67,16 @@ def _settle(control: socket.socket, setup: dict[str, Any]) -> bool:
     return True
 
 
+def _give_copies_their_namespace(control: socket.socket) -> None:
+    """They do not see the zygote. The first process there only waits: a first process is deaf to its own signals."""
+    namespaces.unshare(namespaces.NEW_PROCESSES)
+    if os.fork() == 0:
+        control.close()
+        signal_on_parent_death(signal.SIGKILL)
+        while True:
+            signal.pause()
+
+
 def _load(setup: dict[str, Any]) -> list[str]:
     """Threads that libraries start for their own upkeep would not exist in a copy of this process: there are none."""
     os.environ.update(setup["environment"])
@@ -89,7 +101,6 @@ class _Zygote:
         self._setup = setup
         self._processes: dict[int, int] = {}
         """The number of the run, by process."""
-        self._itself = os.pidfd_open(os.getpid()) if setup["nested"] else -1
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(self._woken, False)
@@ -116,22 +127,12 @@ class _Zygote:
         return True
 
     def _spawn(self, message: dict[str, Any], descriptors: list[int]) -> None:
-        process = self._copy()
+        process = os.fork()
         if process == 0:
             self._become_worker(message, descriptors)
         self._processes[process] = message["spawn"]
         for descriptor in descriptors:
             os.close(descriptor)
-
-    def _copy(self) -> int:
-        """A copy of this process; where the kernel allows, the first and only one in its own process namespace."""
-        if not self._setup["nested"]:
-            return os.fork()
-        namespaces.unshare(namespaces.NEW_PROCESSES)
-        process = os.fork()
-        if process:
-            namespaces.enter(self._itself, namespaces.NEW_PROCESSES)
-        return process
 
     def _become_worker(self, message: dict[str, Any], descriptors: list[int]) -> NoReturn:
         try:

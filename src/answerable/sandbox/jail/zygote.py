@@ -1,6 +1,7 @@
 """The zygote and its copies, as the host sees them: started, spoken to, ended."""
 
 import asyncio
+import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
@@ -83,7 +84,7 @@ class Child:
 
     async def send(self, message: Any, descriptors: Sequence[int] = ()) -> None:
         """What can no longer be sent is no loss: that the process is gone is met when it is heard."""
-        body = orjson.dumps(message)
+        body = json.dumps(message).encode("ascii")  # half characters too
         frame = wire.HEADER.pack(len(body)) + body
         with suppress(ConnectionError):
             if descriptors:
