@@ -18,14 +18,19 @@ class Abilities:
     """All of Python with its libraries; else a small language that looks like it."""
     frames: bool = True
     """Frames are polars frames, and a result may be one."""
+    scratch: bool = True
+    """There is a folder to write to."""
+    hides_names: bool = True
+    """Not only the content of the host's files is out of reach, but also that they exist, and their size."""
     type_check: bool = False
     """Code is checked against the stubs of the host's functions before it runs."""
 
 
 ABILITIES = {
-    "monty": Abilities(python=False, frames=False, type_check=True),
-    "kernel": Abilities(),
+    "monty": Abilities(python=False, frames=False, scratch=False, type_check=True),
+    "kernel-bubblewrap": Abilities(),
     "kernel-namespaces": Abilities(),
+    "kernel-landlock": Abilities(scratch=False, hides_names=False),
     "docker": Abilities(),
 }
 
@@ -46,8 +51,8 @@ async def available_sandbox(name: str, size: int) -> Sandbox:
 
 
 def make_sandbox(name: str, size: int) -> Sandbox:
-    if name == "kernel-namespaces":
+    if name.startswith("kernel"):
         from answerable.sandbox.kernel import KernelSandbox
 
-        return KernelSandbox(pool=size, bubblewrap=False)
+        return KernelSandbox(size, bubblewrap=name == "kernel-bubblewrap", namespaces=name != "kernel-landlock")
     return open_sandbox(name, SandboxOptions(pool=size))

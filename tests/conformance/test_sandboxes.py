@@ -19,7 +19,7 @@ import polars as pl
 import psutil
 import pytest
 import pytest_asyncio
-from tests.sandboxes import ABILITIES, available_sandbox, names_with
+from tests.sandboxes import ABILITIES, available_sandbox, make_sandbox, names_with
 
 from answerable.core.errors import UserError
 from answerable.core.values import Json
@@ -552,14 +552,14 @@ async def test_exactly_as_many_host_calls_as_are_allowed(sandbox: Sandbox) -> No
     assert await value_of(sandbox, code, host=Host().offered(), limits=SandboxLimits(host_calls=10)) == "done"
 
 
-@on("python")
+@on("scratch")
 async def test_scratch_is_bounded(sandbox: Sandbox) -> None:
     code = "with open('x', 'wb') as file:\n    for _ in range(64):\n        file.write(bytes(1 << 20))\n"
     result = await ran(sandbox, code, limits=SandboxLimits(scratch_mb=4))
     assert result.outcome != "ok"
 
 
-@on("python")
+@on("scratch")
 async def test_scratch_can_be_used(sandbox: Sandbox) -> None:
     code = "with open('x', 'w') as file:\n    file.write('kept')\nresult = open('x').read()"
     assert await value_of(sandbox, code) == "kept"
@@ -573,7 +573,9 @@ async def test_a_frame_larger_than_the_limit_is_stopped(sandbox: Sandbox, tmp_pa
 
 
 @on("python")
-@pytest.mark.parametrize("code", ["import os\nos._exit(0)", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
+@pytest.mark.parametrize(
+    "code", ["import os\nos._exit(0)", "import os\nos.abort()", "import ctypes\nctypes.string_at(0)"]
+)
 async def test_code_that_ends_its_process_is_a_result(sandbox: Sandbox, code: str) -> None:
     result = await ran(sandbox, code)
     assert (result.outcome, result.reason) == ("stopped", "died")
@@ -617,7 +619,7 @@ async def test_cancelling_reaches_a_call_of_the_host(sandbox: Sandbox) -> None:
 LEFT = {
     "global": ("left = 1", "result = 'left' in dir() or 'left' in globals()", False),
     "module": ("import json\njson.left = 1", "import json\nresult = hasattr(json, 'left')", False),
-    "builtin": ("import builtins\nbuiltins.len = lambda x: 99", "result = len([])", 0),
+    "builtin": ("import builtins\nbuiltins.sorted = list", "result = sorted([2, 1])", [1, 2]),
     "file": ("open('left', 'w').close()", "import os\nresult = os.path.exists('left')", False),
     "environment": ("import os\nos.environ['LEFT'] = '1'", "import os\nresult = 'LEFT' in os.environ", False),
     "polars": ("pl.Config.set_tbl_rows(3)\npl.DataFrame.left = 1", "result = hasattr(pl.DataFrame, 'left')", False),
@@ -628,7 +630,7 @@ LEFT = {
 @pytest.mark.parametrize("kind", LEFT)
 async def test_nothing_of_a_run_is_left_for_the_next(sandbox: Sandbox, kind: str) -> None:
     leave, look, clean = LEFT[kind]
-    await value_of(sandbox, leave)
+    await ran(sandbox, leave)
     looked = await asyncio.gather(*(value_of(sandbox, look) for _ in range(SIZE + 1)))
     assert looked == [clean] * (SIZE + 1)
 
@@ -761,8 +763,9 @@ async def test_closing_leaves_no_process_and_no_descriptor(name: str) -> None:
     with adopting_orphans():
         known = set(psutil.Process().children(recursive=True))
         counts = []
-        for _ in range(3):
-            opened = await available_sandbox(name, SIZE)
+        await available_sandbox(name, SIZE)
+        for _ in range(2):
+            opened = make_sandbox(name, SIZE)
             await opened.start()
             await asyncio.gather(*(ran(opened, code) for code in ("result = 1", "1 / 0", "result = 2")))
             await ran(opened, ENDLESS, limits=SandboxLimits(seconds=0.5))
@@ -773,14 +776,14 @@ async def test_closing_leaves_no_process_and_no_descriptor(name: str) -> None:
             await asyncio.gather(busy, return_exceptions=True)
             counts.append(descriptors())
         assert new_processes(known) == []
-        assert counts[2] == counts[1]
+        assert counts[1] == counts[0]
 
 
 @pytest.mark.parametrize("name", ABILITIES)
 async def test_closing_twice_or_unstarted_is_quiet(name: str) -> None:
     opened = await available_sandbox(name, 1)
     await opened.close()
-    opened = await available_sandbox(name, 1)
+    opened = make_sandbox(name, 1)
     await opened.start()
     await opened.close()
     await opened.close()

@@ -10,6 +10,7 @@ import yaml
 from answerable.sandbox.base import SandboxLimits
 
 FOLDER = Path(__file__).with_name("cases")
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 USUAL_LIMITS = {"seconds": 4.0, "memory_mb": 512, "result_mb": 8, "scratch_mb": 16, "host_calls": 50}
 
 
@@ -28,6 +29,8 @@ class Case:
     """With `stops`: it may also end well."""
     raises: bool = False
     """The host's own function is broken in it, so that the run may raise."""
+    judges: str | None = None
+    """The ability that it judges; backends without it say so, and are not asked."""
     limits: SandboxLimits = field(default_factory=SandboxLimits)
     frame: bool = False
     into: bool = False
@@ -41,7 +44,7 @@ def all_cases() -> list[Case]:
 
 
 def _cases(path: Path) -> Iterator[Case]:
-    shared = yaml.safe_load(path.read_text())
+    shared = yaml.load(path.read_text(), _LOADER)
     group, entries = shared.pop("class"), shared.pop("cases")
     about = shared.pop("about")
     if not about.strip():

@@ -8,18 +8,24 @@ from tests.faults.escapes.catalog import Case, all_cases
 from tests.faults.escapes.control import ControlSandbox
 from tests.sandboxes import ABILITIES, Abilities, available_sandbox
 
-SIZE = 4
+SIZE = 6
 CASES = {case.id: case for case in all_cases()}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", list(ABILITIES), scope="session")
     if "case" in metafunc.fixturenames:
-        metafunc.parametrize("case", CASES.values(), ids=lambda case: case.id)
+        pairs = [(name, case) for name in ABILITIES for case in CASES.values() if _is_asked(name, case)]
+        ids = [f"{name}-{case.id}" for name, case in pairs]
+        metafunc.parametrize(("backend", "case"), pairs, ids=ids, scope="session")
+    elif "backend" in metafunc.fixturenames:
+        metafunc.parametrize("backend", list(ABILITIES), scope="session")
     if "harmless" in metafunc.fixturenames:
         chosen = [case for case in CASES.values() if case.control == "escapes"]
         metafunc.parametrize("harmless", chosen, ids=lambda case: case.id)
+
+
+def _is_asked(name: str, case: Case) -> bool:
+    return case.judges is None or bool(getattr(ABILITIES[name], case.judges))
 
 
 @pytest.fixture(scope="session")
