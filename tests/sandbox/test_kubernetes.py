@@ -21,7 +21,7 @@ from answerable.sandbox.http import Endpoint
 from answerable.sandbox.kubernetes import KubernetesSandbox, manifest, network_policy
 from answerable.sandbox.kubernetes_access import endpoint_of_cluster
 
-SCHEMA = json.loads((Path(__file__).parents[1] / "fixtures" / "kubernetes" / "schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[1] / "fixtures" / "sandboxes" / "kubernetes.json").read_text())
 NAMESPACE = "/namespaces/boxes"
 TOKEN = "let-me-in"
 PONG = 0x8A

@@ -126,8 +126,10 @@ class DockerSandbox:
         return reply
 
     async def _remove(self, name: str) -> None:
-        with suppress(HttpError):  # the daemon removes what has ended; a daemon that is gone has nothing to remove
-            await call(self._endpoint, "DELETE", f"/containers/{name}?force=1&v=1")
+        with suppress(HttpError):  # a daemon that is gone has nothing to remove
+            reply = await call(self._endpoint, "DELETE", f"/containers/{name}?force=1&v=1")
+            if reply.status == 409:  # it has ended, and the daemon is at it already
+                await call(self._endpoint, "POST", f"/containers/{name}/wait?condition=removed")
 
 
 class _Attached:

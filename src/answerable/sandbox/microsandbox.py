@@ -76,6 +76,8 @@ class MicrosandboxSandbox:
 
     def _check(self) -> None:
         sdk = self._sdk()
+        if not hasattr(sdk, "is_runtime_installed"):
+            raise unavailable("This microsandbox is too old.", "`pip install --upgrade microsandbox` (0.7 or newer)")
         if not self._image:
             raise unavailable(
                 "No image is set for the microsandbox sandbox.",
