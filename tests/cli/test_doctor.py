@@ -1,0 +1,35 @@
+"""`answerable doctor`: what this machine offers, and how to get what is missing."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Answerable = Callable[..., Any]
+
+
+def test_every_backend_is_told_with_its_walls_or_a_remedy(answerable: Answerable, tmp_path: Path) -> None:
+    done = answerable("doctor", "--json", env={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"})
+    found = {sandbox["backend"]: sandbox for sandbox in done.json["sandboxes"]}
+    assert list(found) == ["monty", "kernel", "docker", "kubernetes", "microsandbox"]
+    assert [name for name, sandbox in found.items() if sandbox["default"]] == ["kernel"]
+    assert found["docker"]["available"] is False
+    assert found["docker"]["remedy"]
+    assert all(sandbox["walls"] for sandbox in found.values() if sandbox["available"])
+    assert (done.code == 0) is done.json["ready"] is found["kernel"]["available"]
+    assert {"python", "system", "landlock", "user_namespaces", "cgroups", "bubblewrap", "store", "free_disk_mb"} <= set(
+        done.json["machine"]
+    )
+
+
+def test_a_default_that_cannot_run_is_an_exit_code(answerable: Answerable, tmp_path: Path) -> None:
+    env = {"ANSWERABLE_SANDBOX": "docker", "DOCKER_HOST": f"unix://{tmp_path}/none.sock"}
+    done = answerable("doctor", env=env)
+    assert done.code == 1
+    assert "(the default)" in done.out
+    assert "to get it: Start Docker" in done.out
+
+
+def test_the_password_of_the_store_is_not_shown(answerable: Answerable) -> None:
+    done = answerable("doctor", "--json", env={"ANSWERABLE_STORE": "postgresql://me:secret@db.invalid/x"})
+    assert "secret" not in done.out
+    assert done.json["machine"]["store"] == "postgresql://me@db.invalid/x"
