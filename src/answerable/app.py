@@ -4,21 +4,28 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from answerable import demo
+from answerable.agents.minds import Minds
 from answerable.agents.programs import ProgramStep
 from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.runtime import Agents, Models
+from answerable.agents.write_steps import WritePythonStep, WriteSqlStep
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
+from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.models.config import ModelsConfig
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.base import Limits
+from answerable.sources.frames import query_frames
 from answerable.sources.registry import SourceRegistry
+from answerable.store.base import Store
 from answerable.store.open import open_store
 
 
@@ -37,17 +44,24 @@ async def open_service(
     named = {"demo": str(demo.location()), **settings.sources}
     sources = SourceRegistry(named, settings.cache, any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
-    mind = ReaderMind(sources, clock)
+    reader = ReaderMind(sources, clock)
+    config = settings.models_config
+    agents = Agents(lambda: _models(config, store, clock), available=bool(config.named()))
+    mind = Minds(reader, agents, sources, share_rows=settings.share_rows)
     sql = SqlStep(sources, store.artifacts, limits)
     sandboxes = Sandboxes(settings.sandbox_options)
+    combine = CombineStep(query_frames, store.artifacts, limits)
     python = PythonStep(sandboxes, store.artifacts, settings.sandbox_limits)
     kinds: dict[str, StepKind] = {
         "understand": UnderstandStep(mind, store.threads, store.capsules, settings.history_window),
         "subgraph": SubgraphStep(),
         "sql": sql,
+        "combine": combine,
         "python": python,
+        "write_sql": WriteSqlStep(agents, sources, reader, sql, share_rows=settings.share_rows),
+        "write_python": WritePythonStep(agents, python, clock, share_rows=settings.share_rows),
         "program": ProgramStep(sources, store.capsules),
-        "present": PresentStep(store.artifacts, store.capsules, clock),
+        "present": PresentStep(store.artifacts, store.capsules, store.events, clock),
     }
     engine = Engine(kinds, store.events, clock)
     service = Service(
@@ -55,8 +69,9 @@ async def open_service(
         engine=engine,
         sources=sources,
         sql=sql,
+        combine=combine,
         python=python,
-        mind=mind,
+        mind=reader,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,
@@ -66,3 +81,10 @@ async def open_service(
     finally:
         await service.close()
         await sandboxes.close()
+        await agents.close()
+
+
+def _models(config: ModelsConfig, store: Store, clock: Clock) -> Models:
+    from answerable.models.gateway import Models  # brings the clients of providers, which only models need
+
+    return Models(config, store.budgets, clock=clock)

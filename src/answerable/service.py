@@ -19,10 +19,11 @@ from answerable.core.ids import ArtifactId, NodeId, RunId, ThreadId, new_message
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
+from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import Program, PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
-from answerable.engine.steps.understand import Question
+from answerable.engine.steps.understand import Mode, Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunRecord, RunStatus, Store
@@ -43,6 +44,7 @@ class Service:
         engine: Engine,
         sources: SourceRegistry,
         sql: SqlStep,
+        combine: CombineStep,
         python: PythonStep,
         mind: ReaderMind,
         clock: Clock,
@@ -53,6 +55,7 @@ class Service:
         self.sources = sources
         self._engine = engine
         self._sql = sql
+        self._combine = combine
         self._python = python
         self._mind = mind
         self._clock = clock
@@ -71,11 +74,12 @@ class Service:
         choice: int | None = None,
         force: bool = False,
         today: date | None = None,
+        mode: Mode = "auto",
         scope: Scope = LOCAL,
     ) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
         run = await self.begin(
-            message, source=source, thread=thread, choice=choice, force=force, today=today, scope=scope
+            message, source=source, thread=thread, choice=choice, force=force, today=today, mode=mode, scope=scope
         )
         return await self.finished(run, scope)
 
@@ -88,6 +92,7 @@ class Service:
         choice: int | None = None,
         force: bool = False,
         today: date | None = None,
+        mode: Mode = "auto",
         scope: Scope = LOCAL,
         request: str | None = None,
     ) -> RunId:
@@ -97,7 +102,8 @@ class Service:
         if direct is not None:
             graph = direct_graph(*direct, named)
         else:
-            graph = question_graph(Question(text=message, source=named, choice=choice, force=force, today=today))
+            question = Question(text=message, source=named, choice=choice, force=force, today=today, mode=mode)
+            graph = question_graph(question)
         return await self._start(graph, message, scope, thread or new_thread_id(), request)
 
     async def begin_query(
@@ -266,6 +272,9 @@ class Service:
             program = Program(step.code or "", step.inputs, step.sandbox)
             _ran, kept = await self._python.execute(program, scope)
             return kept.frame.artifact, step.fingerprint
+        if step.kind == "combine":
+            _result, frame = await self._combine.execute(step.code or "", step.inputs, scope)
+            return frame.artifact, step.fingerprint
         assert step.source is not None
         fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
         return fresh.frame.artifact, fresh.fingerprint

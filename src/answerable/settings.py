@@ -43,6 +43,7 @@ class Settings(Frozen):
     models: ModelsConfig = Field(
         default=ModelsConfig(), description="Roles, providers, time-outs and budgets of language models."
     )
+    share_rows: bool = Field(default=True, description="Whether values and sample records of the data go to a model.")
     sandbox: str = Field(
         default="kernel", description="Where generated code runs; `answerable doctor` lists the names."
     )

@@ -71,7 +71,7 @@ def test_the_rows_of_the_last_answer_are_at_hand(answerable: Run, sales: Path) -
         ("PYTHON: result = 1 / 0", 2, "python_failed"),
         ("PYTHON: while True: pass", 1, "python_stopped"),
         ("PYTHON: import socket", 4, "python_refused"),
-        ("PYTHON: result = (", 4, "python_refused"),
+        ("PYTHON: result = (", 2, "python_failed"),
         ("PYTHON: result = previous", 2, "previous_missing"),
     ],
 )
@@ -88,7 +88,7 @@ def test_what_a_program_cannot_do_is_said(
     ("plan", "part"),
     [
         ("steps: []", "steps"),
-        ("steps: [{id: a, tool: sql}]", "needs either `code` or `query`"),
+        ("steps: [{id: a, tool: sql}]", "needs `code`, or `context`"),
         ("steps: [{id: a, tool: python, code: result = b, after: [b]}]", "there is no such node"),
         ("steps: [{id: 'a-b', tool: sql, code: SELECT 1}]", "an id is a name"),
         ("steps: [", "cannot be read"),

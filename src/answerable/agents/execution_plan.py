@@ -6,10 +6,12 @@
       - {id: customers, tool: sql, source: crm, code: "SELECT id, name FROM customers"}
       - {id: late, tool: python, after: [invoices, customers], code: "result = …"}
 
-Steps that do not wait for each other run side by side. The last one gives the answer unless `answer` names another.
+A step without `code` is written by a model from its `context`. Steps that do not wait for each other run side by side.
+The last one gives the answer unless `answer` names another.
 """
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -18,22 +20,37 @@ from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.combine import CombineConfig
 from answerable.engine.steps.present import Presentation
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
 from answerable.query.plan import QueryPlan
 
+Tool = Literal["sql", "combine", "python"]
+"""`sql` asks a source; `combine` joins the rows of earlier steps by SQL; `python` is a program over them."""
 ANSWER = NodeId("answer")
 MOST_STEPS = 50
+
+
+class WriteConfig(Frozen):
+    """What a model needs to write the program of one step."""
+
+    task: str
+    question: str
+    source: str
+    today: date | None = None
 
 
 class PlanStep(Frozen):
     id: str
     """Under this name later programs find its rows."""
-    tool: Literal["sql", "python"]
+    tool: Tool
     source: str | None = None
     """Of a query; the plan's own where none is named."""
+    context: str | None = None
+    """What the step must give, in words, for whoever writes its program."""
     code: str | None = None
+    """The program; without it a model writes it from the context."""
     query: QueryPlan | None = None
     """Instead of code, for a query."""
     after: tuple[str, ...] = ()
@@ -53,11 +70,15 @@ class PlanStep(Frozen):
 
     @model_validator(mode="after")
     def _has_its_program(self) -> Self:
-        if self.tool == "python" and (self.code is None or self.query is not None):
-            raise ValueError(f"the step {self.id!r} needs its program as `code`")
-        if self.tool == "sql" and (self.code is None) == (self.query is None):
-            raise ValueError(f"the step {self.id!r} needs either `code` or `query`")
+        if self.query is not None and (self.tool != "sql" or self.code is not None):
+            raise ValueError(f"the step {self.id!r} has a `query` where none can be")
+        if self.code is None and self.query is None and not self.context:
+            raise ValueError(f"the step {self.id!r} needs `code`, or `context` for a model to write it from")
         return self
+
+    @property
+    def is_written(self) -> bool:
+        return self.code is not None or self.query is not None
 
 
 class ExecutionPlan(Frozen):
@@ -66,6 +87,8 @@ class ExecutionPlan(Frozen):
     """Of every query that names none."""
     steps: tuple[PlanStep, ...] = Field(min_length=1, max_length=MOST_STEPS)
     answer: str | None = None
+    today: date | None = None
+    """Count "last month" from this day."""
     reasoning: str | None = None
 
 
@@ -79,28 +102,35 @@ def read_plan(document: Json) -> ExecutionPlan:
         raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
 
 
-def plan_graph(plan: ExecutionPlan, default_source: str) -> Graph:
+def plan_graph(plan: ExecutionPlan, default_source: str, presentation: Presentation | None = None) -> Graph:
     """Raises a `GraphError` that names the step if the plan does not hang together."""
-    nodes = [_node(step, plan.source or default_source) for step in plan.steps]
+    nodes = [_node(step, plan, plan.source or default_source) for step in plan.steps]
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
-    presentation = Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
-    answer = Node(id=ANSWER, kind="present", config=presentation.model_dump(mode="json"), after=shown)
+    told = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
+    answer = Node(id=ANSWER, kind="present", config=told.model_dump(mode="json", exclude_none=True), after=shown)
     return Graph.parse({"nodes": [node.model_dump(mode="json") for node in (*nodes, answer)], "output": ANSWER})
 
 
-def _node(step: PlanStep, source: str) -> Node:
-    config = (
-        PythonConfig(code=step.code or "", api=step.api)
-        if step.tool == "python"
-        else SqlConfig(source=step.source or source, sql=step.code, plan=step.query)
-    )
+def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:
     return Node(
         id=NodeId(step.id),
-        kind=step.tool,
-        config=config.model_dump(mode="json", exclude_none=True),
+        kind=step.tool if step.is_written else f"write_{step.tool}",
+        config=_config(step, plan, source).model_dump(mode="json", exclude_none=True),
         after=tuple(NodeId(parent) for parent in step.after),
         critical=step.critical,
     )
+
+
+def _config(step: PlanStep, plan: ExecutionPlan, source: str) -> Frozen:
+    if not step.is_written:
+        return WriteConfig(
+            task=step.context or "", question=plan.question, source=step.source or source, today=plan.today
+        )
+    if step.tool == "python":
+        return PythonConfig(code=step.code or "", api=step.api)
+    if step.tool == "combine":
+        return CombineConfig(sql=step.code or "")
+    return SqlConfig(source=step.source or source, sql=step.code, plan=step.query)
 
 
 def _shown(steps: Sequence[PlanStep], answer: str) -> tuple[NodeId, ...]:

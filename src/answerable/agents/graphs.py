@@ -20,7 +20,7 @@ from answerable.query.plan import QueryPlan
 QueryType = Literal["sql", "python", "plan"]
 
 UNDERSTAND, EXECUTE, QUERY, ANSWER = NodeId("understand"), NodeId("execute"), NodeId("query"), NodeId("answer")
-PREPARE = NodeId("prepare")
+PREPARE, EXPLORE = NodeId("prepare"), NodeId("explore")
 
 
 def question_graph(question: Question) -> Graph:
@@ -49,6 +49,11 @@ def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], binding
     """Nothing to run: a question back."""
     presentation = Presentation(question=question, clarify=text, choices=choices, bindings=bindings)
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+
+
+def react_graph(question: Question) -> Graph:
+    """A model explores by itself; what it found is presented like any other answer."""
+    return Graph(nodes=(Node(id=EXPLORE, kind="react", config=_config(question)),), output=EXPLORE)
 
 
 def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:

@@ -18,7 +18,7 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import Presentation
 from answerable.engine.steps.sql import Sources, SqlConfig
-from answerable.engine.steps.understand import Conversation, Question, Understanding
+from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.query.plan import QueryPlan
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 from answerable.sources.base import Source
@@ -39,16 +39,23 @@ class ReaderMind:
         self._clock = clock
         self._readers: dict[str, Reader] = {}
 
-    async def understand(self, question: Question, context: RunContext, before: Conversation) -> Understanding:
-        text = _acceptable(question.text)
-        source = await self._sources.get(question.source)
-        chosen = _chosen(question, before.last)
+    async def understand(
+        self, question: Question, context: RunContext, before: Conversation, tell: Tell
+    ) -> Understanding:
+        _acceptable(question.text)
+        chosen = chosen_reading(question, before.last)
         if chosen is not None:
-            return _understood(question, _reading_of(chosen), "You chose this reading.")
-        reader = await self.reader(source)
+            return understood(question, _reading_of(chosen), "You chose this reading.")
+        reply = await self.reply(question, before)
+        return understanding(question, reply, await (await self._sources.get(question.source)).describe())
+
+    async def reply(self, question: Question, before: Conversation) -> Reply:
+        """How the reader reads a question; nothing runs yet."""
+        reader = await self.reader(await self._sources.get(question.source))
         asked_on.set(question.today)
-        reply = await asyncio.to_thread(reader.read, text, previous=_last_plan(before.last), force=question.force)
-        return _understanding(question, reply, await source.describe())
+        return await asyncio.to_thread(
+            reader.read, question.text, previous=_last_plan(before.last), force=question.force
+        )
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
@@ -70,7 +77,7 @@ class ReaderMind:
         return lambda: asked_on.get() or catalog.as_of or today(self._clock)
 
 
-def _acceptable(text: str) -> str:
+def _acceptable(text: str) -> None:
     if not text.strip():
         raise UserError(
             "The question is empty.", code="question_empty", hint="Ask, for example: how many orders per month?"
@@ -81,12 +88,11 @@ def _acceptable(text: str) -> str:
             code="question_too_long",
             hint="Ask for one thing at a time.",
         )
-    return text
 
 
-def _understanding(question: Question, reply: Reply, catalog: Catalog) -> Understanding:
+def understanding(question: Question, reply: Reply, catalog: Catalog) -> Understanding:
     if isinstance(reply, Read):
-        return _understood(question, reply.best, _reason(reply.best.confidence))
+        return understood(question, reply.best, _reason(reply.best.confidence))
     if isinstance(reply, Unsure):
         choices = tuple(
             Choice(id=number, label=reading.sentence, plan=reading.plan.model_dump(mode="json"), code=reading.sql)
@@ -96,7 +102,7 @@ def _understanding(question: Question, reply: Reply, catalog: Catalog) -> Unders
     return _asked(clarify_graph(question.text, _unreadable(reply, catalog), ()))
 
 
-def _understood(question: Question, reading: Reading, reason: str) -> Understanding:
+def understood(question: Question, reading: Reading, reason: str) -> Understanding:
     presentation = Presentation(
         question=question.text,
         understood=reading.sentence,
@@ -131,7 +137,7 @@ def _reason(confidence: float) -> str:
     return "This is only the best of several readings."
 
 
-def _chosen(question: Question, previous: Json | None) -> Choice | None:
+def chosen_reading(question: Question, previous: Json | None) -> Choice | None:
     """The reading that the user picked from the last question back, by number."""
     if question.choice is None:
         return None

@@ -12,7 +12,7 @@ from answerable.core.errors import AnswerableError
 from answerable.core.ids import ArtifactId, RunId
 from answerable.core.values import Frozen
 
-REPEATABLE = frozenset({"sql", "cypher", "python"})
+REPEATABLE = frozenset({"sql", "cypher", "combine", "python"})
 """Kinds of steps whose program gives the same rows for the same data. A call of an API or a model is not among them."""
 
 Verdict = Literal["same", "differs", "cannot"]

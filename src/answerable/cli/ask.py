@@ -13,6 +13,7 @@ from answerable.cli.output import exit_code, progress, tell_answer, tell_json
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
     from answerable.core.ids import ThreadId
+    from answerable.engine.steps.understand import Mode
     from answerable.service import Service
     from answerable.settings import Settings
 
@@ -25,6 +26,7 @@ class Request:
     thread: str | None
     choice: int | None
     force: bool
+    mode: "Mode"
     output: Path | None
     rows: int
     as_json: bool
@@ -47,7 +49,12 @@ class Request:
 @click.option("--thread", help="Continue this thread: follow-up questions refer to its last answer.")
 @click.option("--choice", type=click.IntRange(min=1), help="Take this reading of the last question back in the thread.")
 @click.option("--force", is_flag=True, help="Answer with the best reading even when unsure.")
-@click.option("--mode", type=click.Choice(["auto"]), default="auto", expose_value=False, help="Who understands it.")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "plan", "react"]),
+    default="auto",
+    help="auto: the reader if it is sure, else a model; plan: a model plans; react: a model explores.",
+)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
 @click.option("--rows", type=click.IntRange(min=0), help="Most rows to print; 20 for people, 10,000 for programs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -89,7 +96,12 @@ async def _answered(service: "Service", request: Request, thread: "ThreadId", ch
             run = await service.begin_query("plan", _document(request.plan), source=request.source, thread=thread)
             return await service.finished(run)
         return await service.ask(
-            request.question, source=request.source, thread=thread, choice=choice, force=request.force
+            request.question,
+            source=request.source,
+            thread=thread,
+            choice=choice,
+            force=request.force,
+            mode=request.mode,
         )
 
 

@@ -25,6 +25,7 @@ class ChatRequest(Wire):
     thread_id: str | None = Field(None, pattern=THREAD_ID, description="Continue this thread.")
     choice: int | None = Field(None, ge=1, le=100, description="Take this reading of the last question back.")
     force: bool = Field(False, description="Answer with the best reading even when unsure.")
+    mode: Literal["auto", "plan", "react"] = Field("auto", description="Who understands it; all but auto need a model.")
 
 
 class ChatReply(Answer):

@@ -4,20 +4,22 @@ From 1,000 rows on, rows are announced in batches that clients fetch by range; b
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
 from answerable.core.clock import Clock
-from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata
+from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, StepOutput
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, oldest
 from answerable.query.plan import QueryPlan
-from answerable.store.base import Artifacts, Capsule, Capsules
+from answerable.store.base import Artifacts, Capsule, Capsules, Events
 
+MODEL, MODEL_CALL = "model", "model_call"
+"""The mind of an answer that a model took part in, and the channel on which each of its calls is told."""
 STREAM_FROM = 1_000
 BATCH = 10_000
 
@@ -36,19 +38,28 @@ class Presentation(Frozen):
     clarify: str | None = None
     """Set for a question back: its text."""
     choices: tuple[Choice, ...] = ()
+    second_opinion: NodeId | None = None
+    """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
+    incomplete: bool = False
+    """A step that was wanted gave nothing."""
 
 
 class PresentStep:
-    def __init__(self, artifacts: Artifacts, capsules: Capsules, clock: Clock) -> None:
+    def __init__(self, artifacts: Artifacts, capsules: Capsules, events: Events, clock: Clock) -> None:
         self._artifacts = artifacts
         self._capsules = capsules
+        self._events = events
         self._clock = clock
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
         results = {node: Produced.model_validate(output) for node, output in step.inputs.items() if output}
-        missing = [node for node, output in step.inputs.items() if not output]
-        answer = await self._answer(step, _with_missing(presentation, missing), results)
+        second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
+        wanted = [node for node in step.inputs if node != presentation.second_opinion]
+        presentation = _with_missing(presentation, [node for node in wanted if node not in results])
+        if second is not None and results:
+            presentation = await self._compared(step, presentation, list(results.values())[-1], second)
+        answer = await self._answer(step, presentation, results)
         capsule = Capsule(
             run=step.context.run,
             thread=step.context.thread,
@@ -77,14 +88,56 @@ class PresentStep:
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
             drawn=last.chart,
-            status="partial" if len(results) < len(step.inputs) else "done",
-            usage=Usage(duration_ms=sum(result.duration_ms for result in results.values())),
+            status="partial" if presentation.incomplete else "done",
+            usage=await self._usage(step, presentation.mind, results),
         )
+
+    async def _compared(
+        self, step: Step, presentation: Presentation, first: Produced, second: Produced
+    ) -> Presentation:
+        """Two independent ways to the same rows are worth more than one; two that differ are told."""
+        from answerable.answers.agreement import agree
+
+        scope = step.context.scope
+        paths = [await self._artifacts.path(scope, each.frame.artifact) for each in (first, second)]
+        same = await asyncio.to_thread(agree, *paths)
+        if same is None:
+            return presentation
+        if same:
+            reason = "The model's query and the reader's own give the same rows."
+            return presentation.model_copy(update={"confidence": "high", "confidence_reason": reason})
+        note = f"The reader reads this differently; its query: {second.code}"
+        reason = "The model's query and the reader's own give different rows."
+        update = {"confidence": "low", "confidence_reason": reason, "findings": (*presentation.findings, note)}
+        return presentation.model_copy(update=update)
+
+    async def _usage(self, step: Step, mind: str, results: Mapping[NodeId, Produced]) -> Usage:
+        """What the run has used so far, by its own record."""
+        spent = sum(result.duration_ms for result in results.values())
+        if mind != MODEL:
+            return Usage(duration_ms=spent)
+        await step.journal.flush()
+        events = await self._events.read(step.context.scope, step.context.run)
+        return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), spent)
+
+
+def usage_of(calls: Iterable[Mapping[str, Json]], duration_ms: float) -> Usage:
+    """The sum of the calls of models; a cost that is not known makes the sum unknown."""
+    told = list(calls)
+    costs = [call["cost"] for call in told]
+    return Usage(
+        input_tokens=sum(call["input_tokens"] for call in told),
+        output_tokens=sum(call["output_tokens"] for call in told),
+        cost_usd=None if None in costs else sum(costs),
+        model_calls=len(told),
+        duration_ms=duration_ms + sum(call["duration_ms"] for call in told),
+    )
 
 
 def _with_missing(presentation: Presentation, missing: Sequence[NodeId]) -> Presentation:
     notes = tuple(f"Step {node} gave nothing; the answer goes without it." for node in missing)
-    return presentation.model_copy(update={"findings": (*presentation.findings, *notes)}) if notes else presentation
+    update = {"findings": (*presentation.findings, *notes), "incomplete": True}
+    return presentation.model_copy(update=update) if notes else presentation
 
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:

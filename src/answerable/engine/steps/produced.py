@@ -9,7 +9,7 @@ from answerable.core.values import FrameRef, Frozen, Json
 
 
 class Produced(Frozen):
-    kind: Literal["sql", "python"]
+    kind: Literal["sql", "combine", "python"]
     frame: FrameRef
     code: str
     """The program that ran, exactly."""

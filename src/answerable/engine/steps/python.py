@@ -6,7 +6,7 @@ found in `result`: a frame, rows, a value, or a chart. What it prints is told as
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from answerable.core.context import Scope
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
-from answerable.core.ids import ArtifactId
+from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, oldest
@@ -76,26 +76,30 @@ class PythonStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(PythonConfig)
         earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
-        program = Program(config.code, {_name(name): each.frame.artifact for name, each in earlier.items()})
-        step.output("code", config.code)
-        ran, made = await self.execute(
-            replace(program, backend=config.backend, api=config.api), step.context.scope, step.output
-        )
-        sources = tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources))
-        prints = {each.fingerprint for each in earlier.values()}
+        produced = await self.produce(config, earlier, step.context.scope, step.output)
+        return produced.model_dump(mode="json")
+
+    async def produce(
+        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], scope: Scope, tell: Tell
+    ) -> Produced:
+        """Runs the program over the rows of earlier steps; `tell` hears it before it starts."""
+        tell("code", config.code)
+        inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
+        ran, made = await self.execute(Program(config.code, inputs, config.backend, config.api), scope, tell)
+        fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind="python",
             frame=made.frame,
             code=config.code,
-            sources=sources,
+            sources=tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources)),
             duration_ms=ran.resources.wall_ms,
-            fingerprint=prints.pop() if len(prints) == 1 else None,
+            fingerprint=fingerprints.pop() if len(fingerprints) == 1 else None,
             last_sync=oldest(earlier.values()),
             findings=_findings(ran, earlier.values()),
-            inputs=program.inputs,
+            inputs=inputs,
             sandbox=ran.backend,
             chart=made.chart,
-        ).model_dump(mode="json")
+        )
 
     async def execute(
         self, program: Program, scope: Scope, tell: Tell = lambda _channel, _data: None

@@ -4,15 +4,20 @@ The graph is this step's recorded output, so a run that is continued is never un
 `Mind`: the reader, or a language model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import Literal, Protocol
 
 from answerable.core.context import RunContext
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.store.base import Capsules, Message, Threads
+
+Mode = Literal["auto", "plan", "react"]
+"""`auto`: the reader when it is sure, else a model's plan; `plan`: a model's plan; `react`: a model that explores."""
+Tell = Callable[[str, Json], None]
+"""Hears a channel and what is said on it while somebody thinks."""
 
 
 class Question(Frozen):
@@ -24,6 +29,7 @@ class Question(Frozen):
     """Answer with the best reading even when unsure."""
     today: date | None = None
     """Count "last month" from this day instead of the day of asking."""
+    mode: Mode = "auto"
 
 
 class Understanding(Frozen):
@@ -41,7 +47,9 @@ class Conversation:
 
 
 class Mind(Protocol):
-    async def understand(self, question: Question, context: RunContext, before: Conversation) -> Understanding: ...
+    async def understand(
+        self, question: Question, context: RunContext, before: Conversation, tell: Tell
+    ) -> Understanding: ...
 
 
 class UnderstandStep:
@@ -53,7 +61,8 @@ class UnderstandStep:
 
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
-        understanding = await self._mind.understand(question, step.context, await self._before(step.context))
+        before = await self._before(step.context)
+        understanding = await self._mind.understand(question, step.context, before, step.output)
         return understanding.model_dump(mode="json")
 
     async def _before(self, context: RunContext) -> Conversation:

@@ -47,6 +47,7 @@ async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: 
         thread=thread,
         choice=body.choice,
         force=body.force,
+        mode=body.mode,
         scope=scope,
         request=request_id,
     )

@@ -1,0 +1,144 @@
+"""What a model is told about the data: the part of the catalog that the question touches, and no more than fits.
+
+The reader's linker chooses the tables; what they point to comes along, so that joins can be written. With
+`share_rows: false` no value of the data goes into any of these texts.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from answerable.answers.capsule import read_capsule
+from answerable.core.catalog import Catalog, Column, Relationship, Table
+from answerable.core.values import FrameRef, Json
+from answerable.engine.steps.understand import Conversation
+from answerable.models.tokens import likely
+from answerable.reader.known import doubts
+from answerable.reader.normalise import normalise
+from answerable.reader.reader import Reader
+from answerable.reader.understand import lay_out_question
+
+TABLE_TOKENS = 6_000
+"""What the description of tables may take; those that are touched less are then only named."""
+_SCORE = 0.6
+_EXAMPLES = 3
+_VALUES = 12
+_TEXT = 200
+"""Characters of one value that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What the linker found of a question in one source."""
+
+    catalog: Catalog
+    tables: tuple[str, ...]
+    """The most touched first."""
+    values: tuple[str, ...]
+    """`phrase: table.column = value`"""
+    unknown: tuple[str, ...]
+
+
+def touched(reader: Reader, question: str) -> Touched:
+    scene = lay_out_question(normalise(question), reader.schema, reader.values)
+    links, catalog = scene.links, reader.catalog
+    scores: defaultdict[str, float] = defaultdict(float)
+    for mention in links.tables:
+        scores[reader.schema.tables[mention.id].name] += 2 * mention.score
+    for column, score in [*((m.id, m.score) for m in links.columns), *((v.column, v.score) for v in links.values)]:
+        scores[_table_of(reader, column)] += score if score >= _SCORE else 0.0
+    best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
+    tables = dict.fromkeys([*best, *_neighbours(catalog, best), *(table.name for table in catalog.tables)])
+    values = dict.fromkeys(
+        f"{_table_of(reader, value.column)}.{reader.schema.columns[value.column].name} = {value.value!r}"
+        for value in sorted(links.values, key=lambda value: -value.score)
+    )
+    return Touched(catalog, tuple(tables), tuple(values)[:_VALUES], doubts(scene).unknown)
+
+
+def _table_of(reader: Reader, column: int) -> str:
+    return reader.schema.tables[reader.schema.columns[column].table].name
+
+
+def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
+    for relationship in catalog.relationships:
+        ends = (relationship.from_table, relationship.to_table)
+        if any(end in names for end in ends):
+            yield from ends
+
+
+def values_text(found: Touched, *, share_rows: bool) -> str:
+    """Values of the data that words of the question may mean, and words that mean nothing in it."""
+    known = list(found.values) if share_rows else []
+    return "\n".join([*known, *(f"not found in the data: {word}" for word in found.unknown)])
+
+
+def tables_text(found: Touched, *, share_rows: bool) -> str:
+    """Tables in full while they fit, then by name alone."""
+    catalog, parts, room, named = found.catalog, [], TABLE_TOKENS, []
+    for name in found.tables:
+        table = catalog.table(name)
+        text = _table(table, share_rows) if table else ""
+        if not text or likely(text) > room:
+            named.append(name)
+            continue
+        room -= likely(text)
+        parts.append(text)
+    shown = set(found.tables) - set(named)
+    parts += [_relationship(each) for each in catalog.relationships if {each.from_table, each.to_table} <= shown]
+    parts += [f"measure {m.name} of {m.table} = {m.expression}{_note(m.description)}" for m in catalog.measures]
+    parts += [f"also there, not described: {', '.join(named)}"] if named else []
+    return "\n".join(parts)
+
+
+def _table(table: Table, share_rows: bool) -> str:
+    rows = f", {table.row_count:,} rows" if table.row_count is not None else ""
+    key = f", key {', '.join(table.primary_key)}" if table.primary_key else ""
+    head = f"table {table.name}{rows}{key}{_names(table.label, table.synonyms)}{_note(table.description)}"
+    return "\n".join([head, *(f"  {_column(column, share_rows)}" for column in table.columns)])
+
+
+def _column(column: Column, share_rows: bool) -> str:
+    text = f"{column.name} {column.type}{_names(column.label, column.synonyms)}"
+    text += f" in {column.unit}" if column.unit else ""
+    if share_rows and column.minimum is not None:
+        text += f", from {column.minimum} to {column.maximum}"
+    elif share_rows and column.examples:
+        text += ", for example " + ", ".join(repr(each[:_TEXT]) for each in column.examples[:_EXAMPLES])
+    meanings = [f"{each.value!r} is {' or '.join(each.synonyms)}" for each in column.value_names]
+    return text + (f"; {', '.join(meanings)}" if meanings and share_rows else "") + _note(column.description)
+
+
+def _names(label: str | None, synonyms: Sequence[str]) -> str:
+    called = [*([label] if label else []), *synonyms]
+    return f" (called {', '.join(called)})" if called else ""
+
+
+def _note(description: str | None) -> str:
+    return f" -- {description}" if description else ""
+
+
+def _relationship(each: Relationship) -> str:
+    pairs = zip(each.from_columns, each.to_columns, strict=True)
+    return "join " + " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
+
+
+def frame_text(name: str, frame: FrameRef, *, share_rows: bool) -> str:
+    """An earlier step's rows: its columns, how many there are, and three complete records."""
+    head = f"{name}: {frame.row_count:,} rows"
+    columns = [f"  {column.name} {column.type}" for column in frame.columns]
+    records = [f"  {_record(record)}" for record in frame.sample] if share_rows else []
+    return "\n".join([head, *columns, *(["  records:", *records] if records else [])])
+
+
+def _record(record: Json) -> str:
+    return ", ".join(f"{name}={str(value)[:_TEXT]!r}" for name, value in record.items())
+
+
+def earlier_text(before: Conversation) -> str:
+    """The last question of the thread, with the program that answered it."""
+    if before.last is None:
+        return ""
+    capsule = read_capsule(before.last)
+    programs = [f"{step.id} ({step.kind}): {step.code}" for step in capsule.answer.steps if step.code]
+    return "\n".join([f"question: {capsule.question}", *programs])

@@ -1,0 +1,41 @@
+"""What each builtin agent replies: types that a model fills and the engine trusts only after checks."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from answerable.agents.execution_plan import MOST_STEPS, Tool
+
+
+class Reply(BaseModel):
+    """Unknown fields are ignored: a model that says more than it was asked is not wrong."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class PlannedStep(Reply):
+    id: str = Field(description="A short name, such as orders_by_month; later steps use the rows under it.")
+    tool: Tool
+    source: str | None = Field(None, description="The source that a sql step asks.")
+    context: str = Field(description="What the step must give, exactly: tables, columns, filters, groups, order.")
+    after: list[str] = Field([], description="The steps whose rows it uses.")
+    critical: bool = Field(True, description="False if the answer is worth having without it.")
+    reasoning: str = Field("", description="Why it is needed, in one sentence.")
+
+
+class Planned(Reply):
+    steps: list[PlannedStep] = Field([], max_length=MOST_STEPS)
+    reasoning: str = Field("", description="What was understood, as one plain sentence for the user.")
+    cannot: str | None = Field(None, description="What is missing, if these sources cannot answer it.")
+    ask: list[str] = Field([], max_length=5, description="Readings to choose from, if it has several meanings.")
+    explore: bool = Field(False, description="True if several looks at the data are needed first.")
+
+
+class WrittenSql(Reply):
+    sql: str = ""
+    reasoning: str = ""
+    cannot: str | None = Field(None, description="What is missing, if these tables cannot give it.")
+
+
+class WrittenPython(Reply):
+    code: str = ""
+    reasoning: str = ""
+    cannot: str | None = Field(None, description="What is missing, if these rows cannot give it.")

@@ -1,0 +1,120 @@
+"""Runs an agent: writes its message, asks its model for a typed reply, and tells what happens as it happens."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from answerable.agents.folder import BUILTIN, AgentFolder, load_agent
+from answerable.core.context import RunContext
+from answerable.core.values import Json
+from answerable.models.calls import Listener, ModelCalled
+from answerable.models.config import Role
+from answerable.models.tokens import likely
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+    from pydantic_ai.models import Model
+
+T = TypeVar("T", bound=BaseModel)
+Tell = Callable[[str, Json], None]
+"""Hears a channel and what is said on it: `prompt` (agent and estimated tokens, before anything is sent), `token`,
+`tool`, `model_call` (usage and cost, after each call)."""
+Check = Callable[[Any], Awaitable[None]]
+"""Raises `Mistake` for a reply that fits its type and is still wrong; the model hears why."""
+
+
+class Mistake(Exception):
+    """What is wrong with a reply, in words that its writer can act on."""
+
+
+class Models(Protocol):
+    def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> "Model": ...
+
+    async def close(self) -> None: ...
+
+
+class Agents:
+    def __init__(self, open_models: Callable[[], Models], *, available: bool, folder: Path = BUILTIN) -> None:
+        """Models are opened when the first agent is asked: most questions need none."""
+        self._models = cache(open_models)
+        self.available = available
+        """Whether there is a model at all."""
+        self._folder = folder
+
+    async def close(self) -> None:
+        if self._models.cache_info().currsize:
+            await self._models().close()
+
+    async def ask(
+        self,
+        name: str,
+        given: Mapping[str, str],
+        reply: type[T],
+        context: RunContext,
+        tell: Tell,
+        *,
+        tools: Sequence[Callable[..., Any]] = (),
+        check: Check | None = None,
+    ) -> T:
+        """The typed reply of a builtin agent. Failures of the model arrive as errors of `core/errors.py`."""
+        from pydantic_ai import ModelRetry, UsageLimits
+
+        from answerable.models.failures import explained
+
+        folder = load_agent(self._folder / name)
+        message = folder.written(given)
+        tell("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
+        agent = self._agent(folder, reply, context, tell, tools)
+        if check is not None:
+
+            @agent.output_validator
+            async def _(output: T) -> T:
+                try:
+                    await check(output)
+                except Mistake as mistake:
+                    raise ModelRetry(str(mistake)) from mistake
+                return output
+
+        with explained():
+            async with agent.run_stream_events(message, usage_limits=UsageLimits(request_limit=folder.requests)) as run:
+                async for event in run:
+                    _tell_event(event, name, tell)
+                assert run.result is not None
+                return run.result.output
+
+    def _agent(
+        self,
+        folder: AgentFolder,
+        reply: type[T],
+        context: RunContext,
+        tell: Tell,
+        tools: Sequence[Callable[..., Any]],
+    ) -> "Agent[object, T]":
+        from pydantic_ai import Agent
+
+        def called(call: ModelCalled) -> None:
+            tell("model_call", {"agent": folder.name, **call.as_json()})
+
+        return Agent(
+            self._models().for_role(folder.role, context, called),
+            output_type=reply,
+            instructions=folder.instructions,
+            name=folder.name,
+            tools=tools,
+            retries=folder.requests - 1,
+            model_settings={"max_tokens": folder.output_tokens},
+        )
+
+
+def _tell_event(event: Any, agent: str, tell: Tell) -> None:
+    """Only what a person watching wants: the words as they come, and which tool is called."""
+    kind = event.event_kind
+    if kind == "part_delta":
+        piece = getattr(event.delta, "content_delta", None) or getattr(event.delta, "args_delta", None)
+        if isinstance(piece, str) and piece:
+            tell("token", {"agent": agent, "text": piece})
+    elif kind == "function_tool_call":
+        tell("tool", {"agent": agent, "name": event.part.tool_name})
