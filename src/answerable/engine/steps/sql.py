@@ -3,24 +3,22 @@
 The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
 the source runs is the regenerated text, and that is also what the answer shows.
 
-What parses SQL and what reads rows is loaded when it is first needed, so that a command that asks one question is soon
-under way: the latter while the source is at work.
+What parses SQL is loaded when it is first needed, so that a command that asks one question is soon under way.
 """
 
-import asyncio
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Protocol
 
 from pydantic import model_validator
 
 from answerable.core.catalog import Catalog
 from answerable.core.context import Scope
-from answerable.core.values import FrameRef, Frozen, Json
+from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.kept import kept
 from answerable.engine.steps.produced import Produced
 from answerable.query.plan import QueryPlan
-from answerable.sources.base import Limits, Result, Source
+from answerable.sources.base import Limits, Source
 from answerable.store.base import Artifacts
 
 
@@ -59,7 +57,7 @@ class SqlStep:
         catalog = await source.describe()
         code = checked(_text(config, catalog), catalog).text
         tell(code)
-        result, frame = await self._kept(source, code, scope)
+        result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, scope)
         return Produced(
             kind="sql",
             frame=frame,
@@ -70,31 +68,6 @@ class SqlStep:
             last_sync=catalog.last_sync,
             findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
         )
-
-    async def _kept(self, source: Source, code: str, scope: Scope) -> tuple[Result, FrameRef]:
-        staging = self._artifacts.staging()
-        reading = asyncio.create_task(asyncio.to_thread(_reader_of_rows))
-        try:
-            result = await source.execute(code, staging, self._limits)
-            sample = (await reading)(staging)
-            artifact = await self._artifacts.adopt(scope, staging)
-        finally:
-            staging.unlink(missing_ok=True)
-        frame = FrameRef(
-            artifact=artifact,
-            columns=result.columns,
-            row_count=result.row_count,
-            byte_count=result.byte_count,
-            sample=sample,
-        )
-        return result, frame
-
-
-def _reader_of_rows() -> Callable[[Path], tuple[Mapping[str, Json], ...]]:
-    import answerable.answers.present  # noqa: F401 - what makes the answer is needed next
-    from answerable.answers.frame import sample_records
-
-    return sample_records
 
 
 def _text(config: SqlConfig, catalog: Catalog) -> str:

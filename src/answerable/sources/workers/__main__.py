@@ -25,6 +25,7 @@ _ENGINES = {
     "sqlite": ("sqlite_engine", "SqliteEngine"),
     "postgres": ("postgres_engine", "PostgresEngine"),
     "loader": ("loader", "Loader"),
+    "frames": ("frames_engine", "FramesEngine"),
 }
 
 

@@ -77,9 +77,15 @@ class DuckDbEngine(SqlEngine):
         run(f"SET GLOBAL allowed_paths = {_list(spec.get('files', []))}")
         run("SET GLOBAL enable_external_access = false")
         run("SET GLOBAL parquet_metadata_cache = true")
-        for view in spec.get("views", []):
-            run(f"CREATE VIEW {quoted(view['name'])} AS SELECT * FROM read_parquet({_list(view['files'])})")
+        self._fill(spec)
         run("SET GLOBAL lock_configuration = true")
+
+    def _fill(self, spec: dict[str, Any]) -> None:
+        """Gives a database in memory its tables."""
+        for view in spec.get("views", []):
+            self._connection.execute(
+                f"CREATE VIEW {quoted(view['name'])} AS SELECT * FROM read_parquet({_list(view['files'])})"
+            )
 
     def inspect(self) -> dict[str, Any]:
         with self._running():
