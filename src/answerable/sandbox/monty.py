@@ -20,7 +20,7 @@ from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, R
 from answerable.sandbox.exchange import answered
 from answerable.sandbox.monty_faults import too_long
 from answerable.sandbox.monty_pool import MontyPool, binary
-from answerable.sandbox.monty_run import Answer, Held, MontyRun, fingerprint
+from answerable.sandbox.monty_run import Answer, Held, Known, MontyRun, fingerprint
 from answerable.sandbox.results import Place, Stopped, result_of
 
 WALLS: Mapping[str, str] = {
@@ -42,7 +42,7 @@ class MontySandbox:
         self._pool: MontyPool | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._turns = asyncio.Semaphore(size)
-        self._typed: OrderedDict[bytes, None] = OrderedDict()
+        self._known: OrderedDict[bytes, Known] = OrderedDict()
         self._running: set[MontyRun] = set()
 
     async def available(self) -> Availability:
@@ -87,13 +87,13 @@ class MontySandbox:
     ) -> SandboxResult | Paused:
         code = fingerprint(request)
         async with self._turns:
-            run = MontyRun(request, _answers(request, pausing), code in self._typed)
+            run = MontyRun(request, _answers(request, pausing), self._known.get(code))
             began = time.perf_counter()
             spent = 0.0 if paused is None else paused.seconds
             job = run.begin if paused is None else lambda pool: run.resume(pool, paused, reply or {})
             halted = await self._in_thread(run, job, request.limits.seconds - spent)
-        if run.typed:
-            self._remember(code)
+        if run.known is not None:
+            self._remember(code, run.known)
         seconds = spent + time.perf_counter() - began
         run.heard.wall_ms = seconds * 1e3
         if halted is not None and run.heard.stopped is None:
@@ -108,25 +108,24 @@ class MontySandbox:
         if self._pool is None or self._threads is None:
             raise InternalError("The sandbox was not started.")
         self._running.add(run)
-        working = asyncio.get_running_loop().run_in_executor(self._threads, job, self._pool.monty)
+        loop = asyncio.get_running_loop()
+        working = loop.run_in_executor(self._threads, job, self._pool.monty)
+        timer = loop.call_later(max(seconds, 0.0), run.stop, too_long(run.request.limits))
         try:
-            async with asyncio.timeout(max(seconds, 0.0)):
-                return await asyncio.shield(working)
-        except TimeoutError:
-            run.stop(too_long(run.request.limits))
-            return await working
+            return await asyncio.shield(working)
         except asyncio.CancelledError:
             run.stop(Stopped("cancelled", "The run was cancelled."))
             await asyncio.wait([working])
             raise
         finally:
+            timer.cancel()
             self._running.discard(run)
 
-    def _remember(self, code: bytes) -> None:
-        self._typed[code] = None
-        self._typed.move_to_end(code)
-        if len(self._typed) > _REMEMBERED:
-            self._typed.popitem(last=False)
+    def _remember(self, code: bytes, known: Known) -> None:
+        self._known[code] = known
+        self._known.move_to_end(code)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
 
 
 def _answers(request: Request, pausing: bool) -> Answer:

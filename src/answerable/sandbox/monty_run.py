@@ -12,7 +12,8 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from pydantic_monty import (
@@ -26,6 +27,7 @@ from pydantic_monty import (
     MontyRuntimeError,
     MontySession,
     NameLookupSnapshot,
+    OSPolicy,
     ResourceLimits,
 )
 
@@ -50,6 +52,7 @@ _LOOKUPS = 200
 _ARGUMENTS = 4 << 20
 _MB = 1 << 20
 _PART = "answerable_part"
+_POLICY: OSPolicy = {"sleep": "call_host"}
 _NO_VALUES = frozenset(
     {"function", "coroutine", "type", "module", "range", "partial", "Pattern", "Match"}
     | {"dict_keys", "dict_values", "dict_items", "count", "cycle", "repeat"}
@@ -60,15 +63,20 @@ class Held(Exception):
     """A call waits for a person; raised by an `Answer`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Code that ran before: its types were found right, and need not be checked again."""
+
+    sets_result: bool
+    """Whether a plain statement sets `result`, so that there is no need to ask for it."""
+
+
 class MontyRun:
-    def __init__(self, request: Request, answer: Answer, checked: bool = False) -> None:
-        """`checked`: the types of this code were found right before."""
+    def __init__(self, request: Request, answer: Answer, known: Known | None = None) -> None:
         self.heard = Heard()
-        self.typed = checked
-        """Whether the types were found right."""
+        self.known = known
         self.request = request
         self._answer = answer
-        self._checked = checked
         self._lock = threading.Lock()
         self._worker: int | None = None
         self._waiting: Future[dict[str, Json]] | None = None
@@ -90,9 +98,9 @@ class MontyRun:
 
     def begin(self, pool: Monty) -> Paused | None:
         """To the end, or to a call that pauses; what became of it is in `heard`."""
-        stubs = _stubs(self.request)
-        options: dict[str, Any] = {"type_check": not self._checked, "type_check_stubs": stubs}
-        return self._lived(pool, options, self._started)
+        if self.known is not None:
+            return self._lived(pool, {}, self._started)
+        return self._lived(pool, {"type_check": True, "type_check_stubs": _stubs(self.request)}, self._started)
 
     def resume(self, pool: Monty, paused: Paused, reply: Mapping[str, Json]) -> Paused | None:
         """Goes on from a pause, with the reply to the call that paused: like that of an `Answer`."""
@@ -107,30 +115,20 @@ class MontyRun:
         return self._lived(pool, {}, restored)
 
     def _lived(self, pool: Monty, options: dict[str, Any], first: Callable[[MontySession], State]) -> Paused | None:
-        with (
-            pool.checkout(
-                limits=_limits(self.request.limits),
-                type_check_format="json",
-                os_policy={"sleep": "call_host"},
-                **options,
-            ) as session,
-            self._within_reach(session),
-        ):
-            halted = self._halted(session, first)
-            if self.heard.stopped is not None:
-                self._kill()
-            return halted
-
-    @contextmanager
-    def _within_reach(self, session: MontySession) -> Iterator[None]:
-        """While the session has its process, that can be killed; never later, when its number may be another's."""
-        with self._lock:
-            self._worker = session.worker_pid
-        try:
-            yield
-        finally:
+        """A session from beginning to end. While it has its process, that can be killed; never later, when the number
+        of the process may be another's."""
+        limits = _limits(self.request.limits)
+        with pool.checkout(limits=limits, type_check_format="json", os_policy=_POLICY, **options) as session:
             with self._lock:
-                self._worker = None
+                self._worker = session.worker_pid
+            try:
+                halted = self._halted(session, first)
+                if self.heard.stopped is not None:
+                    self._kill()
+                return halted
+            finally:
+                with self._lock:
+                    self._worker = None
 
     def _kill(self) -> None:
         if self._worker is not None:
@@ -161,7 +159,10 @@ class MontyRun:
                 inputs[name] = rows
             else:
                 _put_together(session, name, rows, chunks)
-        return session.feed_start(self.request.code, inputs=inputs, print_callback=self._printed)
+        code = self.request.code
+        if self.known is not None and self.known.sets_result:
+            code += "\nresult"
+        return session.feed_start(code, inputs=inputs or None, print_callback=self._printed)
 
     def _driven(self, session: MontySession, state: State) -> Paused | None:
         while not isinstance(state, MontyComplete):
@@ -169,8 +170,11 @@ class MontyRun:
             if isinstance(following, Paused):
                 return following
             state = following
-        self.typed = True
-        self._keep(session, *_result(session, state))
+        if self.known is not None and self.known.sets_result:
+            self._keep(session, state.output, named=True)
+        else:
+            self._keep(session, *_result(session, state))
+        self.known = self.known or Known(_sets_result(self.request.code))
         return None
 
     def _next(self, state: FunctionSnapshot | NameLookupSnapshot | FutureSnapshot) -> State | Paused:
@@ -260,13 +264,23 @@ def _stubs(request: Request) -> str:
     functions = [f"{name}: Any" for name in request.host.functions if name not in described]
     frames = [f"{name}: list[dict[str, Any]]" for name in request.frames]
     values = [f"{name}: Any" for name in request.values]
-    return "\n".join(["from typing import Any", request.host.stubs, *functions, *frames, *values])
+    declared = [*filter(None, [request.host.stubs]), *functions, *frames, *values]
+    return "\n".join(["from typing import Any", *declared]) if declared else ""
 
 
 @functools.lru_cache(maxsize=64)
 def _described(stubs: str) -> frozenset[str]:
     """The functions that have a signature."""
     return frozenset(node.name for node in ast.parse(stubs).body if isinstance(node, ast.FunctionDef))
+
+
+def _sets_result(code: str) -> bool:
+    try:
+        statements = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    targets = [target for node in statements if isinstance(node, ast.Assign) for target in node.targets]
+    return any(isinstance(target, ast.Name) and target.id == "result" for target in targets)
 
 
 def fingerprint(request: Request) -> bytes:
