@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from answerable import demo
 from answerable.agents.minds import Minds
 from answerable.agents.programs import ProgramStep
+from answerable.agents.react_step import ReactStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.write_steps import WritePythonStep, WriteSqlStep
@@ -13,6 +14,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.given import GivenStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
@@ -60,6 +62,8 @@ async def open_service(
         "python": python,
         "write_sql": WriteSqlStep(agents, sources, reader, sql, share_rows=settings.share_rows),
         "write_python": WritePythonStep(agents, python, clock, share_rows=settings.share_rows),
+        "react": ReactStep(agents, sources, reader, sql, python, store.capsules, share_rows=settings.share_rows),
+        "given": GivenStep(),
         "program": ProgramStep(sources, store.capsules),
         "present": PresentStep(store.artifacts, store.capsules, store.events, clock),
     }

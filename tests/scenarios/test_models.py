@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from scripted_model import Reply, Request, ScriptedModel
 
 Run = Callable[..., Any]
@@ -73,3 +72,58 @@ def test_what_the_reader_is_sure_of_costs_nothing(answerable: Run, sales: Path, 
     assert done.code == 0
     assert model.requests == []
     assert done.json["usage"]["model_calls"] == 0
+
+
+def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
+    answerable: Run, sales: Path, model: ScriptedModel
+) -> None:
+    model.script(
+        [
+            Reply.tool_call("get_dataset_schema", {"dataset": str(sales)}),
+            Reply.tool_call("execute_sql", {"name": "bad", "sql": "SELECT nothing_such FROM orders"}),
+            Reply.tool_call(
+                "execute_sql", {"name": "totals", "sql": "SELECT region_id, sum(amount) AS t FROM orders GROUP BY 1"}
+            ),
+            Reply.tool_call(
+                "execute_python", {"name": "top", "code": "result = totals.sort('t').tail(1)", "inputs": ["totals"]}
+            ),
+            Reply.object({"show": "top", "text": "Region 2 sold 250 in total, not 999."}),
+        ]
+    )
+    done = answerable("ask", "why is it so?", "--mode", "react", "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert [step["id"] for step in done.json["steps"]] == ["totals", "top"]
+    assert done.json["rows"] == [[2, 250.0]]
+    assert "999" not in done.json["text"]
+    assert "nothing_such" in model.requests[2].last("tool")
+
+
+def test_a_model_may_ask_the_user(answerable: Run, sales: Path, model: ScriptedModel) -> None:
+    thread = ("--thread", "thr_000000000000000000000008", "--source", str(sales), "--json")
+    asked = {"reasoning": "", "steps": [], "ask": ["Largest by amount", "Largest by quantity"]}
+    model.script(lambda request: Reply.object(asked))
+    done = answerable("ask", "which zigzag is the largest?", *thread)
+    assert done.code == 3, done.out + done.err
+    assert [choice["label"] for choice in done.json["choices"]] == asked["ask"]
+    model.script(answered(SQL))
+    chosen = answerable("ask", "which zigzag is the largest?", "--choice", "1", *thread)
+    assert chosen.code == 0, chosen.out + chosen.err
+    assert "Largest by amount" in model.requests[0].text
+
+
+def test_no_value_of_the_data_goes_out_where_rows_are_not_shared(
+    answerable: Run, sales: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSWERABLE_SHARE_ROWS", "false")
+    model.script(answered(SQL))
+    done = answerable("ask", "where do zigzags of amounts run wildest?", "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    sent = "".join(request.text for request in model.requests)
+    assert "orders" in sent
+    assert not [word for word in ("Tea", "Coffee", "North", "2025-08-15") if word in sent]
+
+
+def test_without_a_model_the_modes_that_need_one_say_so(answerable: Run, sales: Path) -> None:
+    done = answerable("ask", "why?", "--mode", "plan", "--source", str(sales), "--json")
+    assert done.code == 1
+    assert done.json["provenance"]["error"]["code"] == "model_missing"

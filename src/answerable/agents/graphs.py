@@ -53,7 +53,13 @@ def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], binding
 
 def react_graph(question: Question) -> Graph:
     """A model explores by itself; what it found is presented like any other answer."""
-    return Graph(nodes=(Node(id=EXPLORE, kind="react", config=_config(question)),), output=EXPLORE)
+    return Graph(
+        nodes=(
+            Node(id=EXPLORE, kind="react", config=_config(question)),
+            Node(id=EXECUTE, kind="subgraph", config={"from": EXPLORE}, after=(EXPLORE,)),
+        ),
+        output=EXECUTE,
+    )
 
 
 def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:

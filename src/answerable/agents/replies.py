@@ -39,3 +39,9 @@ class WrittenPython(Reply):
     code: str = ""
     reasoning: str = ""
     cannot: str | None = Field(None, description="What is missing, if these rows cannot give it.")
+
+
+class Explored(Reply):
+    show: str = Field("", description="The name of the look whose rows are the answer.")
+    text: str = Field("", description="The answer in one to four plain sentences.")
+    cannot: str | None = Field(None, description="What is missing, if the data cannot tell.")

@@ -72,7 +72,7 @@ async def _checked_sql(sql: str, source: Source) -> None:
     try:
         await source.check(checked(sql, await source.describe()).text)
     except (UserError, RefusedError) as error:
-        raise Mistake(_told(error)) from error
+        raise Mistake(told(error)) from error
 
 
 class WritePythonStep:
@@ -103,7 +103,7 @@ class WritePythonStep:
                     PythonConfig(code=reply.code), earlier, step.context.scope, step.output
                 )
             except (UserError, RefusedError) as error:
-                raise Mistake(_told(error)) from error
+                raise Mistake(told(error)) from error
             produced.append(ran)
 
         written = await self._agents.ask("write_python", given, WrittenPython, step.context, step.output, check=check)
@@ -115,7 +115,7 @@ class WritePythonStep:
         return (day or today(self._clock)).isoformat()
 
 
-def _told(error: AnswerableError) -> str:
+def told(error: AnswerableError) -> str:
     return f"{error.message} {error.hint}" if error.hint else error.message
 
 

@@ -35,13 +35,15 @@ def present(
     row_limit: int = ROW_LIMIT,
     units: Mapping[str, str] | None = None,
     drawn: Json = None,
+    proposed: str | None = None,
 ) -> Answer:
-    """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them."""
+    """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them; `proposed`:
+    what somebody else says of them, which is checked like our own words."""
     rows = frame.rows(path, 0, row_limit)
     told = provenance or Provenance()
     spec = format_spec(result.columns, _sample(path, rows, result.row_count), plan, units)
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
-    written = prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
+    written = proposed or prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(
         written, result.columns, rows, _told_facts(told, plan, result, len(rows)), row_count=result.row_count, plan=plan
     )

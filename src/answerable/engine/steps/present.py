@@ -40,6 +40,8 @@ class Presentation(Frozen):
     choices: tuple[Choice, ...] = ()
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
+    prose: str | None = None
+    """What a model says of the rows. Numbers in it that the rows do not bear out are taken out."""
     incomplete: bool = False
     """A step that was wanted gave nothing."""
 
@@ -88,6 +90,7 @@ class PresentStep:
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
             drawn=last.chart,
+            proposed=presentation.prose,
             status="partial" if presentation.incomplete else "done",
             usage=await self._usage(step, presentation.mind, results),
         )

@@ -1,0 +1,169 @@
+"""Kind `react`: a model explores with tools until it can answer; what it looked at becomes the graph of its answer.
+
+Its tools read, and nothing else: each goes through the same checks, limits and sandboxes as every other program.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from answerable.agents.context import earlier_text, frame_text, tables_text, touched, values_text
+from answerable.agents.execution_plan import ANSWER
+from answerable.agents.graphs import clarify_graph
+from answerable.agents.replies import Explored
+from answerable.agents.runtime import Agents, Mistake
+from answerable.agents.write_steps import Readers, told
+from answerable.answers.answer import Choice
+from answerable.core.errors import AnswerableError, UserError
+from answerable.core.ids import NodeId
+from answerable.core.values import Json
+from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.present import MODEL, Presentation
+from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.python import PythonConfig, PythonStep
+from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
+from answerable.engine.steps.understand import Conversation, Question
+from answerable.query.plan import QueryPlan
+from answerable.store.base import Capsules
+
+MOST_LOOKS = 12
+
+
+class ReactStep:
+    def __init__(
+        self,
+        agents: Agents,
+        sources: Sources,
+        readers: Readers,
+        sql: SqlStep,
+        python: PythonStep,
+        capsules: Capsules,
+        *,
+        share_rows: bool,
+    ) -> None:
+        self._agents = agents
+        self._sources = sources
+        self._readers = readers
+        self._sql = sql
+        self._python = python
+        self._capsules = capsules
+        self._share_rows = share_rows
+
+    async def run(self, step: Step) -> Json:
+        question = step.config_as(Question)
+        reader = await self._readers.reader(await self._sources.get(question.source))
+        found = touched(reader, question.text)
+        looks = _Looks(step, question, self._sql, self._python, share_rows=self._share_rows)
+        schema = tables_text(found, share_rows=self._share_rows)
+        given = {
+            "question": question.text,
+            "today": (question.today or reader.today()).isoformat(),
+            "datasets": f"source {question.source}, with the tables {', '.join(found.tables)}",
+            "values": values_text(found, share_rows=self._share_rows),
+            "earlier": earlier_text(await self._before(step)),
+        }
+        reply = await self._agents.ask(
+            "react", given, Explored, step.context, step.output, tools=looks.tools(schema), check=looks.check
+        )
+        graph = _asked(question, reply, looks) or looks.graph(reply)
+        return {"graph": graph.model_dump(mode="json"), "sentence": None}
+
+    async def _before(self, step: Step) -> Conversation:
+        thread = step.context.thread
+        last = await self._capsules.latest(step.context.scope, thread) if thread is not None else None
+        return Conversation(last=last.body if last else None)
+
+
+class _Looks:
+    """What was looked at so far, by name."""
+
+    def __init__(self, step: Step, question: Question, sql: SqlStep, python: PythonStep, *, share_rows: bool) -> None:
+        self._step = step
+        self._question = question
+        self._sql = sql
+        self._python = python
+        self._share_rows = share_rows
+        self.produced: dict[NodeId, Produced] = {}
+        self.asked: tuple[str, tuple[str, ...]] | None = None
+
+    def tools(self, schema: str) -> list[Callable[..., Any]]:
+        source = self._question.source
+
+        async def list_datasets() -> list[str]:
+            """The names of the datasets that can be queried."""
+            return [source]
+
+        async def get_dataset_schema(dataset: str) -> str:
+            """The tables of a dataset with their columns, types, joins and measures."""
+            return schema if dataset == source else f"There is no dataset {dataset!r}; there is {source!r}."
+
+        async def execute_sql(name: str, sql: str) -> str:
+            """Runs one SELECT statement; its rows stay under `name`."""
+            return await self._look(name, lambda: self._query(SqlConfig(source=source, sql=sql)))
+
+        async def execute_query_plan(name: str, plan: dict[str, Any]) -> str:
+            """Runs a query plan (entity, select, filters, group_by, order_by, limit); its rows stay under `name`."""
+            return await self._look(
+                name, lambda: self._query(SqlConfig(source=source, plan=QueryPlan.model_validate(plan)))
+            )
+
+        async def execute_python(name: str, code: str, inputs: list[str]) -> str:
+            """Runs a polars program over the rows of the looks named in `inputs`; its `result` stays under `name`."""
+            return await self._look(name, lambda: self._program(code, inputs))
+
+        async def ask_user(question: str, choices: list[str]) -> str:
+            """Asks the user what is meant, with two to five choices. Reply after this with everything empty."""
+            self.asked = (question, tuple(choices[:5]))
+            return "The user will be asked. End now."
+
+        return [list_datasets, get_dataset_schema, execute_sql, execute_query_plan, execute_python, ask_user]
+
+    async def check(self, reply: Explored) -> None:
+        if reply.show and reply.show not in self.produced:
+            names = ", ".join(self.produced) or "none yet"
+            raise Mistake(f"there is no look named {reply.show!r}; there are: {names}")
+        if not reply.show and not reply.cannot and self.asked is None:
+            raise Mistake("name the look to show, or say in `cannot` what is missing")
+
+    def graph(self, reply: Explored) -> Graph:
+        """Every look is accounted for; the one that is shown comes last."""
+        shown = NodeId(reply.show)
+        order = (*(name for name in self.produced if name != shown), shown)
+        nodes = [Node(id=name, kind="given", config=self.produced[name].model_dump(mode="json")) for name in order]
+        presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
+        config = presentation.model_dump(mode="json", exclude_none=True)
+        return Graph(nodes=(*nodes, Node(id=ANSWER, kind="present", config=config, after=order)), output=ANSWER)
+
+    async def _look(self, name: str, run: Callable[[], Any]) -> str:
+        """What the model sees of a look: its shape and a sample, or why it failed."""
+        if not name.isidentifier() or name == ANSWER or name in self.produced:
+            return f"{name!r} cannot be the name of a look: use a new name of letters, digits and _."
+        if len(self.produced) >= MOST_LOOKS:
+            return f"No more than {MOST_LOOKS} looks. Reply now with what you know."
+        try:
+            produced = await run()
+        except (AnswerableError, ValueError) as error:
+            return f"It failed: {told(error) if isinstance(error, AnswerableError) else error}"
+        self.produced[NodeId(name)] = produced
+        return frame_text(name, produced.frame, share_rows=self._share_rows)
+
+    async def _query(self, config: SqlConfig) -> Produced:
+        step = self._step
+        return await self._sql.query(config, step.context.scope, lambda code: step.output("code", code))
+
+    async def _program(self, code: str, inputs: list[str]) -> Produced:
+        unknown = [name for name in inputs if name not in self.produced]
+        if unknown:
+            raise UserError(f"There is no look named {unknown[0]!r}.")
+        earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
+        return await self._python.produce(PythonConfig(code=code), earlier, self._step.context.scope, self._step.output)
+
+
+def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:
+    if looks.asked is not None:
+        text, labels = looks.asked
+        choices = tuple(Choice(id=number, label=label) for number, label in enumerate(labels, 1))
+        return clarify_graph(question.text, text, choices)
+    if not reply.show:
+        return clarify_graph(question.text, f"This data cannot tell: {reply.cannot}", ())
+    return None
