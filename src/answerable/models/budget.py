@@ -57,7 +57,7 @@ class Budget:
             while not await self._budgets.reserve(reservation.id, accounts, amount):
                 await self._budgets.reconcile()
                 refusal = await self._refusal(accounts, amount)
-                if refusal is not None and (isinstance(refusal, LimitError) or self._clock.monotonic() >= until):
+                if isinstance(refusal, LimitError) or self._clock.monotonic() >= until:
                     raise refusal
                 await self._clock.sleep(_PAUSE)
         except asyncio.CancelledError:
@@ -73,19 +73,13 @@ class Budget:
         accounts = self.accounts(context)
         return await self._budgets.balances([one.account for one in accounts]) if accounts else []
 
-    async def _refusal(self, accounts: Sequence[AccountLimit], amount: Amount) -> AnswerableError | None:
-        """Why there is too little, or nothing if there is enough by now."""
+    async def _refusal(self, accounts: Sequence[AccountLimit], amount: Amount) -> AnswerableError:
+        """Why there is too little: it was spent, or calls in progress hold it."""
         balances = await self._budgets.balances([one.account for one in accounts])
-        for balance in balances:
-            if _is_over(balance, balance.spent, amount):
-                return _exhausted(balance, amount)
-        for balance in balances:
-            spoken_for = Amount(
-                balance.spent.tokens + balance.reserved.tokens, balance.spent.cost + balance.reserved.cost
-            )
-            if _is_over(balance, spoken_for, amount):
-                return _held(balance)
-        return None
+        spent = next((balance for balance in balances if _is_over(balance, balance.spent, amount)), None)
+        if spent is not None:
+            return _exhausted(spent, amount)
+        return _held(next((balance for balance in balances if balance.reserved != Amount()), balances[0]))
 
 
 def _limited(account: Account, limit: Limit) -> AccountLimit:

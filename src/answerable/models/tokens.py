@@ -49,7 +49,7 @@ def texts(message: "ModelMessage") -> Iterator[str]:
 
 
 def _part_texts(part: "ModelRequestPart | ModelResponsePart") -> Iterator[str]:
-    from pydantic_ai.messages import BaseToolCallPart, BaseToolReturnPart, UserPromptPart
+    from pydantic_ai.messages import BaseToolCallPart, BaseToolReturnPart, RetryFeedbackPart, UserPromptPart
 
     if isinstance(part, BaseToolCallPart):
         yield part.tool_name
@@ -57,6 +57,8 @@ def _part_texts(part: "ModelRequestPart | ModelResponsePart") -> Iterator[str]:
     elif isinstance(part, BaseToolReturnPart):
         yield part.tool_name
         yield part.model_response_str()
+    elif isinstance(part, RetryFeedbackPart):
+        yield part.model_response()
     elif isinstance(part, UserPromptPart) and not isinstance(part.content, str):
         yield from (item if isinstance(item, str) else repr(item) for item in part.content)
     else:
