@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from itertools import combinations, product
 from math import exp, log
 from typing import NamedTuple
 
@@ -11,13 +11,14 @@ from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, a
 from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.options import count_places
 from answerable.reader.pieces import Having, Options, Part, Sorting, Test, logit
+from answerable.reader.relations import related, relations_of
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Schema
 from answerable.reader.shape import Shape, select_score, shape_of, shape_scores
 from answerable.reader.to_plan import tables_of
 
 MAX_CANDIDATES = 100
-_SELECT_SETS = 12
+_SELECT_SETS = 16
 _WHERE_SETS = 6
 _BASES = 100
 _LIKELY = 0.45
@@ -65,6 +66,7 @@ class Composer:
         self.options = options
         self.chances = chances
         self.two_ways = _two_ways(self.schema)
+        self.relations = relations_of(self.schema)
         self._trees: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
         ranked = sorted(range(len(options.tables)), key=lambda t: -options.tables[t])
         self.likely_tables = sorted(t for t in ranked if options.tables[t] > _LIKELY)
@@ -305,7 +307,10 @@ class Composer:
         yield from self._nested_orders(draft)
         yield from self._inner_tests(draft, tests)
         yield from self._other_ways(draft)
-        yield from self._memberships(draft)
+        for member in self._memberships(draft):
+            yield member
+            yield from related(member[0], self.relations, self.scene)
+        yield from related(draft, self.relations, self.scene)
         yield from of_two_tables(draft, self.scene)
         yield from of_conditions(draft, tests, self.scene)
         if any(cue.tag == "NEG" for cue in self.scene.cues):
@@ -390,7 +395,7 @@ class Composer:
         table = outside.pop()
         assert table is not None
         try:
-            path = join_tree(self.schema, draft.entity, [table])
+            path = join_tree(self.schema, draft.entity, [table], self._compared(draft) & self.two_ways)
         except NoPath:
             return
         left, right = path[0].pairs[0]
@@ -399,6 +404,10 @@ class Composer:
         sub = Draft(path[0].end, (Term(right),), where=inner)
         yield draft._replace(where=(*rest, (Condition(Term(left), "in", sub),)), extra=frozenset()), "member"
 
+    def _compared(self, draft: Draft) -> frozenset[int]:
+        conditions = [c for clause in draft.where for c in clause if c.operator == "="]
+        return frozenset(c.left.column for c in conditions if c.left.column is not None)
+
     def _other_ways(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
         """A table that points to another in two ways may be joined by the other one."""
         if not self.two_ways:
@@ -406,7 +415,7 @@ class Composer:
         named = tables_of(draft, self.schema)
         tree = join_tree(self.schema, draft.entity, named, draft.avoid) if len(named) > 1 else []
         used = {column for edge in tree for pair in edge.pairs for column in pair}
-        compared = {c.left.column for clause in draft.where for c in clause if c.operator == "="}
+        compared = self._compared(draft)
         for column in sorted(column for column in self.two_ways if column in used or column in compared):
             yield draft._replace(avoid=frozenset({column})), "avoid"
 
@@ -482,7 +491,7 @@ class Composer:
             self.schema.columns[c.left.column].table for clause in inner for c in clause if c.left.column is not None
         ]
         for number, mentions in self.scene.tables.items():
-            if any(m.end > start for m in mentions) and self.options.tables[number] > 0.1:
+            if any(m.end > start for m in mentions) and self.options.tables[number] > 0.03:
                 found.append(number)
         found.extend(t for t in self.likely_tables if t not in found)
         return [t for t in dict.fromkeys(found) if t != entity][:3]
@@ -542,9 +551,8 @@ def _subsets(parts: list[Part]) -> Iterator[list[Part]]:
     ranked = parts[:7]
     for size in range(2, 6):
         yield ranked[:size]
-    for i, one in enumerate(ranked):
-        for two in ranked[i + 1 :]:
-            yield [one, two]
+    for size in (2, 3):
+        yield from map(list, combinations(ranked, size))
 
 
 def _extended(sets: list[WhereSet], phrase: list[Test]) -> Iterator[WhereSet]:

@@ -18,6 +18,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "young": ("age", "birthday", "birth"),
     "oldest": ("age", "birth", "date"),
     "youngest": ("age", "birth", "date"),
+    "aged": ("age",),
     "older": ("age",),
     "younger": ("age",),
     "long": ("length", "duration", "hour"),

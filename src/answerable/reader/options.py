@@ -1,6 +1,7 @@
 """Options for each clause, with how likely each is: what the composer combines into candidates."""
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from answerable.reader.comparisons import comparing_tests
 from answerable.reader.draft import ROWS, Condition, Operator, Order, Term, Values
@@ -12,14 +13,16 @@ from answerable.reader.scene import Scene
 from answerable.reader.tag import OPERATORS, Cue
 
 LEAST = 0.015
+_LEAST_CALCULATED = 0.004
 _DOWN = frozenset({"MAX", "MOST", "COMMON", "OLD"})
+_FLAGS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
 _TEXT_CUES = {"LIKE": "contains", "STARTS": "starts_with", "ENDS": "ends_with"}
 
 
 def gather(scene: Scene, roles: Roles) -> Options:
     return Options(
         parts=_parts(scene, roles),
-        tests=[*_value_tests(scene, roles), *_number_tests(scene, roles)],
+        tests=[*_value_tests(scene, roles), *_number_tests(scene, roles), *_flag_tests(scene, roles)],
         nested=comparing_tests(scene, roles),
         sortings=_sortings(scene, roles),
         havings=_havings(scene, roles),
@@ -43,14 +46,26 @@ def _parts(scene: Scene, roles: Roles) -> list[Part]:
         if chance.probability >= LEAST
     ]
     for (function, column), chance in roles.aggregates.items():
-        if chance.probability >= LEAST:
+        if chance.probability >= _LEAST_CALCULATED:
             place = _function_place(scene, function, _place(scene, column, chance.mention))
             found.append(Part(Term(column, function), place, chance.probability, place))  # type: ignore[arg-type]
     for column, chance in roles.columns["count"].items():
-        if chance.probability >= LEAST:
+        if chance.probability >= (_LEAST_CALCULATED if "COUNT" in scene.cue_tags else LEAST):
             place = _function_place(scene, "count", _place(scene, column, chance.mention))
             found.append(Part(Term(column, "count", distinct=True), place, chance.probability, place))
+    found.extend(_totals(scene, roles))
     return sorted(found, key=lambda part: -part.chance)[:14]
+
+
+def _totals(scene: Scene, roles: Roles) -> Iterator[Part]:
+    """How many seats, the number of visitors: where a column holds the numbers, they are added up."""
+    for cue in scene.cues_of("COUNT", "MUCH"):
+        for mention in scene.links.columns:
+            view = scene.schema.columns[mention.id]
+            chosen = roles.columns["select"].get(mention.id)
+            if view.numeric and not (view.key or view.foreign) and 0 <= mention.end - cue.end <= 4 and chosen:
+                chance = max(0.5 * mention.score * roles.tables[view.table], 0.5 * chosen.probability)
+                yield Part(Term(mention.id, "sum"), cue.start + 0.1, chance, cue.start + 0.1)
 
 
 def _place(scene: Scene, column: int, mention: Mention | None) -> float:
@@ -84,8 +99,11 @@ def count_places(scene: Scene) -> tuple[float, float]:
 
 def _value_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
     by_span: dict[tuple[int, int], list[Test]] = defaultdict(list)
+    in_parts = _quotes_in_parts(scene)
     for use in sorted(roles.values, key=lambda u: -u.probability):
         value = use.value
+        if value.score == 0.0 and (value.start, value.end) in in_parts:
+            continue
         if use.probability < LEAST and not value.quoted:
             continue
         operator = _text_operator(scene, value.start, value.end)
@@ -95,6 +113,31 @@ def _value_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
         if len(tests) < 3:
             tests.append(Test(condition, value.start, value.end, use.probability, negated))
     return _without_overlaps(by_span)
+
+
+def _quotes_in_parts(scene: Scene) -> set[tuple[int, int]]:
+    """Quoted text that the data hold word by word, as first and last names, and nowhere as a whole."""
+    words = {value.start for value in scene.links.values if value.end - value.start == 1 and value.score >= 1.0}
+    spans = [(quote.start, quote.end) for quote in scene.question.quotes if quote.end - quote.start > 1]
+    return {span for span in spans if words.issuperset(range(*span))}
+
+
+def _flag_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
+    """A column of yes and no says by its name what holds: those that are approved."""
+    found: dict[tuple[int, int], list[Test]] = defaultdict(list)
+    taken = {place for value in scene.values for place in range(value.start, value.end)}
+    for mention in scene.links.columns:
+        view = scene.schema.columns[mention.id]
+        answers = {example.lower(): example for example in view.source.examples}
+        pair = next((pair for pair in _FLAGS if answers and set(answers) <= set(pair)), None)
+        if pair is None or mention.score < 0.4 or not taken.isdisjoint(range(mention.start, mention.end)):
+            continue
+        wanted = pair[1] if is_negated(scene, mention.start) else pair[0]
+        if wanted in answers:
+            condition = Condition(Term(mention.id), "=", answers[wanted])
+            chance = 0.4 * mention.score * (0.3 + 0.7 * roles.tables[view.table])
+            found[(mention.start, mention.end)].append(Test(condition, mention.start, mention.end, chance))
+    return _without_overlaps(found)
 
 
 def _as_stored(scene: Scene, value: ValueMention) -> str | int | float:
@@ -137,7 +180,8 @@ def _number_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
         uses = sorted((u for u in roles.numbers if u.place == place), key=lambda u: -u.probability)
         tests: list[Test] = []
         for use in uses:
-            if use.probability < LEAST or len(tests) >= 3 or any(t.condition.left.column == use.column for t in tests):
+            known = any(t.condition.left.column == use.column for t in tests)
+            if (use.probability < LEAST and tests) or len(tests) >= 3 or known:
                 continue
             condition = _number_condition(scene, use.column, place, span)
             chance = (use.probability + chance_where * use.probability) / 2
@@ -206,6 +250,7 @@ def _sortings(scene: Scene, roles: Roles) -> list[Sorting]:
         if sorts or not extremes:
             found.append(Sorting((Order(Term(column), _descends(scene, place)),), None, chance.probability))
     if extremes:
+        found.extend(_unsaid_sortings(scene, roles, extremes, {s.order[0].term.column for s in found}))
         found.extend(_aggregate_sortings(scene, roles, extremes))
     if sorts:
         found.append(Sorting((Order(ROWS, _descends(scene, 0)),), None, 0.2))
@@ -226,6 +271,17 @@ def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue]
     if cue.tag in ("OLD", "YOUNG") and term.column is not None and _is_birth(scene, term.column):
         down = not down
     return Sorting((Order(term, down),), _limit_near(scene, roles, cue), chance)
+
+
+def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set[int | None]) -> list[Sorting]:
+    """The largest school: by one of its numbers, though none is named."""
+    if any(chance.probability > 0.3 for chance in roles.columns["order"].values()) or not roles.tables:
+        return []
+    best = max(range(len(roles.tables)), key=lambda table: roles.tables[table])
+    views = [scene.schema.columns[column] for column in scene.schema.tables[best].columns]
+    unsaid = [v.id for v in views if (v.numeric or v.temporal) and not (v.key or v.foreign) and v.id not in known]
+    place = extremes[0].start
+    return [_extreme(scene, roles, Term(column), place, extremes, 0.03) for column in unsaid[:3]]
 
 
 def _is_birth(scene: Scene, column: int) -> bool:

@@ -132,6 +132,7 @@ def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
         _add_edges(schema, relationship)
     if values is not None and len(schema.columns) <= _MAX_COMPARED_COLUMNS:
         _add_shared_domains(schema, values)
+    _add_same_names(schema)
     for table_view in schema.tables:
         table_view.bridge = _is_bridge(schema, table_view)
         table_view.display = _display_column(schema, table_view)
@@ -304,6 +305,18 @@ def _add_shared_domains(schema: Schema, values: ValueLookup) -> None:
             there = schema.columns[other]
             if there.table != column.table and there.source.unique and (column.id, other) not in related:
                 _add_domain_edge(schema, column, there)
+
+
+def _add_same_names(schema: Schema) -> None:
+    """A column that is called like the key of another table points there, where nothing else connects the two."""
+    keys = {table.source.primary_key[0].lower(): table for table in schema.tables if table.key is not None}
+    for column in schema.columns:
+        there = keys.get(column.name.lower())
+        if there is None or there.id == column.table or there.key is None or not column.looks_like_id:
+            continue
+        apart = all(edge.end != there.id for edge in schema.edges.get(column.table, ()))
+        if apart and len(column.words) > 1 and column.source.type == schema.columns[there.key].source.type:
+            _add_domain_edge(schema, column, schema.columns[there.key])
 
 
 def _columns_with(schema: Schema, values: ValueLookup, text: str) -> set[int]:
