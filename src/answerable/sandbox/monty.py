@@ -109,13 +109,13 @@ class MontySandbox:
             raise InternalError("The sandbox was not started.")
         self._running.add(run)
         loop = asyncio.get_running_loop()
-        working = loop.run_in_executor(self._threads, job, self._pool.monty)
+        working = self._threads.submit(job, self._pool.monty)
         timer = loop.call_later(max(seconds, 0.0), run.stop, too_long(run.request.limits))
         try:
-            return await asyncio.shield(working)
+            return await asyncio.wrap_future(working)
         except asyncio.CancelledError:
             run.stop(Stopped("cancelled", "The run was cancelled."))
-            await asyncio.wait([working])
+            await asyncio.wait([asyncio.wrap_future(working)])
             raise
         finally:
             timer.cancel()
