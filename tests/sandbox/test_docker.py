@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -166,8 +167,34 @@ async def test_what_a_killed_process_left_is_swept(sandbox: DockerSandbox) -> No
     assert await containers() == []
 
 
+HOST = """
+import asyncio
+from answerable.sandbox.base import HostCalls, Request
+from answerable.sandbox.docker import DockerSandbox
+
+async def begun():
+    print("begun", flush=True)
+
+request = Request("begun()\\nwhile True: pass", host=HostCalls({"begun": begun}))
+asyncio.run(DockerSandbox("answerable-sandbox").run(request))
+"""
+
+
 @real
-async def test_an_image_without_polars_is_the_operators_problem(sandbox: DockerSandbox) -> None:
+async def test_a_container_ends_when_its_host_is_killed() -> None:
+    host = await asyncio.create_subprocess_exec(sys.executable, "-c", HOST, stdout=asyncio.subprocess.PIPE)
+    assert host.stdout is not None
+    assert await host.stdout.readline() == b"begun\n"
+    [[name]] = await containers()
+    host.kill()
+    await host.wait()
+    async with asyncio.timeout(20):
+        await call(Endpoint(os.environ["DOCKER_HOST"]), "POST", f"/containers{name}/wait?condition=removed")
+    assert await containers() == []
+
+
+@real
+async def test_an_image_that_is_missing_is_the_operators_problem(sandbox: DockerSandbox) -> None:
     with pytest.raises(OperatorError) as caught:
         await DockerSandbox("no-such-image").run(Request("result = 1"))
     assert caught.value.stable_code == "sandbox_failed"

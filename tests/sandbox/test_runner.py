@@ -59,6 +59,7 @@ async def test_every_kind_of_table_comes_back_as_rows(
     [
         ("x = 1\ny = x / 0", "error", "exception", "ZeroDivisionError: division by zero (line 2)"),
         ("x = (", "error", "exception", "SyntaxError: '(' was never closed (line 1)"),
+        ("x = '\ud800'", "error", "exception", "UnicodeEncodeError"),
         ("import sys; sys.exit('no')", "error", "exception", "SystemExit('no')"),
         ("raise KeyboardInterrupt", "error", "exception", "KeyboardInterrupt (line 1)"),
         ("result = lambda: 0", "error", "result", "a function"),

@@ -6,6 +6,7 @@ forged: it is bounded by the limits, parsed as JSON and as nothing else, and a w
 
 import asyncio
 import inspect
+import json
 import struct
 import time
 from collections.abc import Mapping
@@ -90,7 +91,8 @@ def _not_started(reason: str) -> OperatorError:
 
 async def _hand_over(stream: Stream, request: Request) -> None:
     files = dict(request.frames)
-    await _put(stream, _JSON, orjson.dumps(asked(request, {name: path.stat().st_size for name, path in files.items()})))
+    sizes = {name: path.stat().st_size for name, path in files.items()}
+    await _put(stream, _JSON, json.dumps(asked(request, sizes)).encode())  # which can also hold half of a character
     for path in files.values():
         await _put_file(stream, path)
 
