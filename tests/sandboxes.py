@@ -22,6 +22,8 @@ class Abilities:
     """There is a folder to write to."""
     hides_names: bool = True
     """Not only the content of the host's files is out of reach, but also that they exist, and their size."""
+    children: bool = True
+    """Its processes are children of the host, and not of a daemon."""
     type_check: bool = False
     """Code is checked against the stubs of the host's functions before it runs."""
 
@@ -31,7 +33,7 @@ ABILITIES = {
     "kernel-bubblewrap": Abilities(),
     "kernel-namespaces": Abilities(),
     "kernel-landlock": Abilities(scratch=False, hides_names=False),
-    "docker": Abilities(),
+    "docker": Abilities(children=False),
 }
 
 

@@ -5,9 +5,10 @@ import contextlib
 import ctypes
 import json
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -23,8 +24,6 @@ from answerable.sandbox.base import HostCalls, HostFunction, Request, Sandbox, S
 CLAIM = "ESCAPED"
 LATE_SECONDS = 8.0
 """How long after its limit a run may end on a busy machine. Code that is not stopped at all takes for ever."""
-UNCHECKED = "# ty: ignore\nif False:\n    no_such_name\n"
-"""Turns off the check of types where there is one: it is a courtesy, and not the wall that is judged here."""
 _BECOME_REAPER = 36
 
 
@@ -92,7 +91,7 @@ class _Trial:
         if result is None:
             return
         self._attempt.results.append(result)
-        self._attempt.evidence += self._shown(result)
+        self._attempt.evidence += self._shown(result) + self._overfull()
         if seconds > self._case.limits.seconds + LATE_SECONDS:
             self._attempt.evidence.append(f"it held the host for {seconds:.1f} s")
         self._attempt.faults += self._wrong(result, first)
@@ -100,7 +99,7 @@ class _Trial:
     async def _run(self, request: Request) -> SandboxResult | None:
         visiting = asyncio.create_task(self._visit()) if self._case.visited else None
         try:
-            return await self._sandbox.run(request)
+            return await (self._unchecked(request) if self._abilities.type_check else self._sandbox.run(request))
         except Exception as error:  # whatever comes out of a backend is what this suite is about
             if not self._case.raises:
                 self._attempt.faults.append(f"the run raised {error!r}")
@@ -109,9 +108,19 @@ class _Trial:
             if visiting is not None:
                 visiting.cancel()
 
+    async def _unchecked(self, request: Request) -> SandboxResult:
+        """Past the check of types, line by line: it is a courtesy, and not the wall that is judged here."""
+        while True:
+            result = await self._sandbox.run(request)
+            lines = {int(number) for number in re.findall(r"\(line (\d+)\)", result.message or "")}
+            ignoring = _with_ignored_types(request.code, lines)
+            if result.reason != "type_check" or ignoring == request.code:
+                return result
+            request = replace(request, code=ignoring)
+
     def _request(self, code: str, first: bool) -> Request:
         return Request(
-            code=code if self._abilities.python else UNCHECKED + code,
+            code=code,
             frames={"table": self._canaries.frame_file} if self._case.frame and first else {},
             values={"target": self._target},
             limits=self._case.limits,
@@ -138,6 +147,11 @@ class _Trial:
         found = [f"it says {value[:200]}"] if CLAIM in value else []
         return found + (["it knows the secret"] if self._canaries.secret in told else [])
 
+    def _overfull(self) -> list[str]:
+        path = self._canaries.into(self._number)
+        size = path.stat().st_size >> 20 if path.exists() else 0
+        return [f"it made the host keep {size} MB"] if size > self._case.limits.result_mb + 1 else []
+
     def _rows(self, result: SandboxResult) -> str:
         if result.frame is None:
             return ""
@@ -157,6 +171,14 @@ class _Trial:
                 told = f"{result.outcome}, {result.reason}: {(result.message or '')[:200]}"
                 found.append(f"expected to be stopped by {' or '.join(self._case.stops)}, and got {told}")
         return found
+
+
+def _with_ignored_types(code: str, lines: set[int]) -> str:
+    ignore = "  # ty: ignore"
+    return "\n".join(
+        f"{line}{ignore}" if number in lines and not line.endswith(ignore) else line
+        for number, line in enumerate(code.split("\n"), 1)
+    )
 
 
 def _functions(secret: str) -> dict[str, HostFunction]:
