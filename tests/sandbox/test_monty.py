@@ -17,6 +17,7 @@ from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, Pause, Paused, Request, SandboxLimits, SandboxResult
 from answerable.sandbox.monty import MontySandbox
+from answerable.sandbox.policy import SMALL
 
 STUBS = """
 def fetch(path: str, count: int = 1) -> dict[str, Any]: ...
@@ -177,6 +178,11 @@ async def test_code_that_was_wrong_is_wrong_again(monty: MontySandbox) -> None:
         assert (await ran(monty, "import polars\nresult = 1")).reason == "type_check"
     for _ in range(2):
         assert (await ran(monty, "result = fetch('/a')['count']")).value == 1
+
+
+async def test_it_has_every_module_that_the_policy_lets_in(monty: MontySandbox) -> None:
+    ended = await ran(monty, "\n".join(f"import {module}" for module in sorted(SMALL)))
+    assert ended.outcome == "ok", ended.message
 
 
 # Limits

@@ -85,7 +85,7 @@ def test_what_cannot_work_is_refused_with_line_and_remedy(code: str, said: str) 
 def test_imports_are_those_of_the_backend() -> None:
     assert check_python("import polars", SMALL) is not None
     assert check_python("import polars", ANALYSIS) is None
-    assert check_python("import sys", SMALL) is None
+    assert check_python("import asyncio", SMALL) is None
 
 
 UNREADABLE = {

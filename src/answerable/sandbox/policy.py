@@ -27,8 +27,8 @@ _PLAIN = _words(
 ANALYSIS = _PLAIN | {"numpy", "pandas", "polars", "pyarrow"}
 """What code in a full Python may import."""
 SMALL = _words(
-    """asyncio base64 collections csv dataclasses datetime decimal functools hashlib itertools json math operator random
-    re string sys time typing"""
+    """asyncio base64 binascii bisect collections copy csv dataclasses datetime decimal functools hashlib itertools json
+    math random re time typing unicodedata"""
 )
 """What code in Monty may import."""
 IMPORTS: Mapping[str, frozenset[str]] = {"monty": SMALL}
