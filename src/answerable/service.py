@@ -75,11 +75,20 @@ class Service:
         force: bool = False,
         today: date | None = None,
         mode: Mode = "auto",
+        plan_only: bool = False,
         scope: Scope = LOCAL,
     ) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
         run = await self.begin(
-            message, source=source, thread=thread, choice=choice, force=force, today=today, mode=mode, scope=scope
+            message,
+            source=source,
+            thread=thread,
+            choice=choice,
+            force=force,
+            today=today,
+            mode=mode,
+            plan_only=plan_only,
+            scope=scope,
         )
         return await self.finished(run, scope)
 
@@ -93,6 +102,7 @@ class Service:
         force: bool = False,
         today: date | None = None,
         mode: Mode = "auto",
+        plan_only: bool = False,
         scope: Scope = LOCAL,
         request: str | None = None,
     ) -> RunId:
@@ -102,7 +112,15 @@ class Service:
         if direct is not None:
             graph = direct_graph(*direct, named)
         else:
-            question = Question(text=message, source=named, choice=choice, force=force, today=today, mode=mode)
+            question = Question(
+                text=message,
+                source=named,
+                choice=choice,
+                force=force,
+                today=today,
+                mode=mode,
+                plan_only=plan_only,
+            )
             graph = question_graph(question)
         return await self._start(graph, message, scope, thread or new_thread_id(), request)
 

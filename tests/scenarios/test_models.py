@@ -127,3 +127,34 @@ def test_without_a_model_the_modes_that_need_one_say_so(answerable: Run, sales: 
     done = answerable("ask", "why?", "--mode", "plan", "--source", str(sales), "--json")
     assert done.code == 1
     assert done.json["provenance"]["error"]["code"] == "model_missing"
+
+
+def test_a_plan_is_shown_edited_and_run(answerable: Run, sales: Path, model: ScriptedModel, tmp_path: Path) -> None:
+    model.script(answered(SQL))
+    question = "where do zigzags of amounts run wildest?"
+    shown = answerable("ask", question, "--plan-only", "--source", str(sales))
+    assert shown.code == 0, shown.out + shown.err
+    assert len(model.requests) == 1
+    assert "tool: sql" in shown.out
+    (tmp_path / "plan.yaml").write_text(shown.out.replace("largest first", "smallest first"))
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--json")
+    assert done.code == 0, done.out + done.err
+    assert "smallest first" in model.requests[-1].text
+    assert done.json["columns"][1]["name"] == "spread"
+
+
+def test_the_plan_of_the_reader_is_shown_and_run_without_a_model(answerable: Run, sales: Path, tmp_path: Path) -> None:
+    shown = answerable("ask", "total amount per region", "--plan-only", "--source", str(sales))
+    assert shown.code == 0, shown.out + shown.err
+    (tmp_path / "plan.yaml").write_text(shown.out)
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--json")
+    assert done.code == 0, done.out + done.err
+    assert sorted(row[-1] for row in done.json["rows"]) == [180.0, 210.0, 250.0]
+
+
+def test_what_the_data_cannot_tell_is_an_answer(answerable: Run, sales: Path, model: ScriptedModel) -> None:
+    model.script(lambda request: Reply.object({"steps": [], "cannot": "there is no weather in it."}))
+    done = answerable("ask", "did zigzag rain fall?", "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert done.json["kind"] == "text"
+    assert "no weather" in done.json["text"]

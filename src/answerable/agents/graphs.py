@@ -51,6 +51,12 @@ def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], binding
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
 
 
+def text_graph(question: str, text: str, *, mind: str) -> Graph:
+    """Nothing to run: an answer in words."""
+    presentation = Presentation(question=question, mind=mind, text=text)
+    return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+
+
 def react_graph(question: Question) -> Graph:
     """A model explores by itself; what it found is presented like any other answer."""
     return Graph(

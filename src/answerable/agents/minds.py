@@ -3,9 +3,11 @@
 Whatever either of them decides becomes a graph, so that everything after this knows no difference.
 """
 
+import yaml
+
 from answerable.agents.context import earlier_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.graphs import clarify_graph, react_graph
+from answerable.agents.graphs import clarify_graph, react_graph, text_graph
 from answerable.agents.reader_mind import ReaderMind, chosen_reading, understanding
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Agents, Mistake
@@ -14,7 +16,7 @@ from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
-from answerable.engine.steps.present import Presentation
+from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.reader.reading import Read, Reading, Reply, Unsure
@@ -39,14 +41,18 @@ class Minds:
                 hint="Set ANSWERABLE_MODEL=provider:name; see docs/agents.md.",
             )
         chosen = chosen_reading(question, before.last)
-        if not self._agents.available or (chosen is not None and chosen.plan is not None):
+        if (not self._agents.available and not question.plan_only) or (chosen is not None and chosen.plan is not None):
             return await self._reader.understand(question, context, before, tell)
         if chosen is not None:
             question = question.model_copy(update={"text": chosen.label, "choice": None})
         if question.mode == "react":
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         reply = await self._reader.reply(question, before)
+        if not self._agents.available and not isinstance(reply, Read):
+            return await self._reader.understand(question, context, before, tell)
         if question.mode == "auto" and isinstance(reply, Read):
+            if question.plan_only:
+                return _shown(_read_plan(question, reply.best), "reader")
             catalog = await (await self._sources.get(question.source)).describe()
             return understanding(question, reply, catalog)
         return await self._planned(question, context, before, reply, tell)
@@ -60,9 +66,11 @@ class Minds:
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         if not planned.steps:
             return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
+        if question.plan_only:
+            return _shown(execution_plan(question, planned), MODEL)
         presentation = Presentation(
             question=question.text,
-            mind="model",
+            mind=MODEL,
             understood=planned.reasoning or None,
             second_opinion=SECOND if best is not None and len(planned.steps) == 1 else None,
         )
@@ -129,8 +137,21 @@ def _asked_back(question: Question, planned: Planned) -> Graph:
     if planned.ask:
         choices = tuple(Choice(id=number, label=label) for number, label in enumerate(planned.ask, 1))
         return clarify_graph(question.text, "This can be read in more than one way. Which do you mean?", choices)
-    missing = planned.cannot or "the question could not be planned"
-    return clarify_graph(question.text, f"This data cannot tell: {missing}", ())
+    missing = planned.cannot or "the question could not be planned."
+    return text_graph(question.text, f"This data cannot tell: {missing}", mind=MODEL)
+
+
+def _read_plan(question: Question, reading: Reading) -> ExecutionPlan:
+    step = PlanStep(id="rows", tool="sql", source=question.source, query=reading.plan, context=reading.sentence)
+    return ExecutionPlan(question=question.text, source=question.source, steps=(step,), reasoning=reading.sentence)
+
+
+def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
+    """The plan as text that can be edited and run again."""
+    document = plan.model_dump(mode="json", exclude_none=True)
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    graph = text_graph(plan.question, text, mind=mind)
+    return Understanding(graph=graph.model_dump(mode="json"))
 
 
 def _with_second_opinion(graph: Graph, source: str, best: Reading) -> Graph:

@@ -8,7 +8,7 @@ from typing import Any
 
 from answerable.agents.context import earlier_text, frame_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import ANSWER
-from answerable.agents.graphs import clarify_graph
+from answerable.agents.graphs import clarify_graph, text_graph
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Agents, Mistake
 from answerable.agents.write_steps import Readers, told
@@ -165,5 +165,5 @@ def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:
         choices = tuple(Choice(id=number, label=label) for number, label in enumerate(labels, 1))
         return clarify_graph(question.text, text, choices)
     if not reply.show:
-        return clarify_graph(question.text, f"This data cannot tell: {reply.cannot}", ())
+        return text_graph(question.text, f"This data cannot tell: {reply.cannot}", mind=MODEL)
     return None

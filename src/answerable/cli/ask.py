@@ -27,6 +27,7 @@ class Request:
     choice: int | None
     force: bool
     mode: "Mode"
+    plan_only: bool
     output: Path | None
     rows: int
     as_json: bool
@@ -54,6 +55,9 @@ class Request:
     type=click.Choice(["auto", "plan", "react"]),
     default="auto",
     help="auto: the reader if it is sure, else a model; plan: a model plans; react: a model explores.",
+)
+@click.option(
+    "--plan-only", is_flag=True, help="Print the plan as YAML and run nothing; edit it and give it to --plan."
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
 @click.option("--rows", type=click.IntRange(min=0), help="Most rows to print; 20 for people, 10,000 for programs.")
@@ -85,6 +89,8 @@ async def _ask(settings: "Settings", request: Request) -> int:
         answer = await service.with_rows(answer, request.rows)
     if request.as_json:
         tell_json(answer.model_dump(mode="json"))
+    elif request.plan_only and answer.kind == "text":
+        click.echo(answer.text, nl=False)
     else:
         tell_answer(request.question, answer, thread)
     return exit_code(answer)
@@ -102,6 +108,7 @@ async def _answered(service: "Service", request: Request, thread: "ThreadId", ch
             choice=choice,
             force=request.force,
             mode=request.mode,
+            plan_only=request.plan_only,
         )
 
 

@@ -26,6 +26,7 @@ class ChatRequest(Wire):
     choice: int | None = Field(None, ge=1, le=100, description="Take this reading of the last question back.")
     force: bool = Field(False, description="Answer with the best reading even when unsure.")
     mode: Literal["auto", "plan", "react"] = Field("auto", description="Who understands it; all but auto need a model.")
+    plan_only: bool = Field(False, description="Answer with the plan, and run nothing.")
 
 
 class ChatReply(Answer):

@@ -38,6 +38,8 @@ class Presentation(Frozen):
     clarify: str | None = None
     """Set for a question back: its text."""
     choices: tuple[Choice, ...] = ()
+    text: str | None = None
+    """Set for an answer in words alone: a plan, or that the data cannot tell."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
     prose: str | None = None
@@ -78,6 +80,15 @@ class PresentStep:
         provenance = _provenance(presentation, results)
         if presentation.clarify is not None:
             return asked_back(step.context.run, presentation.clarify, presentation.choices, provenance)
+        if presentation.text is not None:
+            return Answer(
+                run_id=step.context.run,
+                status="done",
+                kind="text",
+                text=presentation.text,
+                provenance=provenance,
+                usage=await self._usage(step, presentation.mind, results),
+            )
         last = list(results.values())[-1]
         path = await self._artifacts.path(step.context.scope, last.frame.artifact)
         return await asyncio.to_thread(

@@ -30,6 +30,8 @@ class Question(Frozen):
     today: date | None = None
     """Count "last month" from this day instead of the day of asking."""
     mode: Mode = "auto"
+    plan_only: bool = False
+    """Show the plan as the answer, and run nothing."""
 
 
 class Understanding(Frozen):

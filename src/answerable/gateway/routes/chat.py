@@ -48,6 +48,7 @@ async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: 
         choice=body.choice,
         force=body.force,
         mode=body.mode,
+        plan_only=body.plan_only,
         scope=scope,
         request=request_id,
     )
