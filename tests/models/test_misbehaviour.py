@@ -365,3 +365,13 @@ async def test_usage_that_is_not_told_is_estimated(
         await answer(models, context, stream=stream)
     assert all(call.estimated and call.input_tokens > 0 for call in calls)
     assert [call.output_tokens >= len("Paris.") for call in calls] == [True, True]
+
+
+async def test_a_kind_of_output_that_the_model_does_not_have(
+    make: Any, scripted_model: ScriptedModel, context: RunContext, calls: Any
+) -> None:
+    models = make(reasoning="ollama:x-cloud", providers={"ollama": {"base_url": scripted_model.base_url}})
+    with pytest.raises(OperatorError, match="Native structured output is not supported") as caught:
+        await answer(models, context, output_type=NativeOutput(City))
+    assert caught.value.stable_code == "model_failed"
+    assert (outcomes(calls), scripted_model.requests) == (["model_failed"], [])

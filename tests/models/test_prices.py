@@ -50,6 +50,7 @@ def test_fractions_are_rounded_up() -> None:
     [
         (Target("ollama", "qwen3:8b", "chat", "http://gpu.example:11434/v1"), 0),
         (Target("ollama", "gpt-oss:120b-cloud", "chat", "http://gpu.example:11434/v1"), None),
+        (Target("ollama", "gpt-oss:120b", "chat", "https://ollama.com/v1"), None),
         (Target("compatible", "x", "chat", "http://127.0.0.1:8080/v1"), 0),
         (Target("compatible", "x", "chat", "http://localhost:8080/v1"), 0),
         (Target("compatible", "x", "chat", "http://[::1]:8080/v1"), 0),

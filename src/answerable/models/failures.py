@@ -28,6 +28,7 @@ UNPAID = frozenset(
         RATE_LIMITED,
         UNAVAILABLE,
         "model_context_full",
+        "model_failed",
         "model_not_found",
         "model_quota",
         "model_rejected",
@@ -59,7 +60,13 @@ def typed(error: BaseException, target: Target, *, begun: bool = False) -> Answe
         return _timeout(name)
     if isinstance(error, theirs.ContentFilterError):
         return refused(name)
-    return TransientError(f"{name} sent a reply that is not what was asked for.", code=BAD_REPLY)
+    if isinstance(error, theirs.UnexpectedModelBehavior):
+        return TransientError(f"{name} sent a reply that is not what was asked for.", code=BAD_REPLY)
+    return OperatorError(
+        f"The client for {name} failed: {_without_key(_short(str(error) or type(error).__name__), target)}",
+        code="model_failed",
+        hint="Check the settings of its provider.",
+    )
 
 
 def refused(name: str) -> RefusedError:

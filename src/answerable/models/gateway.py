@@ -65,7 +65,7 @@ class Models:
             raise OperatorError(
                 "No language model is set.",
                 code="model_missing",
-                hint="Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.2; see docs/agents.md.",
+                hint="Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.5; see docs/agents.md.",
             )
         listeners = self._listeners if listener is None else (*self._listeners, listener)
         caller = Caller(role, context, listeners)

@@ -112,10 +112,11 @@ class GuardedModel(WrapperModel):
             yield stream
 
     def _bounded(self, settings: ModelSettings | None) -> ModelSettings:
-        """Every call has a longest reply, and attempts are ours to make."""
+        """Every call has a longest reply, and attempts are ours to make, except with Amazon's client."""
         most = self.means.config.max_output_tokens
         asked = (settings or {}).get("max_tokens")
-        return {**(settings or {}), "max_tokens": min(most, asked or most), "max_retries": 0}
+        bounded: ModelSettings = {**(settings or {}), "max_tokens": min(most, asked or most)}
+        return bounded if self.target.api == "bedrock" else {**bounded, "max_retries": 0}
 
     def _bound(
         self, messages: list[ModelMessage], settings: ModelSettings, parameters: ModelRequestParameters
@@ -143,6 +144,8 @@ class Call:
         self._response: ModelResponse | None = None
         self._stream: StreamedResponse | None = None
         self._ended = not streamed
+        self._handed_over = False
+        """Whether what is raised may also come from whoever reads the stream."""
         self._reservation: Reservation | None = None
         self._trial = False
         self._began = 0.0
@@ -177,6 +180,7 @@ class Call:
             self._stream = stream
             events = aiter(stream)
             first = await anext(events, None)
+        self._handed_over = True
         # The consumer's `aiter(stream)` hands out the iterator that is stored here.
         stream._event_iterator = self._watched(first, events, stream, deadline)
         return stream
@@ -205,7 +209,9 @@ class Call:
             raise failures.refused(self._model.target.name)
 
     def _typed(self, error: BaseException | None) -> BaseException | None:
-        if error is None or isinstance(error, AnswerableError) or not failures.is_foreign(error):
+        if not isinstance(error, Exception) or isinstance(error, AnswerableError):
+            return error
+        if self._handed_over and not failures.is_foreign(error):
             return error
         return failures.typed(
             error, self._model.target, begun=self._stream is not None and bool(self._stream.get().parts)

@@ -58,7 +58,13 @@ class Target:
 
     @property
     def is_local(self) -> bool:
-        return is_loopback(self.base_url) or (self.provider == "ollama" and not self.model.endswith("-cloud"))
+        return not self.is_ollama_cloud and (self.provider == "ollama" or is_loopback(self.base_url))
+
+    @property
+    def is_ollama_cloud(self) -> bool:
+        """Reached through a local Ollama or directly; it costs money, and does not hold a reply to a schema."""
+        host = urlsplit(self.base_url).hostname or ""
+        return self.provider == "ollama" and (self.model.endswith("-cloud") or f".{host}".endswith(".ollama.com"))
 
 
 def target_of(name: str, config: ModelsConfig, environment: Mapping[str, str]) -> Target:

@@ -12,6 +12,7 @@ from answerable.models.names import Target
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.profiles.openai import OpenAIModelProfile
+    from pydantic_ai.providers.azure import AzureProvider
 
 _NO_KEY = "not-needed"
 """OpenAI's client insists on some key; a server that wants none ignores it."""
@@ -97,10 +98,13 @@ def _ollama(target: Target, client: AsyncClient) -> "Model":
     from pydantic_ai.providers.ollama import OllamaProvider
 
     provider = OllamaProvider(target.base_url, _key(target), http_client=client)
-    return OllamaModel(target.model, provider=provider, profile=_profile(openai=False))
+    profile = _profile(openai=False)
+    if target.is_ollama_cloud:
+        profile["supports_json_schema_output"] = False
+    return OllamaModel(target.model, provider=provider, profile=profile)
 
 
-def _azure(target: Target, client: AsyncClient):  # type: ignore[no-untyped-def]
+def _azure(target: Target, client: AsyncClient) -> "AzureProvider":
     from pydantic_ai.providers.azure import AzureProvider
 
     return AzureProvider(
