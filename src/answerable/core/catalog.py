@@ -69,6 +69,24 @@ class Relationship(Frozen):
     synonyms: tuple[str, ...] = ()
 
 
+class Link(Frozen):
+    """A relationship with a table of another source: many rows of `from_table` point to one row of `to_table`.
+
+    Whether the other side exists is known only when both sources are asked together."""
+
+    name: str
+    from_source: str | None = None
+    """Nothing for this source itself. Another is known by its name, or by that of its file, folder or database."""
+    from_table: str
+    from_columns: tuple[str, ...]
+    to_source: str | None = None
+    to_table: str
+    to_columns: tuple[str, ...]
+    synonyms: tuple[str, ...] = ()
+    written_at: str = ""
+    """Where it was declared: file, line, column and field."""
+
+
 class Measure(Frozen):
     """A named calculation over one table, written in `semantic.yaml`, for example revenue = sum(quantity * price)."""
 
@@ -95,6 +113,7 @@ class Catalog(Frozen):
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
     measures: tuple[Measure, ...] = ()
+    links: tuple[Link, ...] = ()
     fingerprint: str = ""
     """Changes whenever the data does; answers quote it."""
     last_sync: datetime | None = None

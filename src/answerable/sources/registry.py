@@ -1,13 +1,17 @@
 """The sources of an installation by name, opened when first used and closed together."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from answerable.core.errors import NotFoundError
 from answerable.sources.base import Source
 from answerable.sources.open import open_source
+
+if TYPE_CHECKING:
+    from answerable.sources.several import SeveralSources
 
 
 class SourceRegistry:
@@ -18,6 +22,7 @@ class SourceRegistry:
         self._cache = cache
         self._any_location = any_location
         self._open: dict[str, asyncio.Task[Source]] = {}
+        self._together: dict[tuple[str, ...], SeveralSources] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,6 +41,16 @@ class SourceRegistry:
             self._open.pop(name, None)  # what could not be opened now is tried again next time
             raise
 
+    async def together(self, names: Sequence[str]) -> "SeveralSources":
+        """Several sources as one."""
+        from answerable.sources.several import SeveralSources  # brings the SQL parser
+
+        known = self._together.get(tuple(names))
+        if known is None:
+            sources = {name: await self.get(name) for name in names}
+            known = self._together[tuple(names)] = SeveralSources(sources)
+        return known
+
     def _location(self, name: str) -> str:
         if name in self._named:
             return self._named[name]
@@ -51,11 +66,12 @@ class SourceRegistry:
     async def release(self, name: str) -> None:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
         opening = self._open.pop(name, None)
+        self._together = {names: several for names, several in self._together.items() if name not in names}
         if opening is not None:
             await (await opening).close()
 
     async def close(self) -> None:
-        opened, self._open = list(self._open.values()), {}
+        opened, self._open, self._together = list(self._open.values()), {}, {}
         for result in await asyncio.gather(*opened, return_exceptions=True):
             if not isinstance(result, BaseException):
                 await result.close()

@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueName, Warning
+from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, ValueName, Warning
 from answerable.core.errors import SemanticError, UserError
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
@@ -68,6 +68,8 @@ class SemanticMeasure(Described):
 class End(Frozen):
     """One side of a relationship; `orders.customer_id` is short for the table and its one column."""
 
+    source: Text | None = None
+    """Another source that the table is in."""
     table: Text
     columns: Texts = Field(min_length=1)
 
@@ -96,7 +98,15 @@ class SemanticRelationship(Frozen):
     def _same_width(self) -> "SemanticRelationship":
         if len(self.from_.columns) != len(self.to.columns):
             raise ValueError("both sides need the same number of columns")
+        if self.from_.source and self.to.source:
+            raise ValueError("one side must be a table of this source; leave `source` out there")
+        if self.hidden and self.leads_out:
+            raise ValueError("only relationships within this source can be hidden")
         return self
+
+    @property
+    def leads_out(self) -> bool:
+        return bool(self.from_.source or self.to.source)
 
 
 class Semantic(Frozen):
@@ -108,6 +118,9 @@ class Semantic(Frozen):
     relationships: tuple[SemanticRelationship, ...] = ()
 
     _marks: Marks = PrivateAttr(default_factory=lambda: Marks("semantic.yaml"))
+
+    def written_at(self, path: FieldPath) -> str:
+        return self._marks.start(path)
 
     def wrong(self, path: FieldPath, problem: str, hint: str | None = None) -> SemanticError:
         return self._marks.error(path, problem, hint)
@@ -225,6 +238,7 @@ class _Applying:
                 "tables": tuple(shown.values()),
                 "relationships": tuple(r for r in relationships if _is_between(r, shown)),
                 "measures": (*self._catalog.measures, *measures),
+                "links": tuple(link for link in self._links() if _starts_in(link, shown)),
                 "warnings": (*self._catalog.warnings, *_ambiguities(self._semantic)),
             }
         )
@@ -263,6 +277,8 @@ class _Applying:
         known = {_ends(relationship): relationship for relationship in self._catalog.relationships}
         for number, said in enumerate(self._semantic.relationships):
             path: FieldPath = ("relationships", number)
+            if said.leads_out:
+                continue
             relationship = self._relationship(said, path)
             replaced = known.pop(_ends(relationship), None)
             if said.hidden and replaced is None:
@@ -286,7 +302,31 @@ class _Applying:
             synonyms=said.synonyms,
         )
 
+    def _links(self) -> Iterator[Link]:
+        for number, said in enumerate(self._semantic.relationships):
+            if said.leads_out:
+                yield self._link(said, ("relationships", number))
+
+    def _link(self, said: SemanticRelationship, path: FieldPath) -> Link:
+        from_table, from_columns = self._end(said.from_, (*path, "from"))
+        to_table, to_columns = self._end(said.to, (*path, "to"))
+        other: FieldPath = (*path, "to" if said.to.source else "from")
+        return Link(
+            name=said.name or relationship_name(from_table, from_columns, to_table, to_columns),
+            from_source=said.from_.source,
+            from_table=from_table,
+            from_columns=from_columns,
+            to_source=said.to.source,
+            to_table=to_table,
+            to_columns=to_columns,
+            synonyms=said.synonyms,
+            written_at=self._semantic.written_at(other),
+        )
+
     def _end(self, end: End, path: FieldPath) -> tuple[str, tuple[str, ...]]:
+        """By the names of the catalog; those of another source are taken as they are written."""
+        if end.source:
+            return end.table, end.columns
         table = self._table(end.table, path)
         return table.name, tuple(self._column(table, column, path).name for column in end.columns)
 
@@ -330,6 +370,12 @@ def _is_between(relationship: Relationship, tables: Mapping[str, Table]) -> bool
     """Both sides are still shown."""
     sides = (relationship.from_table, relationship.from_columns), (relationship.to_table, relationship.to_columns)
     return all(table in tables and all(map(tables[table].column, columns)) for table, columns in sides)
+
+
+def _starts_in(link: Link, tables: Mapping[str, Table]) -> bool:
+    """Its side in this source is still shown."""
+    own = (link.to_table, link.to_columns) if link.from_source else (link.from_table, link.from_columns)
+    return own[0] in tables and all(map(tables[own[0]].column, own[1]))
 
 
 def _ambiguities(semantic: Semantic) -> Iterator[Warning]:

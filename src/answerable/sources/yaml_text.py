@@ -37,9 +37,14 @@ class Marks:
     def error(self, path: FieldPath, problem: str, hint: str | None = None) -> SemanticError:
         line, column = self.place(path)
         name = ".".join(map(str, path))
-        start = f"{self.origin}, line {line}, column {column}" if line else self.origin
-        message = f"{start}: {name}: {problem}" if name else f"{start}: {problem}"
+        message = f"{self.start(path)}: {problem}"
         return SemanticError(message, hint=hint, file=self.origin, line=line, column=column, field=name)
+
+    def start(self, path: FieldPath) -> str:
+        """How a message about a field begins: file, line, column and the field."""
+        line, column = self.place(path)
+        place = f"{self.origin}, line {line}, column {column}" if line else self.origin
+        return ": ".join([place, ".".join(map(str, path))] if path else [place])
 
     def place(self, path: FieldPath) -> tuple[int, int]:
         """Line and column of the field, or of what it is missing from."""

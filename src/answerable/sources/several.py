@@ -1,0 +1,47 @@
+"""Several sources described as one, for a question that is about all of them. Each is still asked where it lives."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from answerable.core.catalog import Catalog, ValueHit, ValueLookup
+from answerable.query.merged import Merged, merged
+from answerable.sources.base import Source
+
+
+class SeveralSources:
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self.name = "\n".join(sources)
+        self._sources = sources
+        self._known: tuple[tuple[Catalog, ...], Merged] | None = None
+
+    async def describe(self) -> Catalog:
+        return (await self.merged()).catalog
+
+    async def merged(self) -> Merged:
+        """The same object for as long as nothing has changed."""
+        catalogs = tuple(await asyncio.gather(*(source.describe() for source in self._sources.values())))
+        if self._known is None or any(a is not b for a, b in zip(self._known[0], catalogs, strict=True)):
+            self._known = (catalogs, merged(dict(zip(self._sources, catalogs, strict=True))))
+        return self._known[1]
+
+    async def values(self) -> ValueLookup:
+        lookups = {name: await source.values() for name, source in self._sources.items()}
+        origins = (await self.merged()).origins.items()
+        return _Values(lookups, {(origin.source, origin.table): name for name, origin in origins})
+
+
+class _Values:
+    """Looks a phrase up in every source."""
+
+    def __init__(self, lookups: Mapping[str, ValueLookup], names: Mapping[tuple[str, str], str]) -> None:
+        self._lookups = lookups
+        self._names = names
+
+    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+        hits = [
+            hit.model_copy(update={"table": self._names[source, hit.table]})
+            for source, lookup in self._lookups.items()
+            for hit in lookup.find(phrase, limit)
+            if (source, hit.table) in self._names
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
