@@ -19,9 +19,9 @@ _ALLOWED = """
     lseek:8:62 open:2: openat:257:56 creat:85: close:3:57 close_range:436:436 dup:32:23 dup2:33: dup3:292:24 stat:4:
     fstat:5:80 lstat:6: newfstatat:262:79 statx:332:291 access:21: faccessat:269:48 faccessat2:439:439 readlink:89:
     readlinkat:267:78 getdents:78: getdents64:217:61 getcwd:79:17 chdir:80:49 fchdir:81:50 mkdir:83: mkdirat:258:34
-    rmdir:84: unlink:87: unlinkat:263:35 rename:82: renameat:264:38 renameat2:316:276 truncate:76:45 ftruncate:77:46
-    fallocate:285:47 fadvise64:221:223 fsync:74:82 fdatasync:75:83 chmod:90: fchmod:91:52 fchmodat:268:53
-    utimensat:280:88 flock:73:32 umask:95:166 statfs:137:43 fstatfs:138:44 copy_file_range:326:285 sendfile:40:71
+    rmdir:84: unlink:87: unlinkat:263:35 rename:82: renameat:264:38 renameat2:316:276 ftruncate:77:46
+    fallocate:285:47 fadvise64:221:223 fsync:74:82 fdatasync:75:83 flock:73:32 umask:95:166
+    statfs:137:43 fstatfs:138:44 copy_file_range:326:285 sendfile:40:71
     # waiting
     poll:7: ppoll:271:73 select:23: pselect6:270:72 epoll_create:213: epoll_create1:291:20 epoll_ctl:233:21
     epoll_wait:232: epoll_pwait:281:22 eventfd:284: eventfd2:290:19 pipe:22: pipe2:293:59 timerfd_create:283:85
@@ -41,6 +41,8 @@ _ALLOWED = """
     clock_gettime:228:113 clock_getres:229:114 getrlimit:97:163 getpriority:140:141 capget:125:90
 """
 """By name: the number on x86_64, and on aarch64 if it has one."""
+_ALLOWED_ON_OWN_FILES = "chmod:90: fchmod:91:52 fchmodat:268:53 utimensat:280:88 truncate:76:45"
+"""Landlock does not cover rights and times: where it is the only wall, the files of the host would be changed."""
 
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _MMAP, _MPROTECT, _PKEY_MPROTECT = (9, 222), (10, 226), (329, 288)
@@ -60,15 +62,16 @@ _ALLOW = instruction(seccomp.RETURN, seccomp.ALLOW)
 _REFUSE = instruction(seccomp.RETURN, seccomp.REFUSE | errno.EPERM)
 
 
-def restrict_to_computing() -> None:
-    """For this process and every thread that it has or makes."""
-    seccomp.install(_filter(os.getpid()), every_thread=True)
+def restrict_to_computing(*, own_files: bool) -> None:
+    """For this process and every thread that it has or makes. `own_files`: those of the host are not in sight."""
+    seccomp.install(_filter(os.getpid(), own_files), every_thread=True)
 
 
-def _filter(itself: int) -> bytes:
+def _filter(itself: int, own_files: bool) -> bytes:
+    allowed = _ALLOWED + _ALLOWED_ON_OWN_FILES if own_files else _ALLOWED
     which, start = seccomp.prologue(wrong_kind=seccomp.KILL)
     code = [*start, *_if_number(_CLONE3[which], [instruction(seccomp.RETURN, seccomp.REFUSE | errno.ENOSYS)])]
-    for number in _plain_numbers(which):
+    for number in _plain_numbers(allowed, which):
         code += _if_number(number, [_ALLOW])
     for numbers, (argument, values) in _ONLY_WITH.items():
         code += _if_number(numbers[which], _one_of(argument, values))
@@ -81,8 +84,8 @@ def _filter(itself: int) -> bytes:
     return b"".join([*code, _REFUSE])
 
 
-def _plain_numbers(which: int) -> list[int]:
-    entries = [word.split(":") for line in _ALLOWED.splitlines() if "#" not in line for word in line.split()]
+def _plain_numbers(allowed: str, which: int) -> list[int]:
+    entries = [word.split(":") for line in allowed.splitlines() if "#" not in line for word in line.split()]
     return [int(entry[1 + which]) for entry in entries if entry[1 + which]]
 
 

@@ -39,8 +39,8 @@ class Canaries:
     # Setting up
 
     async def __aenter__(self) -> Self:
-        for folder in (self.home, self.artifacts, self.results):
-            folder.mkdir(parents=True)
+        for folder in (self.home, self.artifacts, self.results, PROJECT / ".pytest_cache"):
+            folder.mkdir(parents=True, exist_ok=True)
         self._closing.enter_context(self._environment())
         self._closing.enter_context(self._signals_noted())
         self._write_files()
@@ -76,7 +76,7 @@ class Canaries:
 
     def _write_files(self) -> None:
         self.home_file = self.home / f"{self.start}.txt"
-        self.project_file = PROJECT / f".{self.start}.txt"
+        self.project_file = PROJECT / ".pytest_cache" / f"{self.start}.txt"
         self.etc_file = Path(f"/etc/{self.start}.txt")
         self.artifact_file = self.artifacts / "other-secret.txt"
         self.frame_file = self.artifacts / "input.arrow"

@@ -8,6 +8,8 @@ from pathlib import Path
 from answerable.sandbox.base import Availability, Request, SandboxResult
 
 PROGRAM = Path(__file__).with_name("control_process.py")
+PATIENCE = 60.0
+"""Seconds. What is run here ends by itself."""
 
 
 class ControlSandbox:
@@ -34,7 +36,7 @@ class ControlSandbox:
             "frames": {name: str(path) for name, path in request.frames.items()},
         }
         try:
-            async with asyncio.timeout(request.limits.seconds + 5):
+            async with asyncio.timeout(PATIENCE):
                 answer, _ = await process.communicate(json.dumps(asked).encode())
         except TimeoutError:
             process.kill()

@@ -32,7 +32,7 @@ def raise_all(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
         forbid_new_privileges()
         signal_on_parent_death(signal.SIGKILL)
         report |= _landlocked(setup)
-        computing.restrict_to_computing()
+        computing.restrict_to_computing(own_files=setup["jailed"])
         report["network"] = _and(report.get("network"), "seccomp")
         report["processes"] = _and(report.get("processes"), "seccomp")
     except Unavailable as reason:
