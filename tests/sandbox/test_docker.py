@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -74,6 +75,15 @@ async def test_a_daemon_that_is_none_is_told(tmp_path: Path, reply: bytes, said:
         found = await DockerSandbox("image", host).available()
     assert not found.available
     assert said in found.detail
+
+
+async def test_a_daemon_that_says_nothing_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("answerable.sandbox.http._LOOK_SECONDS", 0.2)
+    with socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(str(tmp_path / "silent"))
+        silent.listen()
+        found = await DockerSandbox("image", f"unix://{tmp_path}/silent").available()
+    assert "no reply in time" in found.detail
 
 
 async def test_a_daemon_that_fails_in_the_middle_is_the_operators_problem(tmp_path: Path) -> None:

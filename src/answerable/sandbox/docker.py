@@ -19,7 +19,7 @@ from answerable.core.errors import OperatorError
 from answerable.sandbox import container
 from answerable.sandbox.base import Availability, Request, SandboxResult
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.http import Endpoint, HttpError, Reply, call, unavailable, upgraded
+from answerable.sandbox.http import Endpoint, HttpError, Reply, call, looked_up, unavailable, upgraded
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
 _USUAL_HOST = "unix:///var/run/docker.sock"
@@ -69,7 +69,7 @@ class DockerSandbox:
 
     async def _check(self) -> None:
         try:
-            found = await call(self._endpoint, "GET", f"/images/{quote(self._image)}/json")
+            found = await looked_up(self._endpoint, f"/images/{quote(self._image)}/json")
         except HttpError as error:
             raise unavailable(
                 f"No Docker daemon answers at {self._host}: {error}.",

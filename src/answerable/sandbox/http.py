@@ -16,6 +16,9 @@ import orjson
 from answerable.core.errors import OperatorError
 
 _LARGEST = 16 << 20
+_CONNECT_SECONDS = 10.0
+_LOOK_SECONDS = 10.0
+"""How long a daemon may take to say that it is there."""
 
 
 class HttpError(Exception):
@@ -31,15 +34,21 @@ class Endpoint:
     tls: ssl.SSLContext | None = None
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        parts = urlsplit(self.url)
         try:
-            if parts.scheme == "unix":
-                return await asyncio.open_unix_connection(parts.path)
-            secure = (self.tls or ssl.create_default_context()) if parts.scheme == "https" else None
-            port = parts.port or (443 if secure else 80)
-            return await asyncio.open_connection(parts.hostname, port, ssl=secure)
-        except (OSError, ssl.SSLError) as error:
+            async with asyncio.timeout(_CONNECT_SECONDS):
+                return await self._connected()
+        except TimeoutError as error:
+            raise HttpError("no connection in time") from error
+        except OSError as error:
             raise HttpError(error.strerror or str(error)) from error
+
+    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        parts = urlsplit(self.url)
+        if parts.scheme == "unix":
+            return await asyncio.open_unix_connection(parts.path)
+        secure = (self.tls or ssl.create_default_context()) if parts.scheme == "https" else None
+        port = parts.port or (443 if secure else 80)
+        return await asyncio.open_connection(parts.hostname, port, ssl=secure)
 
     @property
     def host(self) -> str:
@@ -72,6 +81,15 @@ class Reply:
         except (HttpError, KeyError, TypeError):
             message = self.body[:200].decode("utf-8", "replace")
         return f"{message or 'no reason given'} ({self.status})"
+
+
+async def looked_up(endpoint: Endpoint, path: str) -> Reply:
+    """As `call`, for somebody who waits for it."""
+    try:
+        async with asyncio.timeout(_LOOK_SECONDS):
+            return await call(endpoint, "GET", path)
+    except TimeoutError as error:
+        raise HttpError("no reply in time") from error
 
 
 async def call(endpoint: Endpoint, method: str, path: str, body: Any = None) -> Reply:

@@ -19,7 +19,7 @@ from answerable.core.errors import OperatorError
 from answerable.sandbox import container
 from answerable.sandbox.base import Availability, Request, SandboxResult
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.http import Endpoint, HttpError, Reply, call, unavailable
+from answerable.sandbox.http import Endpoint, HttpError, Reply, call, looked_up, unavailable
 from answerable.sandbox.kubernetes_access import endpoint_of_cluster
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 from answerable.sandbox.websocket import WebSocket, open_websocket
@@ -111,7 +111,7 @@ class KubernetesSandbox:
         if not self._image:
             raise unavailable("No image is set for the kubernetes sandbox.", _REMEDY)
         try:
-            found = await call(self._cluster, "GET", f"{self._jobs}?limit=1")
+            found = await looked_up(self._cluster, f"{self._jobs}?limit=1")
         except HttpError as error:
             raise unavailable(f"The Kubernetes API does not answer: {error}.", _REMEDY) from error
         if found.status != 200:
