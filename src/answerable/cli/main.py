@@ -11,6 +11,7 @@ COMMANDS = {
     "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
     "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),
     "eval": ("answerable.cli.evaluate", "Measure how many questions of a set are answered right."),
+    "models": ("answerable.cli.models", "Try the language models that are set."),
     "replay": ("answerable.cli.replay", "Run a recorded answer again and compare the rows."),
     "runs": ("answerable.cli.runs", "List, show and continue recorded runs."),
     "sandbox": ("answerable.cli.sandbox", "Run Python where it can do no harm."),

@@ -28,6 +28,7 @@ from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
 from answerable.store.base import Budgets
 
+HOW_TO_SET_ONE = "Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.5; docs/agents.md shows each provider."
 _FAILURES = 5
 _COOLDOWN = 30.0
 
@@ -65,7 +66,7 @@ class Models:
             raise OperatorError(
                 "No language model is set.",
                 code="model_missing",
-                hint="Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.5; see docs/agents.md.",
+                hint=HOW_TO_SET_ONE,
             )
         listeners = self._listeners if listener is None else (*self._listeners, listener)
         caller = Caller(role, context, listeners)

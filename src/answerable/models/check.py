@@ -1,0 +1,126 @@
+"""Tries a model with tiny requests and says what works."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_ai import Agent
+from pydantic_ai.models import Model
+from pydantic_ai.usage import UsageLimits
+
+from answerable.core.context import RunContext
+from answerable.core.errors import AnswerableError, TransientError
+from answerable.core.ids import new_run_id
+from answerable.core.values import Json
+from answerable.models.calls import ModelCalled
+from answerable.models.failures import BAD_REPLY, explained
+from answerable.models.gateway import Models
+
+NEEDED = ("text", "structured", "streaming")
+"""Without tools everything but exploring works."""
+_LIMITS = UsageLimits(request_limit=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    ok: bool
+    ms: float
+    error: AnswerableError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    name: str
+    trials: Mapping[str, Trial]
+    tokens: int
+    cost: float | None
+    """Dollars that the check itself cost; nothing when the price of the model is not known."""
+
+    @property
+    def works(self) -> bool:
+        return all(name in self.trials and self.trials[name].ok for name in NEEDED)
+
+    def as_json(self) -> dict[str, Json]:
+        trials = {name: _trial_json(trial) for name, trial in self.trials.items()}
+        return {"name": self.name, "works": self.works, "checks": trials, "tokens": self.tokens, "cost": self.cost}
+
+
+class Sum(BaseModel):
+    """The result of an addition."""
+
+    total: int
+
+
+async def checked(models: Models, name: str) -> Checked:
+    """When the first trial fails, the others would only repeat its reason."""
+    calls: list[ModelCalled] = []
+    trials: dict[str, Trial] = {}
+    try:
+        model = models.named(name, "reasoning", RunContext(new_run_id()), calls.append)
+    except AnswerableError as error:
+        return Checked(name, {"text": Trial(False, 0.0, error)}, 0, None)
+    for trial, act in _TRIALS.items():
+        trials[trial] = await _tried(act, model)
+        if not trials["text"].ok:
+            break
+    costs = [call.cost for call in calls]
+    cost = None if None in costs else sum(cost for cost in costs if cost is not None)
+    return Checked(name, trials, sum(call.input_tokens + call.output_tokens for call in calls), cost)
+
+
+async def _tried(act: Callable[[Model], Awaitable[bool]], model: Model) -> Trial:
+    began = time.perf_counter()
+    error: AnswerableError | None = None
+    try:
+        with explained():
+            if not await act(model):
+                error = TransientError("The model answered, but not as it was asked to.", code=BAD_REPLY)
+    except AnswerableError as failure:
+        error = failure
+    return Trial(error is None, (time.perf_counter() - began) * 1000, error)
+
+
+async def _text(model: Model) -> bool:
+    return bool((await Agent(model).run("Say hello in one word.", usage_limits=_LIMITS)).output.strip())
+
+
+async def _structured(model: Model) -> bool:
+    result = await Agent(model, output_type=Sum).run("Add 20 and 22.", usage_limits=_LIMITS)
+    return isinstance(result.output, Sum)
+
+
+async def _streaming(model: Model) -> bool:
+    pieces = 0
+    async with Agent(model).run_stream_events("Count from one to five.", usage_limits=_LIMITS) as events:
+        async for event in events:
+            pieces += event.event_kind in ("part_start", "part_delta")
+    return pieces > 1
+
+
+async def _tools(model: Model) -> bool:
+    called: list[str] = []
+
+    def todays_word() -> str:
+        """The word of the day."""
+        called.append("todays_word")
+        return "marmalade"
+
+    agent: Agent[None, Any] = Agent(model, tools=[todays_word])
+    await agent.run("Call the tool todays_word and repeat what it returns.", usage_limits=_LIMITS)
+    return bool(called)
+
+
+_TRIALS = {"text": _text, "structured": _structured, "streaming": _streaming, "tools": _tools}
+
+
+def _trial_json(trial: Trial) -> dict[str, Json]:
+    shown: dict[str, Json] = {"ok": trial.ok, "ms": round(trial.ms, 1)}
+    if trial.error is not None:
+        shown["error"] = {
+            "code": trial.error.stable_code,
+            "message": trial.error.message,
+            "hint": trial.error.hint,
+        }
+    return shown
