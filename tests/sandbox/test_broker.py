@@ -5,6 +5,7 @@ import gzip
 import json
 import ssl
 import threading
+import tracemalloc
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -403,10 +404,16 @@ async def test_gzip_is_read(api: Api, open_host: OpenHost) -> None:
 
 
 async def test_an_answer_that_unpacks_to_too_much_is_cut_off(api: Api, open_host: OpenHost) -> None:
-    api.route = lambda _received: Answer(gzip.compress(b" " * 50_000_000), 200, {"Content-Encoding": "gzip"})
+    packed = Answer(gzip.compress(b" " * 50_000_000), 200, {"Content-Encoding": "gzip"})
+    api.route = lambda _received: packed
+    host = open_host(budget={"bytes": 100_000})
+    tracemalloc.start()
     with pytest.raises(LimitError) as caught:
-        await open_host(budget={"bytes": 100_000}).get("/users")
+        await host.get("/users")
+    _now, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     assert caught.value.stable_code == "api_budget_spent"
+    assert peak < 20_000_000
 
 
 # Elsewhere

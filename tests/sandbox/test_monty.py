@@ -211,7 +211,8 @@ async def test_an_error_that_looks_like_a_limit_is_the_codes_own(monty: MontySan
         assert (ended.outcome, ended.reason) == ("error", "exception")
 
 
-async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: MontySandbox) -> None:
+@pytest.mark.parametrize("code", ["while True:\n    pass", "def f():\n    f()\nf()", "x = 'a' * 10 ** 9"])
+async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: MontySandbox, code: str) -> None:
     def workers() -> set[int]:
         return {child.pid for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
 
@@ -219,7 +220,7 @@ async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: Mont
     before = workers()
     await ran(monty, "result = 1")
     assert workers() == before
-    await ran(monty, "while True:\n    pass", limits=SandboxLimits(seconds=0.2))
+    assert (await ran(monty, code, limits=SandboxLimits(seconds=0.5))).outcome == "stopped"
     assert (await ran(monty, "result = 1")).value == 1
     assert not workers() & before
 
