@@ -92,6 +92,7 @@ def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") ->
     except Unreturnable as error:
         return {"outcome": "error", "reason": "result", "message": str(error)}
     except MemoryError:
+        _reserve.clear()
         return _stopped("memory", "The code needed more memory than it may use" + _at_line() + ".")
     except RecursionError:
         return _stopped("recursion", "The code calls itself too deeply" + _at_line() + ".")
@@ -136,6 +137,8 @@ def _inputs(request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
     return {"pl": polars, **functions, **request["values"], **frames}
 
 
+_reserve = [bytearray(16 << 20)]
+"""Let go of when memory has run out, so that there is enough to say so."""
 _asking = threading.Lock()
 
 
