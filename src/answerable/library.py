@@ -30,14 +30,14 @@ T = TypeVar("T")
 
 
 class Answerable:
-    """One source and one conversation with it.
+    """One source, or several, and one conversation about it.
 
-    `source` is a file, a folder, a database URL, a configured name, or `demo`. Follow-up questions refer to the last
+    A source is a file, a folder, a database URL, a configured name, or `demo`. Follow-up questions refer to the last
     answer; `forget()` starts a new conversation.
     """
 
-    def __init__(self, source: str | Path = "demo", *, home: str | Path | None = None) -> None:
-        self._source = str(source)
+    def __init__(self, source: str | Path = "demo", *more: str | Path, home: str | Path | None = None) -> None:
+        self._sources = (str(source), *map(str, more))
         self._thread = new_thread_id()
         self._host = _Host(load_settings(home=home))
         self._close = weakref.finalize(self, self._host.close)
@@ -72,7 +72,7 @@ class Answerable:
     async def _asked(self, question: str, choice: int | None, force: bool) -> "Result":
         service = await self._host.service()
         thread = ThreadId(self._thread)
-        answer = await service.ask(question, source=self._source, thread=thread, choice=choice, force=force)
+        answer = await service.ask(question, sources=self._sources, thread=thread, choice=choice, force=force)
         error = answer.provenance.error
         if error is not None and answer.kind != "refusal":
             raise restored(error.kind, error.code, error.message, error.hint)
@@ -82,7 +82,9 @@ class Answerable:
 
     async def _described(self) -> Catalog:
         service = await self._host.service()
-        return await (await service.sources.get(self._source)).describe()
+        if len(self._sources) > 1:
+            return await (await service.sources.together(self._sources)).describe()
+        return await (await service.sources.get(self._sources[0])).describe()
 
 
 class Result:

@@ -13,7 +13,15 @@ from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecor
 from answerable.answers.capsule import read_capsule
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
-from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, RefusedError, kind_of, restored
+from answerable.core.errors import (
+    AnswerableError,
+    NotFoundError,
+    OperatorError,
+    RefusedError,
+    UserError,
+    kind_of,
+    restored,
+)
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
 from answerable.core.ids import ArtifactId, NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
 from answerable.core.values import Json
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     from answerable.answers.replay import Replay
 
 _log = logging.getLogger("answerable.runs")
+MOST_SOURCES = 10
 PAGE = 1_000
 """How many stored events are read at once for a client that catches up."""
 
@@ -70,6 +79,7 @@ class Service:
         message: str,
         *,
         source: str | None = None,
+        sources: Sequence[str] = (),
         thread: ThreadId | None = None,
         choice: int | None = None,
         force: bool = False,
@@ -82,6 +92,7 @@ class Service:
         run = await self.begin(
             message,
             source=source,
+            sources=sources,
             thread=thread,
             choice=choice,
             force=force,
@@ -97,6 +108,7 @@ class Service:
         message: str,
         *,
         source: str | None = None,
+        sources: Sequence[str] = (),
         thread: ThreadId | None = None,
         choice: int | None = None,
         force: bool = False,
@@ -106,15 +118,16 @@ class Service:
         scope: Scope = LOCAL,
         request: str | None = None,
     ) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it."""
-        named = source or self.default_source
+        """Starts a run that goes on whether or not anybody waits for it. It is about `source`, or several `sources`."""
+        named = _named([*([source] if source else []), *sources]) or (self.default_source,)
         direct = direct_query(message) if choice is None else None
         if direct is not None:
-            graph = direct_graph(*direct, named)
+            graph = direct_graph(*direct, _only(named))
         else:
             question = Question(
                 text=message,
-                source=named,
+                source=named[0],
+                sources=named if len(named) > 1 else (),
                 choice=choice,
                 force=force,
                 today=today,
@@ -338,6 +351,26 @@ class Service:
         await asyncio.gather(*(live.task for live in self._live.values() if live.task), return_exceptions=True)
         await self.sources.close()
         await self.store.close()
+
+
+def _named(sources: Sequence[str]) -> tuple[str, ...]:
+    named = tuple(dict.fromkeys(sources))
+    if len(named) > MOST_SOURCES:
+        raise UserError(
+            f"A question can be about {MOST_SOURCES} sources at most; {len(named)} were named.",
+            code="sources_too_many",
+        )
+    return named
+
+
+def _only(sources: tuple[str, ...]) -> str:
+    if len(sources) > 1:
+        raise UserError(
+            "A query or program asks one source.",
+            code="sources_several",
+            hint="Name one source, or write a plan whose steps name theirs and a `combine` step that joins the rows.",
+        )
+    return sources[0]
 
 
 class LiveRun:

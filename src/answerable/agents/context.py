@@ -7,6 +7,7 @@ The reader's linker chooses the tables; what they point to comes along, so that 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
@@ -17,6 +18,9 @@ from answerable.reader.known import doubts
 from answerable.reader.normalise import normalise
 from answerable.reader.reader import Reader
 from answerable.reader.understand import lay_out_question
+
+if TYPE_CHECKING:
+    from answerable.query.merged import Merged
 
 TABLE_TOKENS = 6_000
 """What the description of tables may take; those that are touched less are then only named."""
@@ -73,9 +77,9 @@ def values_text(found: Touched, *, share_rows: bool) -> str:
     return "\n".join([*known, *(f"not found in the data: {word}" for word in found.unknown)])
 
 
-def tables_text(found: Touched, *, share_rows: bool) -> str:
-    """Tables in full while they fit, then by name alone."""
-    catalog, parts, room, named = found.catalog, [], TABLE_TOKENS, []
+def tables_text(found: Touched, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:
+    """Tables in full while they fit into so many tokens, then by name alone."""
+    catalog, parts, named = found.catalog, [], []
     for name in found.tables:
         table = catalog.table(name)
         text = _table(table, share_rows) if table else ""
@@ -121,6 +125,18 @@ def _note(description: str | None) -> str:
 def _relationship(each: Relationship) -> str:
     pairs = zip(each.from_columns, each.to_columns, strict=True)
     return "join " + " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
+
+
+def links_text(merged: "Merged") -> str:
+    """How rows of different sources belong together."""
+    lines = []
+    for each in merged.catalog.relationships:
+        start, end = merged.origins[each.from_table], merged.origins[each.to_table]
+        if start.source != end.source:
+            pairs = zip(each.from_columns, each.to_columns, strict=True)
+            same = " and ".join(f"{start.table}.{a} = {end.table}.{b}" for a, b in pairs)
+            lines.append(f"rows of {start.source} and {end.source} belong together by {same}")
+    return "\n".join(lines)
 
 
 def frame_text(name: str, frame: FrameRef, *, share_rows: bool) -> str:

@@ -5,12 +5,14 @@ Whatever either of them decides becomes a graph, so that everything after this k
 
 import yaml
 
-from answerable.agents.context import earlier_text, tables_text, touched, values_text
+from answerable.agents.advice_steps import AdviceConfig
+from answerable.agents.context import earlier_text
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.graphs import clarify_graph, react_graph, text_graph
-from answerable.agents.reader_mind import ReaderMind, chosen_reading, understanding
+from answerable.agents.reader_mind import ReaderMind, chosen_reading
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Agents, Mistake
+from answerable.agents.several import reading_plan
 from answerable.answers.answer import Choice
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, OperatorError
@@ -21,7 +23,7 @@ from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 
-SECOND = NodeId("second_opinion")
+SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
 
 
 class Minds:
@@ -52,9 +54,8 @@ class Minds:
             return await self._reader.understand(question, context, before, tell)
         if question.mode == "auto" and isinstance(reply, Read):
             if question.plan_only:
-                return _shown(_read_plan(question, reply.best), "reader")
-            catalog = await (await self._sources.get(question.source)).describe()
-            return understanding(question, reply, catalog)
+                return _shown(reading_plan(question, reply.best, await self._reader.merged(question)), "reader")
+            return await self._reader.understanding(question, reply)
         return await self._planned(question, context, before, reply, tell)
 
     async def _planned(
@@ -68,27 +69,20 @@ class Minds:
             return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
         if question.plan_only:
             return _shown(execution_plan(question, planned), MODEL)
-        presentation = Presentation(
-            question=question.text,
-            mind=MODEL,
-            understood=planned.reasoning or None,
-            second_opinion=SECOND if best is not None and len(planned.steps) == 1 else None,
-        )
-        graph = plan_graph(execution_plan(question, planned), question.source, presentation)
-        if presentation.second_opinion is not None and best is not None:
-            graph = _with_second_opinion(graph, question.source, best)
+        second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
+        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, best)
         return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
 
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
     ) -> Planned:
-        reader = await self._reader.reader(await self._sources.get(question.source))
-        found = touched(reader, question.text)
+        reader = await self._reader.reader(await self._reader.asked(question))
+        tables, values = await self._told(question)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
-            "sources": f"source {question.source}\n{tables_text(found, share_rows=self._share_rows)}",
-            "values": values_text(found, share_rows=self._share_rows),
+            "sources": tables,
+            "values": values,
             "earlier": earlier_text(before),
             "reading": best.sentence if best is not None else "",
         }
@@ -97,10 +91,11 @@ class Minds:
             """A plan that cannot become a graph is handed back."""
             if not planned.steps:
                 return
-            known = {None, question.source}
+            names = question.sources or (question.source,)
+            known = {None, *names} if len(names) == 1 else set(names)
             wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
             if wrong is not None:
-                raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {question.source!r}")
+                raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
             try:
                 plan_graph(execution_plan(question, planned), question.source)
             except (AnswerableError, ValueError) as error:
@@ -141,11 +136,6 @@ def _asked_back(question: Question, planned: Planned) -> Graph:
     return text_graph(question.text, f"This data cannot tell: {missing}", mind=MODEL)
 
 
-def _read_plan(question: Question, reading: Reading) -> ExecutionPlan:
-    step = PlanStep(id="rows", tool="sql", source=question.source, query=reading.plan, context=reading.sentence)
-    return ExecutionPlan(question=question.text, source=question.source, steps=(step,), reasoning=reading.sentence)
-
-
 def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
     """The plan as text that can be edited and run again."""
     document = plan.model_dump(mode="json", exclude_none=True)
@@ -154,10 +144,30 @@ def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
     return Understanding(graph=graph.model_dump(mode="json"))
 
 
-def _with_second_opinion(graph: Graph, source: str, best: Reading) -> Graph:
-    """The reader's query runs beside the model's; if it fails, nothing is lost."""
-    document = graph.model_dump(mode="json")
-    config = {"source": source, "plan": best.plan.model_dump(mode="json", exclude_none=True)}
-    document["nodes"].insert(0, {"id": SECOND, "kind": "sql", "config": config, "critical": False})
-    document["nodes"][-1]["after"].insert(0, SECOND)
+def _with_advice(plan: ExecutionPlan, source: str, understood: str, best: Reading | None) -> Graph:
+    """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
+
+    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks.
+    """
+    opinion = best if best is not None and len(plan.steps) == 1 else None
+    answering = plan.answer or plan.steps[-1].id
+    advisers = (FORMAT,) if opinion is not None else (FORMAT, CRITIC)
+    presentation = Presentation(
+        question=plan.question,
+        mind=MODEL,
+        understood=understood or None,
+        second_opinion=SECOND if opinion is not None else None,
+        advice=advisers,
+    )
+    document = plan_graph(plan, source, presentation).model_dump(mode="json")
+    config = AdviceConfig(question=plan.question, source=source).model_dump(mode="json")
+    beside = [
+        {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
+        for adviser in advisers
+    ]
+    if opinion is not None:
+        query = {"source": source, "plan": opinion.plan.model_dump(mode="json", exclude_none=True)}
+        beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
+    document["nodes"][-1:-1] = beside
+    document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
     return Graph.parse(document)

@@ -7,7 +7,9 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING
 
+from answerable.agents.execution_plan import plan_graph
 from answerable.agents.graphs import clarify_graph, query_graph
+from answerable.agents.several import Readable, SourcesTogether, reading_plan
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
@@ -17,13 +19,13 @@ from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import Presentation
-from answerable.engine.steps.sql import Sources, SqlConfig
+from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.query.plan import QueryPlan
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
-from answerable.sources.base import Source
 
 if TYPE_CHECKING:
+    from answerable.query.merged import Merged
     from answerable.reader.reader import Reader
 
 MAX_QUESTION = 10_000
@@ -34,7 +36,7 @@ asked_on: ContextVar[date | None] = ContextVar("asked_on", default=None)
 
 
 class ReaderMind:
-    def __init__(self, sources: Sources, clock: Clock) -> None:
+    def __init__(self, sources: SourcesTogether, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
         self._readers: dict[str, Reader] = {}
@@ -45,13 +47,29 @@ class ReaderMind:
         _acceptable(question.text)
         chosen = chosen_reading(question, before.last)
         if chosen is not None:
-            return understood(question, _reading_of(chosen), "You chose this reading.")
+            merged = await self.merged(question)
+            return understood(question, _reading_of(chosen), "You chose this reading.", merged)
         reply = await self.reply(question, before)
-        return understanding(question, reply, await (await self._sources.get(question.source)).describe())
+        return await self.understanding(question, reply)
+
+    async def understanding(self, question: Question, reply: Reply) -> Understanding:
+        """What becomes of the reader's reply."""
+        catalog = await (await self.asked(question)).describe()
+        return _understanding(question, reply, catalog, await self.merged(question))
+
+    async def asked(self, question: Question) -> Readable:
+        """What the question is about: one source, or several as one."""
+        if question.sources:
+            return await self._sources.together(question.sources)
+        return await self._sources.get(question.source)
+
+    async def merged(self, question: Question) -> "Merged | None":
+        """How several sources were made one; nothing for a single one."""
+        return await (await self._sources.together(question.sources)).merged() if question.sources else None
 
     async def reply(self, question: Question, before: Conversation) -> Reply:
         """How the reader reads a question; nothing runs yet."""
-        reader = await self.reader(await self._sources.get(question.source))
+        reader = await self.reader(await self.asked(question))
         asked_on.set(question.today)
         return await asyncio.to_thread(
             reader.read, question.text, previous=_last_plan(before.last), force=question.force
@@ -59,12 +77,12 @@ class ReaderMind:
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
-        reader = await self.reader(await self._sources.get(question.source))
+        reader = await self.reader(await self.asked(question))
         asked_on.set(question.today)
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text))
 
-    async def reader(self, source: Source) -> "Reader":
-        """The reader of a source, made again only when the data or what is said about it has changed."""
+    async def reader(self, source: Readable) -> "Reader":
+        """The reader of a source, or of several, made again only when the data or what is said about it has changed."""
         catalog = await source.describe()
         from answerable.reader.reader import Reader  # meanwhile, the source's worker starts
 
@@ -90,9 +108,9 @@ def _acceptable(text: str) -> None:
         )
 
 
-def understanding(question: Question, reply: Reply, catalog: Catalog) -> Understanding:
+def _understanding(question: Question, reply: Reply, catalog: Catalog, merged: "Merged | None") -> Understanding:
     if isinstance(reply, Read):
-        return understood(question, reply.best, _reason(reply.best.confidence))
+        return understood(question, reply.best, _reason(reply.best.confidence), merged)
     if isinstance(reply, Unsure):
         choices = tuple(
             Choice(id=number, label=reading.sentence, plan=reading.plan.model_dump(mode="json"), code=reading.sql)
@@ -102,7 +120,7 @@ def understanding(question: Question, reply: Reply, catalog: Catalog) -> Underst
     return _asked(clarify_graph(question.text, _unreadable(reply, catalog), ()))
 
 
-def understood(question: Question, reading: Reading, reason: str) -> Understanding:
+def understood(question: Question, reading: Reading, reason: str, merged: "Merged | None") -> Understanding:
     presentation = Presentation(
         question=question.text,
         understood=reading.sentence,
@@ -111,7 +129,10 @@ def understood(question: Question, reading: Reading, reason: str) -> Understandi
         confidence_reason=reason,
         plan=reading.plan,
     )
-    graph = query_graph(SqlConfig(source=question.source, plan=reading.plan), presentation)
+    if merged is None:
+        graph = query_graph(SqlConfig(source=question.source, plan=reading.plan), presentation)
+    else:
+        graph = plan_graph(reading_plan(question, reading, merged), question.source, presentation)
     return Understanding(graph=graph.model_dump(mode="json"), sentence=reading.sentence)
 
 

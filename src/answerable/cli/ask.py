@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Request:
     question: str
     plan: Path | None
-    source: str | None
+    sources: tuple[str, ...]
     thread: str | None
     choice: int | None
     force: bool
@@ -46,7 +46,13 @@ class Request:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Run the plan in this YAML file instead of asking.",
 )
-@click.option("--source", "-s", help="A file, a folder, a database URL, a configured name, or `demo`.")
+@click.option(
+    "--source",
+    "-s",
+    "sources",
+    multiple=True,
+    help="A file, a folder, a database URL, a configured name, or `demo`; several for a question about all of them.",
+)
 @click.option("--thread", help="Continue this thread: follow-up questions refer to its last answer.")
 @click.option("--choice", type=click.IntRange(min=1), help="Take this reading of the last question back in the thread.")
 @click.option("--force", is_flag=True, help="Answer with the best reading even when unsure.")
@@ -68,6 +74,8 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
 
     if bool(options["question"]) == bool(options["plan"]):
         raise click.UsageError("Give either a QUESTION or --plan FILE.")
+    if options["plan"] and len(options["sources"]) > 1:  # type: ignore[arg-type]
+        raise click.UsageError("The steps of a plan name their sources; --source is for those that name none.")
 
     most = rows if rows is not None else 10_000 if as_json else 20
     request = Request(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
@@ -99,11 +107,13 @@ async def _ask(settings: "Settings", request: Request) -> int:
 async def _answered(service: "Service", request: Request, thread: "ThreadId", choice: int | None) -> "Answer":
     with progress("Reading, then asking the data …"):
         if request.plan is not None:
-            run = await service.begin_query("plan", _document(request.plan), source=request.source, thread=thread)
+            run = await service.begin_query(
+                "plan", _document(request.plan), source=next(iter(request.sources), None), thread=thread
+            )
             return await service.finished(run)
         return await service.ask(
             request.question,
-            source=request.source,
+            sources=request.sources,
             thread=thread,
             choice=choice,
             force=request.force,

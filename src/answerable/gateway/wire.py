@@ -1,7 +1,7 @@
 """What travels over HTTP besides answers and catalogs: requests and listings."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,6 +22,9 @@ class ChatRequest(Wire):
         min_length=1, max_length=200_000, description="A question, or a query such as `SQL: SELECT 1`."
     )
     source: str | None = Field(None, max_length=200, description="A dataset of `GET /datasets`; else the default one.")
+    sources: list[Annotated[str, Field(max_length=200)]] = Field(
+        [], max_length=10, description="Several datasets, for a question about all of them."
+    )
     thread_id: str | None = Field(None, pattern=THREAD_ID, description="Continue this thread.")
     choice: int | None = Field(None, ge=1, le=100, description="Take this reading of the last question back.")
     force: bool = Field(False, description="Answer with the best reading even when unsure.")

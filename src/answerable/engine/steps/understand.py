@@ -23,6 +23,8 @@ Tell = Callable[[str, Json], None]
 class Question(Frozen):
     text: str
     source: str
+    sources: tuple[str, ...] = ()
+    """All of them, where the question is about more than one; `source` is the first."""
     choice: int | None = None
     """Which of the readings offered last in this thread was meant, counted from 1."""
     force: bool = False

@@ -44,6 +44,7 @@ async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: 
     run = await service.begin(
         body.message,
         source=body.source,
+        sources=body.sources,
         thread=thread,
         choice=body.choice,
         force=body.force,

@@ -1,0 +1,54 @@
+"""A question about several sources: what the reader reads of them, and the plan that asks each where it lives."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from answerable.agents.execution_plan import ExecutionPlan, PlanStep
+from answerable.core.catalog import Catalog, ValueLookup
+from answerable.engine.steps.sql import Sources
+from answerable.engine.steps.understand import Question
+from answerable.reader.reading import Reading
+
+if TYPE_CHECKING:
+    from answerable.query.merged import Merged
+    from answerable.sources.several import SeveralSources
+
+COMBINED = "combined"
+ROWS = "rows"
+
+
+class Readable(Protocol):
+    """What a reader needs of one source, or of several as one."""
+
+    name: str
+
+    async def describe(self) -> Catalog: ...
+
+    async def values(self) -> ValueLookup: ...
+
+
+class SourcesTogether(Sources, Protocol):
+    async def together(self, names: Sequence[str]) -> "SeveralSources": ...
+
+
+def reading_plan(question: Question, reading: Reading, merged: "Merged | None") -> ExecutionPlan:
+    """The steps of a reading: one query, or one for each table of several sources and one that combines their rows."""
+    return ExecutionPlan(
+        question=question.text,
+        source=question.source,
+        steps=_steps(question, reading, merged),
+        reasoning=reading.sentence,
+    )
+
+
+def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
+    if merged is None:
+        return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)
+    from answerable.query.split import Alone, split
+
+    parts = split(reading.plan, merged)
+    if isinstance(parts, Alone):
+        return (PlanStep(id=ROWS, tool="sql", source=parts.source, query=parts.plan, context=reading.sentence),)
+    fetched = [PlanStep(id=each.name, tool="sql", source=each.source, query=each.plan) for each in parts.fetches]
+    names = tuple(step.id for step in fetched)
+    return (*fetched, PlanStep(id=COMBINED, tool="combine", code=parts.sql, after=names, context=reading.sentence))
