@@ -14,7 +14,19 @@ from typing import Any
 
 from bench.figures import Figure, table
 
-MODULES = ("value_index", "engine", "journal", "sleeps", "ask_parquet", "export", "startup", "reader", "sandbox_monty")
+MODULES = (
+    "value_index",
+    "engine",
+    "journal",
+    "sleeps",
+    "ask_parquet",
+    "export",
+    "startup",
+    "reader",
+    "models",
+    "sandbox",
+    "sandbox_monty",
+)
 """Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""
 RESULTS = Path(__file__).parent / "results"
 

@@ -20,6 +20,7 @@ from answerable.sandbox.base import Availability, Request, SandboxLimits, Sandbo
 from answerable.sandbox.exchange import Broken, answered, asked, heard_print
 from answerable.sandbox.jail import view
 from answerable.sandbox.jail.launch import Way, ways
+from answerable.sandbox.jail.rows import Rows
 from answerable.sandbox.jail.verdict import verdict
 from answerable.sandbox.jail.zygote import Child, End, Garbled, Zygote
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
@@ -53,6 +54,7 @@ class KernelSandbox:
         self._starting = asyncio.Lock()
         self._zygote: Zygote | None = None
         self._spare: deque[Child] = deque()
+        self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
         self._walls: Mapping[str, str] = {}
 
@@ -78,12 +80,24 @@ class KernelSandbox:
             except Unavailable as reason:
                 raise _unavailable(str(reason)) from reason
             finally:
-                await _finished(child)
+                self._let_go(child)
                 self._refill(zygote)
 
     async def close(self) -> None:
         self._closed = True
         await self._end_zygote()
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    def _let_go(self, child: Child) -> None:
+        """Ends it; whoever waits for the result need not wait until the kernel has cleared up."""
+        if child.ended.done():
+            child.close()
+            return
+        child.kill()
+        task = asyncio.ensure_future(_finished(child))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
 
     async def _living_zygote(self) -> Zygote:
         async with self._starting:
@@ -135,32 +149,48 @@ class KernelSandbox:
             self._spare.append(zygote.spawn(SandboxLimits().scratch_mb))
 
     async def _run_in(self, child: Child, request: Request) -> SandboxResult:
+        rows = Rows() if request.into is not None else None
+        try:
+            return await self._heard_out(child, request, rows)
+        except asyncio.CancelledError:
+            await child.finish()
+            raise
+        finally:
+            if rows is not None:
+                rows.close()
+
+    async def _heard_out(self, child: Child, request: Request, rows: Rows | None) -> SandboxResult:
         began = time.perf_counter()
         heard = Heard()
         cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
         try:
             async with asyncio.timeout(request.limits.seconds):
-                await _hand_over(child, request, cpu_seconds)
+                await _hand_over(child, request, rows, cpu_seconds)
                 await _listen(child, request, heard)
         except TimeoutError:
             heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
         except (Broken, Garbled) as error:
             heard.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
-        end = await child.finish()
+        end = End()
+        if heard.done is None:
+            end = await child.finish()
         if heard.done is None and heard.stopped is None:
             heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=False)
-        if end.cpu_ms is not None:
-            end = replace(end, cpu_ms=round(max(end.cpu_ms - child.cpu_ms_before, 0.0), 3))
-        return self._result(heard, end, request, (time.perf_counter() - began) * 1000)
+        if rows is not None and request.into is not None and heard.done is not None:
+            await rows.take(child, request.into)
+        heard.wall_ms = (time.perf_counter() - began) * 1000
+        return self._result(heard, child.own(end), request)
 
-    def _result(self, heard: Heard, end: End, request: Request, wall_ms: float) -> SandboxResult:
+    def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
         isolation = self._walls if isolated else {**self._walls, "all": _WITHOUT}
         place = Place(self.name, isolation, isolated, end.peak_mb)
         result = result_of(heard, request.into, place)
         if result.frame is None and request.into is not None:
             request.into.unlink(missing_ok=True)
-        return replace(result, resources=replace(result.resources, wall_ms=wall_ms, cpu_ms=end.cpu_ms))
+        if end.cpu_ms is None:
+            return result
+        return replace(result, resources=replace(result.resources, cpu_ms=end.cpu_ms))
 
 
 async def _finished(child: Child) -> None:
@@ -172,10 +202,10 @@ async def _finished(child: Child) -> None:
 
 def _check(request: Request) -> None:
     if len(request.frames) > _MOST_FRAMES:
-        raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="sandbox_frames")
+        raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="input_invalid")
 
 
-async def _hand_over(child: Child, request: Request, cpu_seconds: int) -> None:
+async def _hand_over(child: Child, request: Request, rows: Rows | None, cpu_seconds: int) -> None:
     limits = request.limits
     message = {
         **asked(request, list(request.frames)),  # type: ignore[arg-type]
@@ -186,19 +216,19 @@ async def _hand_over(child: Child, request: Request, cpu_seconds: int) -> None:
             "cpu_seconds": cpu_seconds,
         },
     }
-    with _opened_files(request) as descriptors:
+    with _opened(request) as descriptors:
+        if rows is not None:
+            descriptors = [*descriptors, rows.descriptor]
         await child.send({"request": json.dumps(message)}, descriptors)
 
 
 @contextmanager
-def _opened_files(request: Request) -> Iterator[list[int]]:
-    """The frames to read and, last, the file that the rows of the result go to."""
+def _opened(request: Request) -> Iterator[list[int]]:
+    """The frames, to read."""
     opened: list[int] = []
     try:
         for path in request.frames.values():
             opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
-        if request.into is not None:
-            opened.append(os.open(request.into, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
         yield opened
     finally:
         for descriptor in opened:

@@ -78,16 +78,35 @@ def _with_frame(base: SandboxResult, path: Path) -> SandboxResult:
 def frame_in(path: Path) -> Frame:
     """What an Arrow IPC file holds; a `ValueError` if it is not one."""
     import polars as pl
-    from polars.exceptions import PolarsError
+    from polars.exceptions import PanicException, PolarsError
 
+    _check_buffers(path)
     try:
         rows = pl.scan_ipc(path, glob=False)
         schema = rows.collect_schema()
         count = int(rows.select(pl.len()).collect().item())
-    except (PolarsError, OSError) as error:
+    except (PolarsError, PanicException, OSError) as error:
         raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
     columns = tuple(OutputColumn(name=name, type=_type(dtype)) for name, dtype in schema.items())
     return Frame(columns=columns, row_count=count, byte_count=path.stat().st_size)
+
+
+def _check_buffers(path: Path) -> None:
+    """A forged file that claims more than it holds would end the process that polars reads it in.
+
+    pyarrow is made to look at what strangers send; where it is not installed there is no such check.
+    """
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        return
+    try:
+        with pa.memory_map(str(path)) as mapped:
+            file = pa.ipc.open_file(mapped)
+            for number in range(file.num_record_batches):
+                file.get_batch(number).validate(full=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
 
 
 def _type(dtype: "pl.DataType") -> ColumnType:

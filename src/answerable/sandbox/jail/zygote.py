@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -132,13 +132,22 @@ class Child:
 
     async def finish(self) -> End:
         """Ends it, and waits until it is gone, with all that it held open."""
-        if not self.ended.done():
-            self._zygote.kill(self.number)
+        self.kill()
         done, _ = await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not done:
             self._zygote.kill_all()
             await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         return self.ended.result() if self.ended.done() else End()
+
+    def kill(self) -> None:
+        if not self.ended.done():
+            self._zygote.kill(self.number)
+
+    def own(self, end: End) -> End:
+        """Without what it used before the code came."""
+        if end.cpu_ms is None:
+            return end
+        return replace(end, cpu_ms=round(max(end.cpu_ms - self.cpu_ms_before, 0.0), 3))
 
     def close(self) -> None:
         if self._socket.fileno() >= 0:
