@@ -70,8 +70,31 @@ class Minds:
         if question.plan_only:
             return _shown(execution_plan(question, planned), MODEL)
         second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
-        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, best)
+        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, second)
         return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
+
+    async def _second(self, question: Question, best: Reading) -> PlanStep | None:
+        """The reader's own query, where it is a single one."""
+        steps = reading_plan(question, best, await self._reader.merged(question)).steps
+        return steps[0] if len(steps) == 1 else None
+
+    async def _told(self, question: Question) -> tuple[str, str]:
+        """The tables of every source that the question is about, and what its words may mean in them."""
+        names = question.sources or (question.source,)
+        readers = [await self._reader.reader(await self._sources.get(name)) for name in names]
+        found = [touched(reader, question.text) for reader in readers]
+        unknown = tuple(word for word in found[0].unknown if all(word in each.unknown for each in found))
+        room = TABLE_TOKENS // len(found)
+        tables = [
+            f"source {name}\n{tables_text(each, share_rows=self._share_rows, room=room)}"
+            for name, each in zip(names, found, strict=True)
+        ]
+        merged = await self._reader.merged(question)
+        if merged is not None:
+            tables.append(links_text(merged))
+        values = [values_text(replace(each, unknown=()), share_rows=self._share_rows) for each in found]
+        values.append(values_text(replace(found[0], values=(), unknown=unknown), share_rows=self._share_rows))
+        return "\n".join(tables), "\n".join(filter(None, values))
 
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
@@ -144,12 +167,11 @@ def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
     return Understanding(graph=graph.model_dump(mode="json"))
 
 
-def _with_advice(plan: ExecutionPlan, source: str, understood: str, best: Reading | None) -> Graph:
+def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:
     """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
 
     The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks.
     """
-    opinion = best if best is not None and len(plan.steps) == 1 else None
     answering = plan.answer or plan.steps[-1].id
     advisers = (FORMAT,) if opinion is not None else (FORMAT, CRITIC)
     presentation = Presentation(
@@ -165,8 +187,8 @@ def _with_advice(plan: ExecutionPlan, source: str, understood: str, best: Readin
         {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
         for adviser in advisers
     ]
-    if opinion is not None:
-        query = {"source": source, "plan": opinion.plan.model_dump(mode="json", exclude_none=True)}
+    if opinion is not None and opinion.query is not None:
+        query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
         beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
     document["nodes"][-1:-1] = beside
     document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
