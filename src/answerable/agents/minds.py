@@ -13,6 +13,7 @@ from answerable.agents.reader_mind import ReaderMind, chosen_reading
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Agents, Mistake
 from answerable.agents.several import reading_plan
+from answerable.agents.told import told_of_sources
 from answerable.answers.answer import Choice
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, OperatorError
@@ -78,29 +79,11 @@ class Minds:
         steps = reading_plan(question, best, await self._reader.merged(question)).steps
         return steps[0] if len(steps) == 1 else None
 
-    async def _told(self, question: Question) -> tuple[str, str]:
-        """The tables of every source that the question is about, and what its words may mean in them."""
-        names = question.sources or (question.source,)
-        readers = [await self._reader.reader(await self._sources.get(name)) for name in names]
-        found = [touched(reader, question.text) for reader in readers]
-        unknown = tuple(word for word in found[0].unknown if all(word in each.unknown for each in found))
-        room = TABLE_TOKENS // len(found)
-        tables = [
-            f"source {name}\n{tables_text(each, share_rows=self._share_rows, room=room)}"
-            for name, each in zip(names, found, strict=True)
-        ]
-        merged = await self._reader.merged(question)
-        if merged is not None:
-            tables.append(links_text(merged))
-        values = [values_text(replace(each, unknown=()), share_rows=self._share_rows) for each in found]
-        values.append(values_text(replace(found[0], values=(), unknown=unknown), share_rows=self._share_rows))
-        return "\n".join(tables), "\n".join(filter(None, values))
-
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
     ) -> Planned:
         reader = await self._reader.reader(await self._reader.asked(question))
-        tables, values = await self._told(question)
+        tables, values = await told_of_sources(question, self._reader, self._sources, share_rows=self._share_rows)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
