@@ -3,8 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from tests.faults.escapes.attempts import Report
 from tests.faults.escapes.catalog import FOLDER, Case, all_cases
+
+pytestmark = pytest.mark.timeout(3600)
+"""The first test of a backend waits for all of its cases."""
 
 README = Path(__file__).with_name("README.md")
 
