@@ -16,7 +16,7 @@ from answerable.agents.several import reading_plan
 from answerable.agents.told import told_of_sources
 from answerable.answers.answer import Choice
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.errors import AnswerableError, OperatorError, UserError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import MODEL, Presentation
@@ -49,6 +49,7 @@ class Minds:
         if chosen is not None:
             question = question.model_copy(update={"text": chosen.label, "choice": None})
         if question.mode == "react":
+            _refuse_several(question)
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         reply = await self._reader.reply(question, before)
         if not self._agents.available and not isinstance(reply, Read):
@@ -95,6 +96,8 @@ class Minds:
 
         async def check(planned: Planned) -> None:
             """A plan that cannot become a graph is handed back."""
+            if planned.explore and question.sources:
+                raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
             if not planned.steps:
                 return
             names = question.sources or (question.source,)
@@ -126,6 +129,15 @@ def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
     return ExecutionPlan(
         question=question.text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
     )
+
+
+def _refuse_several(question: Question) -> None:
+    if question.sources:
+        raise UserError(
+            "The mode react explores one source at a time.",
+            code="sources_several",
+            hint="Name one source, or use the mode plan.",
+        )
 
 
 def _best(reply: Reply) -> Reading | None:
