@@ -92,16 +92,17 @@ async def _described(path: Path) -> tuple[Catalog, ValueLookup]:
     folder = Path(tempfile.gettempdir()) / "answerable-train"
     kept = folder / f"{path.stem}.catalog.json"
     folder.mkdir(parents=True, exist_ok=True)
-    if not kept.exists():
+    catalog = Catalog.model_validate_json(kept.read_text()) if kept.exists() else None
+    if catalog is None or not any(folder.rglob(file_name(catalog))):
         from answerable.sources.open import open_source
 
         source = await open_source(str(path), cache=folder)
         try:
-            kept.write_text((await source.describe()).model_dump_json())
+            catalog = await source.describe()
+            kept.write_text(catalog.model_dump_json())
             await source.values()
         finally:
             await source.close()
-    catalog = Catalog.model_validate_json(kept.read_text())
     return catalog, ValueIndex(next(folder.rglob(file_name(catalog))), catalog)
 
 

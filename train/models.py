@@ -10,13 +10,16 @@ import numpy
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from answerable.reader.shape import PARTS, Linear, Shape
+from answerable.reader.shape import PARTS, Linear, LinearPart, Shape
 from answerable.reader.trees import Trees
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from train.pipeline import Judged
 
 SEED = 7
+_LEAST_WEIGHT = 0.02
 _COMMON = {
     "learning_rate": 0.08,
     "feature_fraction": 0.5,
@@ -55,11 +58,11 @@ def plain_trees(booster: "lightgbm.Booster") -> Trees:
         here = len(feature)
         if "leaf_value" in node:
             feature.append(-1)
-            threshold.append(round(float(node["leaf_value"]), 5))
+            threshold.append(_stored(node["leaf_value"]))
             right.append(-1)
             return
         feature.append(int(node["split_feature"]))
-        threshold.append(round(float(node["threshold"]), 6) if abs(node["threshold"]) > 1e-20 else 0.0)
+        threshold.append(_stored(node["threshold"]) if abs(node["threshold"]) > 1e-20 else 0.0)
         right.append(-1)
         add(node["left_child"])
         right[here] = len(feature)
@@ -71,6 +74,11 @@ def plain_trees(booster: "lightgbm.Booster") -> Trees:
     return Trees(roots, feature, threshold, right)
 
 
+def _stored(value: float) -> float:
+    """As the number is once it was stored in four bytes."""
+    return float(numpy.float32(value))
+
+
 def fit_shapes(
     features: Sequence[Sequence[str]], shapes: Sequence[Shape], least: int = 3, strength: float = 0.3
 ) -> Linear:
@@ -78,29 +86,30 @@ def fit_shapes(
     kept = [{name: 1.0 for name in names if counts[name] >= least} for names in features]
     vectorizer = DictVectorizer()
     matrix = vectorizer.fit_transform(kept)
-    names = vectorizer.get_feature_names_out()
-    classes, bias, weights = {}, {}, {}
-    for number, part in enumerate(PARTS):
-        labels = [shape[number] for shape in shapes]
-        seen = Counter(labels)
-        common = [label if seen[label] >= 3 else max(seen, key=seen.__getitem__) for label in labels]
-        model = LogisticRegression(C=strength, max_iter=300, random_state=SEED).fit(matrix, common)
-        coefficients = (
-            model.coef_ if len(model.classes_) > 2 else numpy.vstack([-model.coef_[0] / 2, model.coef_[0] / 2])
-        )
-        intercepts = (
-            model.intercept_
-            if len(model.classes_) > 2
-            else numpy.array([-model.intercept_[0] / 2, model.intercept_[0] / 2])
-        )
-        classes[part] = [str(name) for name in model.classes_]
-        bias[part] = [round(float(value), 4) for value in intercepts]
-        weights[part] = {
-            str(name): [round(float(value), 3) for value in coefficients[:, column]]
-            for column, name in enumerate(names)
-            if abs(coefficients[:, column]).max() > 0.02
-        }
-    return Linear(classes, bias, weights)
+    names = [str(name) for name in vectorizer.get_feature_names_out()]
+    parts = {part: _fit_part(matrix, [shape[n] for shape in shapes], strength) for n, part in enumerate(PARTS)}
+    return Linear({name: number for number, name in enumerate(names)}, parts)
+
+
+def _fit_part(matrix: "csr_matrix", labels: Sequence[str], strength: float) -> LinearPart:
+    """Classes that are hardly seen count as the commonest one."""
+    seen = Counter(labels)
+    common = [label if seen[label] >= 3 else max(seen, key=seen.__getitem__) for label in labels]
+    model = LogisticRegression(C=strength, max_iter=300, random_state=SEED).fit(matrix, common)
+    weights, bias = model.coef_, model.intercept_
+    if len(model.classes_) == 2:
+        weights, bias = numpy.vstack([-weights[0] / 2, weights[0] / 2]), numpy.array([-bias[0] / 2, bias[0] / 2])
+    useful = numpy.flatnonzero(abs(weights).max(axis=0) > _LEAST_WEIGHT)
+    return LinearPart(
+        classes=[str(name) for name in model.classes_],
+        bias=_single(bias),
+        rows={int(column): row for row, column in enumerate(useful)},
+        weights=_single(weights[:, useful].T.ravel()),
+    )
+
+
+def _single(values: "numpy.ndarray") -> list[float]:
+    return [_stored(value) for value in values]
 
 
 def fit_ranker(questions: "Sequence[Judged]", rounds: int = 200, leaves: int = 31) -> Trees:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy
 
 from answerable.reader.compose import Candidate, Composer
-from answerable.reader.joins import NoPath
 from answerable.reader.options import gather
 from answerable.reader.rank import Ranker
-from answerable.reader.roles import RoleModels, assign_roles
+from answerable.reader.roles import RoleModels, Roles, assign_roles
 from answerable.reader.shape import Linear, grams, shape_of
 from answerable.reader.trees import Trees
 from answerable.reader.understand import Ranked, confidence_vector
@@ -40,6 +39,10 @@ class Judged:
     candidates: list[Candidate]
     vectors: "numpy.ndarray"
     right: "numpy.ndarray"
+    results: list[int]
+    """Equal for candidates that give the same rows."""
+    sample: Sample
+    roles: Roles
 
 
 def folds_of(samples: Sequence[Sample]) -> list[int]:
@@ -93,25 +96,35 @@ def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
     candidates = Composer(sample.scene, gather(sample.scene, roles), chances).candidates()
     vectors = Ranker(sample.scene, roles, candidates).vectors()
     kept = [number for number, vector in enumerate(vectors) if vector is not None]
-    cache: dict[str, bool] = {}
-    right = [_is_right(sample, candidates[number], cache) for number in kept]
+    outcomes = _Outcomes(sample)
+    found = [outcomes.of(candidates[number]) for number in kept]
     return Judged(
         sample.case,
         fold,
         [candidates[number] for number in kept],
         numpy.array([vectors[number] for number in kept], dtype=numpy.float32),
-        numpy.array(right, dtype=bool),
+        numpy.array([right for right, _ in found], dtype=bool),
+        [result for _, result in found],
+        sample,
+        roles,
     )
 
 
-def _is_right(sample: Sample, candidate: Candidate, cache: dict[str, bool]) -> bool:
-    try:
-        sql = quick_sql(candidate.draft, sample.scene.schema)
-    except NoPath:
-        return False
-    if sql not in cache:
-        cache[sql] = same_rows(sample.case, run_sql(sample.case.database, sql))
-    return cache[sql]
+class _Outcomes:
+    """What candidates give when they run: whether it is right, and which of the results it is."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        self.by_sql: dict[str, tuple[bool, int]] = {}
+        self.numbers: dict[object, int] = {}
+
+    def of(self, candidate: Candidate) -> tuple[bool, int]:
+        sql = quick_sql(candidate.draft, self.sample.scene.schema)
+        if sql not in self.by_sql:
+            rows = run_sql(self.sample.case.database, sql)
+            key = sql if rows is None else tuple(rows if candidate.draft.order else sorted(rows, key=repr))
+            self.by_sql[sql] = (same_rows(self.sample.case, rows), self.numbers.setdefault(key, len(self.numbers)))
+        return self.by_sql[sql]
 
 
 def judge_fold(fold: int) -> list[Judged]:

@@ -77,7 +77,8 @@ def _report(questions, ranked, chances, rights, sets, threshold):  # type: ignor
 
 
 def _provenance(count: int) -> dict[str, object]:
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    head = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    commit = subprocess.run(head, capture_output=True, text=True, check=True).stdout.strip()
     return {
         "script": "python -m train.reader",
         "commit": commit,

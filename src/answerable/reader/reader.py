@@ -13,6 +13,7 @@ from answerable.query.plan import QueryPlan
 from answerable.query.to_sql import to_sql
 from answerable.reader.analysis import Analysis
 from answerable.reader.bindings import bindings_of
+from answerable.reader.choices import varied
 from answerable.reader.dates import find_dates
 from answerable.reader.explain import sentence
 from answerable.reader.follow_up import FollowUp
@@ -134,7 +135,7 @@ class Reader:
             return
         confidence = self.weights.confidence.probability(confidence_vector(found.ranked))
         seen: set[object] = set()
-        for number, one in enumerate(found.ranked):
+        for number, one in enumerate(varied(found.ranked)):
             reading = self._reading(found.scene, one, confidence if not seen else confidence * 0.5 / (1 + number))
             key = reading and _result_key(reading, run)
             if reading is None or key is None or key in seen:

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from answerable.reader.draft import Condition, Draft, Order, Term, all_drafts
 from answerable.reader.scene import Scene
 
+_COMMON_FORM = {"per": "each", "every": "each"}
+"""Words that the questions of the fit splits hardly use, and the common ones that mean the same."""
 _LETTERS = {"count": "n", "avg": "a", "sum": "s", "min": "m", "max": "M"}
 
 
@@ -36,7 +38,7 @@ PARTS = Shape._fields
 
 def shape_of(draft: Draft) -> Shape:
     """Rows that share an extreme value have the shape of a first row: which of the two is meant, words do not tell."""
-    draft = _without_ties(draft)
+    draft = without_ties(draft)
     drafts = all_drafts(draft)
     conditions = [c for d in drafts for clause in d.where for c in clause]
     kinds = sorted(_condition_letter(c) for c in conditions)
@@ -58,7 +60,7 @@ def shape_of(draft: Draft) -> Shape:
     )
 
 
-def _without_ties(draft: Draft) -> Draft:
+def without_ties(draft: Draft) -> Draft:
     for clause in draft.where:
         one = clause[0]
         if len(clause) == 1 and one.operator == "=" and isinstance(one.right, Draft) and not draft.order:
@@ -106,7 +108,7 @@ def grams(scene: Scene) -> list[str]:
             if words[-1] != tag:
                 words.append(tag)
         elif tag != "MARK":
-            words.append(token.lower if tag != "O" else token.stem)
+            words.append(_COMMON_FORM.get(token.lower, token.lower) if tag != "O" else token.stem)
     words.append("$")
     found = set(words)
     found.update(f"{a} {b}" for a, b in pairwise(words))
@@ -128,29 +130,41 @@ def _said_columns(scene: Scene) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class LinearPart:
+    """Of one part of the shape: what each n-gram says for each class."""
+
+    classes: Sequence[str]
+    bias: Sequence[float]
+    rows: Mapping[int, int]
+    """From the number of an n-gram to its row; most say nothing of this part."""
+    weights: Sequence[float]
+    """Row by row, one number for each class."""
+
+    def chances(self, known: Sequence[int]) -> dict[str, float]:
+        sums = list(self.bias)
+        width, weights = len(sums), self.weights
+        for number in known:
+            row = self.rows.get(number)
+            if row is not None:
+                start = row * width
+                for place in range(width):
+                    sums[place] += weights[start + place]
+        top = max(sums)
+        total = log(sum(exp(value - top) for value in sums)) + top
+        return {name: value - total for name, value in zip(self.classes, sums, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
 class Linear:
     """Soft-max of sums of weights, one model for each part of the shape."""
 
-    classes: Mapping[str, Sequence[str]]
-    bias: Mapping[str, Sequence[float]]
-    weights: Mapping[str, Mapping[str, Sequence[float]]]
-    """By part, then by n-gram."""
+    grams: Mapping[str, int]
+    parts: Mapping[str, LinearPart]
 
     def chances(self, features: Sequence[str]) -> dict[str, dict[str, float]]:
         """For each part the logarithm of the probability of each class."""
-        return {part: self._part(part, features) for part in PARTS}
-
-    def _part(self, part: str, features: Sequence[str]) -> dict[str, float]:
-        sums = list(self.bias[part])
-        weights = self.weights[part]
-        for feature in features:
-            row = weights.get(feature)
-            if row is not None:
-                for number, weight in enumerate(row):
-                    sums[number] += weight
-        top = max(sums)
-        total = log(sum(exp(value - top) for value in sums)) + top
-        return {name: value - total for name, value in zip(self.classes[part], sums, strict=True)}
+        known = [self.grams[feature] for feature in features if feature in self.grams]
+        return {name: part.chances(known) for name, part in self.parts.items()}
 
 
 UNSEEN = -7.0

@@ -1,21 +1,21 @@
 """The fitted weights: plain numbers, shipped as data, checked against their checksum when they are loaded."""
 
-import gzip
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from answerable.core.errors import OperatorError
+from answerable.reader.packed import Packed, unpack
 from answerable.reader.roles import RoleModels
-from answerable.reader.shape import Linear
+from answerable.reader.shape import Linear, LinearPart
 from answerable.reader.trees import Trees
 
 FOLDER = Path(__file__).parent / "weights"
-FILE = "reader.json.gz"
+FILE = "reader.bin"
 PROVENANCE = "provenance.json"
 
 
@@ -40,43 +40,54 @@ def load_weights(folder: Path = FOLDER) -> Weights:
             code="weights_damaged",
             hint="Install Answerable again, or rebuild the weights with `make train`.",
         )
-    return from_plain(json.loads(gzip.decompress(raw)))
+    return from_bytes(raw)
 
 
-def from_plain(data: Mapping[str, Any]) -> Weights:
-    shapes = data["shapes"]
+def from_bytes(raw: bytes) -> Weights:
+    data = unpack(raw)
     return Weights(
-        roles={name: _trees(trees) for name, trees in data["roles"].items()},
-        shapes=Linear(shapes["classes"], shapes["bias"], shapes["weights"]),
-        ranker=_trees(data["ranker"]),
-        confidence=_trees(data["confidence"]),
-        threshold=float(data["threshold"]),
+        roles={name: _trees(data, name) for name in data.facts["roles"]},
+        shapes=_linear(data),
+        ranker=_trees(data, "ranker"),
+        confidence=_trees(data, "confidence"),
+        threshold=float(data.facts["threshold"]),
     )
 
 
-def to_plain(weights: Weights) -> dict[str, Any]:
-    shapes = weights.shapes
-    return {
-        "roles": {name: _plain(trees) for name, trees in weights.roles.items()},
-        "shapes": {"classes": shapes.classes, "bias": shapes.bias, "weights": shapes.weights},
-        "ranker": _plain(weights.ranker),
-        "confidence": _plain(weights.confidence),
-        "threshold": weights.threshold,
-    }
+def to_bytes(weights: Weights) -> bytes:
+    packed = Packed({"roles": sorted(weights.roles), "threshold": weights.threshold})
+    models = {**weights.roles, "ranker": weights.ranker, "confidence": weights.confidence}
+    for name, trees in models.items():
+        packed.put(f"{name}.roots", "I", trees.roots)
+        packed.put(f"{name}.feature", "h", trees.feature)
+        packed.put(f"{name}.threshold", "f", trees.threshold)
+        packed.put(f"{name}.right", "i", trees.right)
+    packed.facts["grams"] = sorted(weights.shapes.grams, key=weights.shapes.grams.__getitem__)
+    packed.facts["parts"] = {name: list(part.classes) for name, part in weights.shapes.parts.items()}
+    for name, part in weights.shapes.parts.items():
+        packed.put(f"{name}.bias", "f", part.bias)
+        packed.put(f"{name}.grams", "H", sorted(part.rows, key=part.rows.__getitem__))
+        packed.put(f"{name}.weights", "f", part.weights)
+    return packed.pack()
 
 
 def save_weights(weights: Weights, provenance: Mapping[str, Any], folder: Path = FOLDER) -> None:
-    text = json.dumps(to_plain(weights), separators=(",", ":"), sort_keys=True)
-    raw = gzip.compress(text.encode(), 9, mtime=0)
+    raw = to_bytes(weights)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_bytes(raw)
     record = {**provenance, "sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)}
     (folder / PROVENANCE).write_text(json.dumps(record, indent=2, sort_keys=True) + "\n")
 
 
-def _trees(data: Mapping[str, Any]) -> Trees:
-    return Trees(data["roots"], data["feature"], data["threshold"], data["right"])
+def _trees(data: Packed, name: str) -> Trees:
+    return Trees(*(data.get(f"{name}.{field}") for field in ("roots", "feature", "threshold", "right")))
 
 
-def _plain(trees: Trees) -> dict[str, Any]:
-    return {"roots": trees.roots, "feature": trees.feature, "threshold": trees.threshold, "right": trees.right}
+def _linear(data: Packed) -> Linear:
+    grams = {gram: number for number, gram in enumerate(data.facts["grams"])}
+    return Linear(grams, {name: _part(data, name, classes) for name, classes in data.facts["parts"].items()})
+
+
+def _part(data: Packed, name: str, classes: Sequence[str]) -> LinearPart:
+    rows = {gram: row for row, gram in enumerate(data.get(f"{name}.grams"))}
+    return LinearPart(classes, data.get(f"{name}.bias"), rows, data.get(f"{name}.weights"))
