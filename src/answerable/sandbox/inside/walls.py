@@ -25,7 +25,7 @@ _SEALED = namespaces.NO_SETUID | namespaces.NO_DEVICES | namespaces.NO_PROGRAMS
 
 def raise_all(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
     """Which stand. `Unavailable` if they are too few and the operator has not allowed that."""
-    report = _apart(setup, scratch_mb)
+    report = {"memory": "limits on data and addresses", **_apart(setup, scratch_mb)}
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     try:
