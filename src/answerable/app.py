@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from answerable import demo
+from answerable.agents.advice_steps import CriticStep, FormatStep
 from answerable.agents.minds import Minds
 from answerable.agents.programs import ProgramStep
 from answerable.agents.react_step import ReactStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents, Models
+from answerable.agents.write_combine import WriteCombineStep
 from answerable.agents.write_steps import WritePythonStep, WriteSqlStep
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
@@ -61,8 +63,11 @@ async def open_service(
         "combine": combine,
         "python": python,
         "write_sql": WriteSqlStep(agents, sources, reader, sql, share_rows=settings.share_rows),
+        "write_combine": WriteCombineStep(agents, combine, clock, share_rows=settings.share_rows),
         "write_python": WritePythonStep(agents, python, clock, share_rows=settings.share_rows),
         "react": ReactStep(agents, sources, reader, sql, python, store.capsules, share_rows=settings.share_rows),
+        "critic": CriticStep(agents, sources, reader, sql, store.artifacts, share_rows=settings.share_rows),
+        "format": FormatStep(agents, store.artifacts, share_rows=settings.share_rows),
         "given": GivenStep(),
         "program": ProgramStep(sources, store.capsules),
         "present": PresentStep(store.artifacts, store.capsules, store.events, clock),

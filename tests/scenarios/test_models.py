@@ -14,6 +14,8 @@ PLAN = {
 }
 SQL = "SELECT region_id, stddev(amount) AS spread FROM orders GROUP BY region_id ORDER BY spread DESC, region_id"
 
+CHECK = {"question": "Are there three regions?", "sql": "SELECT count(DISTINCT region_id) FROM orders", "expected": 3}
+
 
 @pytest.fixture
 def model(scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> ScriptedModel:
@@ -30,6 +32,12 @@ def answered(*writings: str) -> Callable[[Request], Reply]:
     def answer(request: Request) -> Reply:
         if "You plan how" in request.text:
             return Reply.object(PLAN)
+        if "You put an answer into words" in request.text:
+            return Reply.object(
+                {"text": "Region 2 varies most, by 999999.", "headers": {"spread": "Spread of amounts"}}
+            )
+        if "You check an answer" in request.text:
+            return Reply.object({"checks": [CHECK]})
         return Reply.object({"sql": left.pop(0), "reasoning": "as asked"})
 
     return answer
@@ -43,7 +51,10 @@ def test_a_question_beyond_the_reader_is_planned_and_written(
     assert done.code == 0, done.out + done.err
     assert done.json["provenance"]["mind"] == "model"
     assert [column["name"] for column in done.json["columns"]] == ["region_id", "spread"]
-    assert done.json["usage"]["model_calls"] == 2
+    assert done.json["usage"]["model_calls"] == len(model.requests)
+    assert "999999" not in done.json["text"]
+    assert done.json["provenance"]["format"]["columns"][1]["header"] == "Spread of amounts"
+    assert done.json["provenance"]["confidence"] == "high"
     assert "key-of-the-test" not in done.out
 
 
@@ -64,6 +75,7 @@ def test_after_two_repairs_the_step_fails_with_the_last_reason(
     done = answerable("ask", "where do zigzags of amounts run wildest?", "--source", str(sales), "--json")
     assert done.code == 1
     assert len(model.requests) == 4
+    assert "zone" in done.json["text"]
 
 
 def test_what_the_reader_is_sure_of_costs_nothing(answerable: Run, sales: Path, model: ScriptedModel) -> None:

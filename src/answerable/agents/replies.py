@@ -45,3 +45,19 @@ class Explored(Reply):
     show: str = Field("", description="The name of the look whose rows are the answer.")
     text: str = Field("", description="The answer in one to four plain sentences.")
     cannot: str | None = Field(None, description="What is missing, if the data cannot tell.")
+
+
+class Verification(Reply):
+    question: str = Field(description="What is checked, as one question.")
+    sql: str = Field(description="One SELECT statement that gives exactly one number.")
+    expected: float = Field(description="The number that must come out if the answer holds.")
+
+
+class Checks(Reply):
+    checks: list[Verification] = Field([], max_length=3)
+    concerns: list[str] = Field([], max_length=5, description="What the question asks and the program does not do.")
+
+
+class Wording(Reply):
+    text: str = ""
+    headers: dict[str, str] = Field({}, description="Heads of columns whose names people would not understand.")

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from answerable.agents.folder import BUILTIN, AgentFolder, load_agent
 from answerable.core.context import RunContext
+from answerable.core.errors import AnswerableError, LimitError
 from answerable.core.values import Json
 from answerable.models.calls import Listener, ModelCalled
 from answerable.models.config import Role
@@ -24,6 +25,10 @@ Tell = Callable[[str, Json], None]
 `tool`, `model_call` (usage and cost, after each call)."""
 Check = Callable[[Any], Awaitable[None]]
 """Raises `Mistake` for a reply that fits its type and is still wrong; the model hears why."""
+
+
+GAVE_UP = "model_bad_reply"
+"""The code of the error when a model has used up its corrections."""
 
 
 class Mistake(Exception):
@@ -60,30 +65,17 @@ class Agents:
         check: Check | None = None,
     ) -> T:
         """The typed reply of a builtin agent. Failures of the model arrive as errors of `core/errors.py`."""
-        from pydantic_ai import ModelRetry, UsageLimits
-
-        from answerable.models.failures import explained
-
         folder = load_agent(self._folder / name)
         message = folder.written(given)
         tell("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
         agent = self._agent(folder, reply, context, tell, tools)
-        if check is not None:
-
-            @agent.output_validator
-            async def _(output: T) -> T:
-                try:
-                    await check(output)
-                except Mistake as mistake:
-                    raise ModelRetry(str(mistake)) from mistake
-                return output
-
-        with explained():
-            async with agent.run_stream_events(message, usage_limits=UsageLimits(request_limit=folder.requests)) as run:
-                async for event in run:
-                    _tell_event(event, name, tell)
-                assert run.result is not None
-                return run.result.output
+        mistakes = _judged_by(agent, check) if check is not None else []
+        try:
+            return await _carried_out(agent, message, folder.requests, lambda event: _tell_event(event, name, tell))
+        except AnswerableError as error:
+            if mistakes and error.stable_code == GAVE_UP:
+                raise _gave_up(mistakes) from error
+            raise
 
     def _agent(
         self,
@@ -107,6 +99,45 @@ class Agents:
             retries=folder.requests - 1,
             model_settings={"max_tokens": folder.output_tokens},
         )
+
+
+def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
+    """Hands replies that are wrong back to the model; the list fills with what was wrong."""
+    from pydantic_ai import ModelRetry
+
+    mistakes: list[str] = []
+
+    @agent.output_validator
+    async def judge(output: T) -> T:
+        try:
+            await check(output)
+        except Mistake as mistake:
+            mistakes.append(str(mistake))
+            raise ModelRetry(str(mistake)) from mistake
+        return output
+
+    return mistakes
+
+
+async def _carried_out(agent: "Agent[object, T]", message: str, requests: int, hear: Callable[[Any], None]) -> T:
+    from pydantic_ai import UsageLimits
+
+    from answerable.models.failures import explained
+
+    with explained():
+        async with agent.run_stream_events(message, usage_limits=UsageLimits(request_limit=requests)) as run:
+            async for event in run:
+                hear(event)
+            assert run.result is not None
+            return run.result.output
+
+
+def _gave_up(mistakes: Sequence[str]) -> LimitError:
+    return LimitError(
+        f"The model was corrected {len(mistakes)} times and still got it wrong. The last reason: {mistakes[-1]}",
+        code="model_gave_up",
+        hint="Ask in other words, or set another model.",
+    )
 
 
 def _tell_event(event: Any, agent: str, tell: Tell) -> None:

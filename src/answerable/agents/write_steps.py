@@ -61,12 +61,13 @@ class WriteSqlStep:
 
         async def check(reply: WrittenSql) -> None:
             if reply.sql.strip():
-                await _checked_sql(reply.sql, source)
+                await checked_sql(reply.sql, source)
 
         return await self._agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
 
 
-async def _checked_sql(sql: str, source: Source) -> None:
+async def checked_sql(sql: str, source: Source) -> None:
+    """Raises `Mistake` with the exact reason for a query that would not run."""
     from answerable.query.check_sql import checked
 
     try:

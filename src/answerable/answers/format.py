@@ -21,6 +21,7 @@ DIRECT_ROWS = 200
 """Results up to this size are formatted from all of their rows; larger ones from a sample."""
 
 MINUS = "−"
+_LONGEST_HEAD = 60
 _MOST_DECIMALS = 2
 _MOST_DECIMALS_OF_SMALL = 4
 _ACRONYMS = frozenset(
@@ -91,6 +92,15 @@ def format_spec(
             for field in fields(columns, plan)
         )
     )
+
+
+def headed(spec: FormatSpec, headers: Mapping[str, str]) -> FormatSpec:
+    """With other heads for some columns; a head that would fill the page is cut."""
+    columns = tuple(
+        column.model_copy(update={"header": headers.get(column.column, column.header)[:_LONGEST_HEAD]})
+        for column in spec.columns
+    )
+    return spec.model_copy(update={"columns": columns})
 
 
 def readable(name: str) -> str:

@@ -8,7 +8,7 @@ from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
 from answerable.answers.facts import Fact, plan_facts
-from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec
+from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec, headed
 from answerable.answers.numbers import CheckedText, check_numbers
 from answerable.answers.prose import Result, counted, prose
 from answerable.core.ids import RunId
@@ -36,12 +36,13 @@ def present(
     units: Mapping[str, str] | None = None,
     drawn: Json = None,
     proposed: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> Answer:
     """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them; `proposed`:
-    what somebody else says of them, which is checked like our own words."""
+    what somebody else says of them, which is checked like our own words; `headers`: how columns are called."""
     rows = frame.rows(path, 0, row_limit)
     told = provenance or Provenance()
-    spec = format_spec(result.columns, _sample(path, rows, result.row_count), plan, units)
+    spec = headed(format_spec(result.columns, _sample(path, rows, result.row_count), plan, units), headers or {})
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = proposed or prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(

@@ -21,7 +21,11 @@ from answerable.store.base import Artifacts, Capsule, Capsules, Events
 MODEL, MODEL_CALL = "model", "model_call"
 """The mind of an answer that a model took part in, and the channel on which each of its calls is told."""
 STREAM_FROM = 1_000
+_LEVELS = ("low", "medium", "high")
 BATCH = 10_000
+
+
+Confidence = Literal["high", "medium", "low"]
 
 
 class Presentation(Frozen):
@@ -31,7 +35,7 @@ class Presentation(Frozen):
     mind: str = "reader"
     understood: str | None = None
     bindings: tuple[Binding, ...] = ()
-    confidence: Literal["high", "medium", "low"] | None = None
+    confidence: Confidence | None = None
     confidence_reason: str | None = None
     plan: QueryPlan | None = None
     findings: tuple[str, ...] = ()
@@ -42,10 +46,24 @@ class Presentation(Frozen):
     """Set for an answer in words alone: a plan, or that the data cannot tell."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
+    advice: tuple[NodeId, ...] = ()
+    """Steps that looked at the rows and give an `Advice`."""
+    headers: Mapping[str, str] = {}
     prose: str | None = None
     """What a model says of the rows. Numbers in it that the rows do not bear out are taken out."""
     incomplete: bool = False
     """A step that was wanted gave nothing."""
+
+
+class Advice(Frozen):
+    """What somebody who looked at the rows says about them. Checked before it is shown, and never needed."""
+
+    prose: str | None = None
+    headers: Mapping[str, str] = {}
+    """How columns are called, by their names."""
+    confidence: Confidence | None = None
+    reason: str | None = None
+    findings: tuple[str, ...] = ()
 
 
 class PresentStep:
@@ -57,13 +75,16 @@ class PresentStep:
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
-        results = {node: Produced.model_validate(output) for node, output in step.inputs.items() if output}
+        beside = presentation.advice
+        advice = [Advice.model_validate(step.inputs[node]) for node in beside if step.inputs.get(node)]
+        outputs = {node: output for node, output in step.inputs.items() if node not in beside}
+        results = {node: Produced.model_validate(output) for node, output in outputs.items() if output}
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
-        wanted = [node for node in step.inputs if node != presentation.second_opinion]
+        wanted = [node for node in outputs if node != presentation.second_opinion]
         presentation = _with_missing(presentation, [node for node in wanted if node not in results])
         if second is not None and results:
             presentation = await self._compared(step, presentation, list(results.values())[-1], second)
-        answer = await self._answer(step, presentation, results)
+        answer = await self._answer(step, _advised(presentation, advice), results)
         capsule = Capsule(
             run=step.context.run,
             thread=step.context.thread,
@@ -102,6 +123,7 @@ class PresentStep:
             steps=tuple(_record(node, result) for node, result in results.items()),
             drawn=last.chart,
             proposed=presentation.prose,
+            headers=presentation.headers,
             status="partial" if presentation.incomplete else "done",
             usage=await self._usage(step, presentation.mind, results),
         )
@@ -146,6 +168,21 @@ def usage_of(calls: Iterable[Mapping[str, Json]], duration_ms: float) -> Usage:
         model_calls=len(told),
         duration_ms=duration_ms + sum(call["duration_ms"] for call in told),
     )
+
+
+def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentation:
+    """With what was said beside the rows. Of several levels of confidence the lowest holds."""
+    for each in advice:
+        update: dict[str, Json] = {"findings": (*presentation.findings, *each.findings)}
+        if each.prose is not None:
+            update["prose"] = each.prose
+        if each.headers:
+            update["headers"] = each.headers
+        levels = [level for level in (presentation.confidence, each.confidence) if level is not None]
+        if each.confidence is not None and each.confidence == min(levels, key=_LEVELS.index):
+            update |= {"confidence": each.confidence, "confidence_reason": each.reason}
+        presentation = presentation.model_copy(update=update)
+    return presentation
 
 
 def _with_missing(presentation: Presentation, missing: Sequence[NodeId]) -> Presentation:

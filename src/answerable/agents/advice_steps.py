@@ -1,0 +1,151 @@
+"""Kinds `critic` and `format`: a model looks at an answer before it is shown. What it says is advice, never a fact.
+
+The critic writes checks and the data decides them; confidence comes from how many held. The formatter words the answer;
+numbers in its words are checked against the rows like all others. Where either fails, the answer goes without it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from answerable.agents.context import tables_text, touched
+from answerable.agents.replies import Checks, Verification, Wording
+from answerable.agents.runtime import Agents
+from answerable.agents.write_steps import Readers, checked_sql
+from answerable.core.errors import LimitError, RefusedError, UserError
+from answerable.core.values import Frozen, Json
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.present import Advice
+from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
+from answerable.store.base import Artifacts
+
+_SHOWN = 30
+"""Rows that a model sees of an answer: the first, some from the middle, the last."""
+_TOLERANCE = 1e-6
+
+
+class AdviceConfig(Frozen):
+    question: str
+    source: str
+
+
+class CriticStep:
+    def __init__(
+        self,
+        agents: Agents,
+        sources: Sources,
+        readers: Readers,
+        sql: SqlStep,
+        artifacts: Artifacts,
+        *,
+        share_rows: bool,
+    ) -> None:
+        self._agents = agents
+        self._sources = sources
+        self._readers = readers
+        self._sql = sql
+        self._artifacts = artifacts
+        self._share_rows = share_rows
+
+    async def run(self, step: Step) -> Json:
+        config, produced = step.config_as(AdviceConfig), _last(step)
+        source = await self._sources.get(config.source)
+        reader = await self._readers.reader(source)
+        given = {
+            "question": config.question,
+            "program": produced.code,
+            "rows": await _rows_text(produced, self._artifacts, step, share_rows=self._share_rows),
+            "dialect": source.dialect,
+            "tables": tables_text(touched(reader, config.question), share_rows=self._share_rows),
+        }
+
+        async def check(reply: Checks) -> None:
+            for verification in reply.checks:
+                await checked_sql(verification.sql, source)
+
+        reply = await self._agents.ask("critic", given, Checks, step.context, step.output, check=check)
+        held = [await self._held(each, config.source, step) for each in reply.checks]
+        return _verdict(reply, held).model_dump(mode="json")
+
+    async def _held(self, verification: Verification, source: str, step: Step) -> "Held":
+        try:
+            result = await self._sql.query(SqlConfig(source=source, sql=verification.sql), step.context.scope)
+        except (UserError, RefusedError, LimitError):
+            return Held(verification, None)
+        value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
+        step.output("check", {"question": verification.question, "expected": verification.expected, "found": value})
+        return Held(verification, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A check and what the data said to it."""
+
+    verification: Verification
+    found: Json
+    """Nothing when the check could not run."""
+
+    @property
+    def decided(self) -> bool:
+        return isinstance(self.found, int | float)
+
+    @property
+    def agrees(self) -> bool:
+        expected = self.verification.expected
+        return abs(float(self.found) - expected) <= _TOLERANCE * max(1.0, abs(expected))
+
+
+def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
+    decided = [each for each in held if each.decided]
+    wrong = [each for each in decided if not each.agrees]
+    findings = tuple(
+        f"A check does not hold: {each.verification.question} Expected {each.verification.expected:g}, "
+        f"the data says {each.found:g}."
+        for each in wrong
+    ) + tuple(f"The critic remarks: {concern}" for concern in reply.concerns)
+    if wrong:
+        return Advice(
+            confidence="low", reason=f"{len(wrong)} of {len(decided)} checks did not hold.", findings=findings
+        )
+    if decided and not reply.concerns:
+        return Advice(confidence="high", reason=f"{len(decided)} independent checks of the data held.")
+    return Advice(confidence="medium", reason="No independent check could decide.", findings=findings)
+
+
+class FormatStep:
+    def __init__(self, agents: Agents, artifacts: Artifacts, *, share_rows: bool) -> None:
+        self._agents = agents
+        self._artifacts = artifacts
+        self._share_rows = share_rows
+
+    async def run(self, step: Step) -> Json:
+        config, produced = step.config_as(AdviceConfig), _last(step)
+        if not self._share_rows or not produced.frame.row_count:
+            return Advice().model_dump(mode="json")
+        rows = await _rows_text(produced, self._artifacts, step, share_rows=True)
+        given = {"question": config.question, "rows": rows}
+        reply = await self._agents.ask("format", given, Wording, step.context, step.output)
+        return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
+
+
+def _last(step: Step) -> Produced:
+    [output] = [output for output in step.inputs.values() if output]
+    return Produced.model_validate(output)
+
+
+async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, share_rows: bool) -> str:
+    from answerable.answers import frame
+
+    result = produced.frame
+    head = f"{result.row_count:,} rows with the columns " + ", ".join(f"{c.name} ({c.type})" for c in result.columns)
+    if not share_rows:
+        return head
+    path = await artifacts.path(step.context.scope, result.artifact)
+    third = _SHOWN // 3
+    starts = [0, max(0, result.row_count // 2 - third // 2), max(0, result.row_count - third)]
+    chosen = {start + offset: row for start in starts for offset, row in enumerate(frame.rows(path, start, third))}
+    return "\n".join([head, *(f"row {number + 1}: {_listed(chosen[number])}" for number in sorted(chosen))])
+
+
+def _listed(row: Sequence[Json]) -> str:
+    return ", ".join(str(cell)[:200] for cell in row)
