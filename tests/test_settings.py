@@ -27,6 +27,8 @@ def test_the_environment_wins_over_the_file_and_a_program_over_both(tmp_path: Pa
         ("port: many", {}, "port"),
         ("- a list", {}, "name: value"),
         ("port: [", {}, "settings.yaml"),
+        ("models: {reasonng: openai:gpt-5.5}", {}, "models.reasonng"),
+        ("models: {budget: {run: {tokens: -1}}}", {}, r"models\.budget\.run\.tokens"),
         ("", {"ANSWERABLE_PROT": "1"}, "ANSWERABLE_PROT"),
         ("", {"ANSWERABLE_PORT": "70000"}, "port"),
     ],
@@ -62,9 +64,12 @@ def test_an_address_and_a_key_belong_to_the_provider_of_the_model(tmp_path: Path
 
 def test_the_file_sets_roles_providers_and_budgets(tmp_path: Path) -> None:
     (tmp_path / "settings.yaml").write_text(
-        "models:\n  reasoning: lab:big\n  coding: [lab:small, lab:big]\n  providers: {lab: {base_url: 'http://lab/v1'}}\n"
+        "models:\n  reasoning: lab:big\n  coding: [lab:small, lab:big]\n"
+        "  providers: {lab: {base_url: 'http://lab/v1', key: s3cret}}\n"
         "  budget: {run: {tokens: 50000}, user_day: {cost: 2.5}}\n"
     )
-    config = load_settings({"ANSWERABLE_HOME": str(tmp_path)}).models_config
+    settings = load_settings({"ANSWERABLE_HOME": str(tmp_path)})
+    config = settings.models_config
+    assert "s3cret" not in repr(settings) + repr(config) + settings.model_dump_json() + config.model_dump_json()
     assert config.named() == ("lab:big", "lab:small")
     assert (config.budget.run.tokens, config.budget.user_day.cost, config.budget.thread.tokens) == (50000, 2.5, None)

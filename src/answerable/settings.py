@@ -7,15 +7,17 @@ its default. An unknown name or a wrong value stops the start with a sentence; n
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
 from answerable.core.errors import OperatorError
 from answerable.core.values import Frozen
-from answerable.models.config import Chain, Endpoint, ModelsConfig, split_name
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
+
+if TYPE_CHECKING:
+    from answerable.models.config import ModelsConfig
 
 PREFIX = "ANSWERABLE_"
 _FILE_ONLY = ("home", "models", "sources")
@@ -34,14 +36,19 @@ class Settings(Frozen):
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
     query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")
     query_rows: int = Field(default=5_000_000, gt=0, description="Most rows one query may return.")
-    model: Chain = Field(
-        default=(), description="The language model as `provider:name`, then others that take over when it fails."
+    model: str | tuple[str, ...] = Field(
+        default="", description="The language model as `provider:name`, then others that take over when it fails."
     )
-    model_coding: Chain = Field(default=(), description="Another model for the role that writes queries and programs.")
+    model_coding: str | tuple[str, ...] = Field(
+        default="", description="Another model for the role that writes queries and programs."
+    )
     model_base_url: str = Field(default="", description="Address of an OpenAI-compatible server that has the model.")
     model_key: SecretStr | None = Field(default=None, description="Key of that server or of the model's provider.")
-    models: ModelsConfig = Field(
-        default=ModelsConfig(), description="Roles, providers, time-outs and budgets of language models."
+    models: Mapping[str, Any] = Field(
+        default={},
+        description="Roles, providers, time-outs and budgets of language models.",
+        repr=False,  # it may hold keys
+        exclude=True,
     )
     share_rows: bool = Field(default=True, description="Whether values and sample records of the data go to a model.")
     sandbox: str = Field(
@@ -75,16 +82,14 @@ class Settings(Frozen):
         return self.store or f"sqlite:///{self.home / 'answerable.db'}"
 
     @property
-    def models_config(self) -> ModelsConfig:
-        """`models`, with what the short settings say about the usual case put in."""
-        reasoning, coding = self.model or self.models.reasoning, self.model_coding or self.models.coding
-        given = {"base_url": self.model_base_url, "key": self.model_key}
-        given = {name: value for name, value in given.items() if value}
-        providers = dict(self.models.providers)
-        if given:
-            provider, _ = split_name((reasoning or coding or ("",))[0], providers)
-            providers[provider] = providers.get(provider, Endpoint()).model_copy(update=given)
-        return self.models.model_copy(update={"reasoning": reasoning, "coding": coding, "providers": providers})
+    def models_config(self) -> "ModelsConfig":
+        """`models`, with what the short settings say about the usual case put in. Loaded only by those who need it."""
+        from answerable.models.config import read_config
+
+        try:
+            return read_config(self.models, self.model, self.model_coding, self.model_base_url, self.model_key)
+        except ValidationError as error:
+            raise _explained(error, "models.") from None
 
     @property
     def sandbox_options(self) -> SandboxOptions:
@@ -119,9 +124,12 @@ def load_settings(environment: Mapping[str, str] = os.environ, **overrides: Any)
     values = {"home": home, **_from_file(home / "settings.yaml"), **_from_environment(environment)}
     values |= {name: value for name, value in overrides.items() if value is not None}
     try:
-        return Settings.model_validate(values)
+        settings = Settings.model_validate(values)
     except ValidationError as error:
         raise _explained(error) from None
+    if settings.models:
+        _ = settings.models_config  # what is wrong with it is said now, not in the middle of a run
+    return settings
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -150,9 +158,9 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     return {name: environment[key] for key, name in names.items() if key in environment}
 
 
-def _explained(error: ValidationError) -> OperatorError:
+def _explained(error: ValidationError, within: str = "") -> OperatorError:
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = within + ".".join(str(part) for part in first["loc"])
     return OperatorError(
         f"The setting {name!r} is wrong: {first['msg']}.",
         code="settings_invalid",

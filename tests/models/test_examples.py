@@ -10,9 +10,7 @@ from answerable.settings import load_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-KEYS = {
-    name: "k" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "LAB_KEY")
-}
+KEYS = dict.fromkeys(("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "LAB_KEY"), "k")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

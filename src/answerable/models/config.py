@@ -1,6 +1,6 @@
 """The settings of language models: which, where, how long, how much."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr
@@ -101,3 +101,21 @@ class ModelsConfig(Frozen):
     def named(self) -> tuple[str, ...]:
         """Every model that some role uses, once."""
         return tuple(dict.fromkeys(name for role in ROLES for name in self.chain(role)))
+
+
+def read_config(
+    given: Mapping[str, Any],
+    model: str | Sequence[str] = "",
+    coding: str | Sequence[str] = "",
+    base_url: str = "",
+    key: SecretStr | None = None,
+) -> ModelsConfig:
+    """The mapping `models` of the settings; what else is given wins. Address and key belong to the model's provider."""
+    named = {name: value for name, value in (("reasoning", model), ("coding", coding)) if value}
+    config = ModelsConfig.model_validate({**given, **named})
+    reached = {name: value for name, value in (("base_url", base_url), ("key", key)) if value}
+    if not (reached and config.named()):
+        return config
+    provider, _ = split_name(config.named()[0], config.providers)
+    endpoint = config.providers.get(provider, Endpoint()).model_copy(update=reached)
+    return config.model_copy(update={"providers": {**config.providers, provider: endpoint}})
