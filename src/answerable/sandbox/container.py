@@ -20,21 +20,31 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-_MODULES = ("isolation/kernel.py", "isolation/seccomp.py", "sandbox/runner.py")
+_HEADROOM_MB = 128
+"""What allocators keep in reserve, and stacks of threads."""
+_OPEN_FILES = 256
+_MODULES = ("isolation/kernel.py", "isolation/seccomp.py", "isolation/computing.py", "sandbox/runner.py")
 _BOOT = """\
-import resource, sys, types
+import mmap, resource, sys, types
 for name in ("answerable", "answerable.isolation", "answerable.sandbox"):
     sys.modules[name] = types.ModuleType(name)
 for name, text in {modules!r}.items():
     sys.modules[name] = types.ModuleType(name)
     exec(compile(text, name, "exec"), sys.modules[name].__dict__)
-from answerable.isolation import kernel, seccomp
+from answerable.isolation import computing, kernel
 from answerable.sandbox import runner
 def confine(request):
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_seconds"], request["cpu_seconds"] + 1))
+    with open("/proc/self/statm") as file:
+        data = int(file.read().split()[5]) * mmap.PAGESIZE
+    for which, most in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, {open_files}),
+        (resource.RLIMIT_CPU, request["cpu_seconds"]),
+        (resource.RLIMIT_DATA, data + (request["memory_mb"] + {headroom}) * 1048576),
+    ):
+        resource.setrlimit(which, (most, most))
     kernel.forbid_new_privileges()
-    seccomp.restrict(network=False)
+    computing.restrict_to_computing(own_files=True)
 runner.serve(confine)
 """
 """`from package import module` finds a module in `sys.modules` though the package holds nothing."""
@@ -51,7 +61,7 @@ def _program() -> str:
         "answerable." + name.removesuffix(".py").replace("/", "."): (root / name).read_text(encoding="utf-8")
         for name in _MODULES
     }
-    return _BOOT.format(modules=modules)
+    return _BOOT.format(modules=modules, open_files=_OPEN_FILES, headroom=_HEADROOM_MB)
 
 
 def memory_mb(request: Request) -> int:

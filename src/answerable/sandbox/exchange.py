@@ -108,6 +108,7 @@ def asked(request: Request, frames: Mapping[str, Json]) -> dict[str, Json]:
         "result_bytes": request.limits.result_mb * _MB,
         "recursion": request.limits.recursion,
         "cpu_seconds": int(request.limits.seconds) + 5,
+        "memory_mb": request.limits.memory_mb,
         "wants_rows": request.into is not None,
     }
 

@@ -315,7 +315,7 @@ def _from_library(value: Any) -> Any:
     if kind.__module__.partition(".")[0] == "pandas" and hasattr(value, "isoformat"):
         return value.isoformat()
     raise Unreturnable(
-        f"The result holds {_article(kind.__name__)}, which cannot be given back. "
+        f"The result holds {_article(kind.__name__[:200])}, which cannot be given back. "
         "Give a frame, a number, text, a date, or lists and dictionaries of these."
     )
 
@@ -351,11 +351,15 @@ def _stopped(reason: str, message: str) -> dict[str, Any]:
 def _ended_by_itself(end: SystemExit) -> dict[str, Any]:
     if end.code in (None, 0):
         return {"outcome": "ok", "value": None}
-    return {"outcome": "error", "reason": "exception", "message": f"The code ended itself: SystemExit({end.code!r})"}
+    return {
+        "outcome": "error",
+        "reason": "exception",
+        "message": f"The code ended itself: SystemExit({repr(end.code)[:2_000]})",
+    }
 
 
 def _described(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_first_line(error)}".removesuffix(": ") + _at_line(error)
+    return f"{type(error).__name__[:200]}: {_first_line(error)}".removesuffix(": ") + _at_line(error)
 
 
 def _first_line(error: BaseException) -> str:
