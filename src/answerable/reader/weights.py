@@ -66,7 +66,8 @@ def to_bytes(weights: Weights) -> bytes:
     packed.facts["parts"] = {name: list(part.classes) for name, part in weights.shapes.parts.items()}
     for name, part in weights.shapes.parts.items():
         packed.put(f"{name}.bias", "f", part.bias)
-        packed.put(f"{name}.grams", "H", sorted(part.rows, key=part.rows.__getitem__))
+        grams: list[int] = sorted(part.rows, key=part.rows.__getitem__)
+        packed.put(f"{name}.grams", "H", grams)
         packed.put(f"{name}.weights", "f", part.weights)
     return packed.pack()
 
