@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -266,3 +267,51 @@ async def test_a_kernel_that_offers_too_little_is_refused_with_reason_and_remedy
     assert "landlock" in reason.lower()
     assert "user namespaces" in remedy
     assert open_handed == "ok False"
+
+
+@pytest.fixture
+def control_group() -> Iterator[Path]:
+    """At the top of the memory controller, where only root may make one."""
+    folder = next((path for path in GROUPS if os.access(path, os.W_OK) and (path / "cgroup.procs").exists()), None)
+    if folder is None:
+        pytest.skip("no control group can be made here")
+    given = folder / f"test-{os.getpid()}"
+    given.mkdir()
+    yield given
+    given.rmdir()
+
+
+GROUPS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
+
+
+async def test_a_control_group_bounds_what_the_limits_of_a_process_cannot_see(control_group: Path) -> None:
+    """Files in memory count for nothing in the limits of a process."""
+    sandbox = KernelSandbox(1, bubblewrap=False, control_group=control_group)
+    await sandbox.start()
+    code = "open('x', 'wb').write(b'x' * (300 << 20))\nresult = 1"
+    limits = SandboxLimits(memory_mb=64, scratch_mb=400, result_mb=400)
+    result = await sandbox.run(Request(code, limits=replace(limits, memory_mb=800)))
+    stopped = await sandbox.run(Request(FILL, limits=limits))
+    after = await sandbox.run(Request("result = 2"))
+    await sandbox.close()
+    assert result.value == 1, result.message
+    assert "control group" in result.isolation["memory"]
+    assert (stopped.outcome, stopped.reason) == ("stopped", "memory")
+    assert after.value == 2
+    assert not [name for name in os.listdir(control_group) if name.startswith("answerable-")]
+
+
+FILL = """
+block = b"x" * (1 << 20)
+with open("x", "wb") as file:
+    for _ in range(390):
+        file.write(block)
+"""
+
+
+async def test_a_control_group_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    sandbox = KernelSandbox(1, control_group=tmp_path)
+    with pytest.raises(OperatorError) as caught:
+        await sandbox.start()
+    await sandbox.close()
+    assert caught.value.stable_code == "sandbox_unavailable"

@@ -13,12 +13,14 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, Request, SandboxLimits, SandboxResult
 from answerable.sandbox.exchange import Broken, answered, asked, heard_print
 from answerable.sandbox.jail import view
+from answerable.sandbox.jail.groups import Groups
 from answerable.sandbox.jail.launch import Way, ways
 from answerable.sandbox.jail.rows import Rows
 from answerable.sandbox.jail.verdict import verdict
@@ -29,6 +31,7 @@ _MB = 1 << 20
 _LARGEST_MESSAGE = 16 * _MB
 """Values are small; tables go by file."""
 _MOST_FRAMES = 200
+_HEADROOM_MB = 128
 _REMEDY = (
     "It needs Linux 5.13 or newer with seccomp and Landlock, or user namespaces; in a container, allow these system "
     "calls. `answerable doctor` lists the other sandboxes."
@@ -45,8 +48,10 @@ class KernelSandbox:
         allow_unisolated: bool = False,
         bubblewrap: bool | None = None,
         namespaces: bool = True,
+        control_group: Path | None = None,
     ) -> None:
-        """`bubblewrap`: whether it must or must not be used; otherwise it is where it is installed."""
+        """`bubblewrap`: whether it must or must not be used; otherwise it is where it is installed.
+        `control_group`: a folder of the memory controller that is ours to make groups in."""
         self._size = pool
         self._allow_unisolated = allow_unisolated
         self._ways = ways(with_bubblewrap=bubblewrap, with_namespaces=namespaces)
@@ -54,6 +59,8 @@ class KernelSandbox:
         self._starting = asyncio.Lock()
         self._zygote: Zygote | None = None
         self._spare: deque[Child] = deque()
+        self._given_group = control_group
+        self._groups: Groups | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
         self._walls: Mapping[str, str] = {}
@@ -91,13 +98,24 @@ class KernelSandbox:
 
     def _let_go(self, child: Child) -> None:
         """Ends it; whoever waits for the result need not wait until the kernel has cleared up."""
-        if child.ended.done():
-            child.close()
-            return
         child.kill()
-        task = asyncio.ensure_future(_finished(child))
+        if child.ended.done():
+            self._cleared(child)
+            return
+        task = asyncio.ensure_future(self._clear(child))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+    async def _clear(self, child: Child) -> None:
+        try:
+            await child.finish()
+        finally:
+            self._cleared(child)
+
+    def _cleared(self, child: Child) -> None:
+        child.close()
+        if child.group is not None and self._groups is not None:
+            self._groups.give_back(child.group)
 
     async def _living_zygote(self) -> Zygote:
         async with self._starting:
@@ -105,6 +123,7 @@ class KernelSandbox:
                 raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
             if self._zygote is None or not self._zygote.alive:
                 await self._end_zygote()
+                self._groups = self._new_groups()
                 self._zygote, self._walls = await self._first_that_works(view.LIBRARIES)
                 self._refill(self._zygote)
             return self._zygote
@@ -115,6 +134,15 @@ class KernelSandbox:
             await zygote.close()
         while self._spare:
             self._spare.pop().close()
+        if self._groups is not None:
+            self._groups.close()
+            self._groups = None
+
+    def _new_groups(self) -> Groups | None:
+        try:
+            return Groups(self._given_group) if self._given_group is not None else None
+        except Unavailable as reason:
+            raise _unavailable(str(reason)) from reason
 
     async def _first_that_works(self, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
         """A zygote that has made a copy whose walls stand."""
@@ -142,11 +170,14 @@ class KernelSandbox:
     def _taken(self, zygote: Zygote, scratch_mb: int) -> Child:
         if self._spare and self._spare[0].scratch_mb == scratch_mb:
             return self._spare.popleft()
-        return zygote.spawn(scratch_mb)
+        return self._spawned(zygote, scratch_mb)
+
+    def _spawned(self, zygote: Zygote, scratch_mb: int) -> Child:
+        return zygote.spawn(scratch_mb, self._groups.take() if self._groups is not None else None)
 
     def _refill(self, zygote: Zygote) -> None:
         while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
-            self._spare.append(zygote.spawn(SandboxLimits().scratch_mb))
+            self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
 
     async def _run_in(self, child: Child, request: Request) -> SandboxResult:
         rows = Rows() if request.into is not None else None
@@ -162,6 +193,8 @@ class KernelSandbox:
     async def _heard_out(self, child: Child, request: Request, rows: Rows | None) -> SandboxResult:
         began = time.perf_counter()
         heard = Heard()
+        if child.group is not None:
+            child.group.limit(request.limits.memory_mb + _HEADROOM_MB)
         cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
         try:
             async with asyncio.timeout(request.limits.seconds):
@@ -175,7 +208,8 @@ class KernelSandbox:
         if heard.done is None:
             end = await child.finish()
         if heard.done is None and heard.stopped is None:
-            heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=False)
+            killed = child.group is not None and child.group.has_killed()
+            heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
         if rows is not None and request.into is not None and heard.done is not None:
             await rows.take(child, request.into)
         heard.wall_ms = (time.perf_counter() - began) * 1000
@@ -183,7 +217,9 @@ class KernelSandbox:
 
     def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
-        isolation = self._walls if isolated else {**self._walls, "all": _WITHOUT}
+        isolation = dict(self._walls) if isolated else {**self._walls, "all": _WITHOUT}
+        if self._groups is not None:
+            isolation["memory"] += f", control group {self._groups.version}"
         place = Place(self.name, isolation, isolated, end.peak_mb)
         result = result_of(heard, request.into, place)
         if result.frame is None and request.into is not None:
@@ -222,13 +258,20 @@ async def _hand_over(child: Child, request: Request, rows: Rows | None, cpu_seco
         await child.send({"request": json.dumps(message)}, descriptors)
 
 
+def _open(name: str, path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UserError(f"The rows of {name!r} cannot be read: {error.strerror}.", code="input_invalid") from error
+
+
 @contextmanager
 def _opened(request: Request) -> Iterator[list[int]]:
     """The frames, to read."""
     opened: list[int] = []
     try:
-        for path in request.frames.values():
-            opened.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+        for name, path in request.frames.items():
+            opened.append(_open(name, path))
         yield opened
     finally:
         for descriptor in opened:

@@ -13,6 +13,7 @@ import orjson
 
 from answerable.isolation import wire
 from answerable.isolation.kernel import Unavailable
+from answerable.sandbox.jail.groups import Group
 from answerable.sandbox.jail.launch import Way, launch
 
 _START_SECONDS = 60.0
@@ -49,9 +50,10 @@ class End:
 class Child:
     """A process for one run."""
 
-    def __init__(self, zygote: "Zygote", number: int, scratch_mb: int) -> None:
+    def __init__(self, zygote: "Zygote", number: int, scratch_mb: int, group: Group | None) -> None:
         self.number = number
         self.scratch_mb = scratch_mb
+        self.group = group
         self.ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self._zygote = zygote
         self._walls: Mapping[str, str] | None = None
@@ -206,13 +208,15 @@ class Zygote:
     def alive(self) -> bool:
         return self._listening is not None and not self._listening.done() and self._process.poll() is None
 
-    def spawn(self, scratch_mb: int, groups: Sequence[int] = ()) -> Child:
-        """`groups` are descriptors of control groups that the process joins."""
+    def spawn(self, scratch_mb: int, group: Group | None = None) -> Child:
         self._numbers += 1
-        child = Child(self, self._numbers, scratch_mb)
+        child = Child(self, self._numbers, scratch_mb, group)
         self._children[child.number] = child
-        self._tell({"spawn": child.number, "scratch_mb": scratch_mb}, [*child.descriptors(), *groups])
+        entrances = [] if group is None else [group.entrance()]
+        self._tell({"spawn": child.number, "scratch_mb": scratch_mb}, [*child.descriptors(), *entrances])
         child.handed_over()
+        for entrance in entrances:
+            os.close(entrance)
         if not self.alive:
             self._bury_all()
         return child

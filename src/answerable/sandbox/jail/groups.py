@@ -1,0 +1,106 @@
+"""Control groups: where the operator has given us one, each run has its own below it, with its own bound on memory.
+
+Both versions are spoken: 2 where the folder has `cgroup.controllers`, else the memory controller of 1.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from answerable.isolation.kernel import Unavailable
+
+_MB = 1 << 20
+_BEFORE_MB = 1_024
+"""Until the code comes and brings its own limit."""
+
+
+class Group:
+    """For one process at a time. It outlives the process and serves the next one."""
+
+    def __init__(self, folder: Path, version: int) -> None:
+        self._folder = folder
+        self._version = version
+        self._kills_before = 0
+
+    def entrance(self) -> int:
+        """A descriptor; whoever writes 0 to it is in."""
+        return os.open(self._folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+
+    def limit(self, megabytes: int) -> None:
+        name = "memory.max" if self._version == 2 else "memory.limit_in_bytes"
+        (self._folder / name).write_text(str(megabytes * _MB))
+        if self._version == 2:
+            with suppress(OSError):  # a machine without swap has no such file
+                (self._folder / "memory.swap.max").write_text("0")
+        self._kills_before = self._kills()
+
+    def has_killed(self) -> bool:
+        """Since the limit was set."""
+        return self._kills() > self._kills_before
+
+    def remove(self) -> None:
+        with suppress(OSError):  # of a process that has not quite gone; it is taken with the next start
+            self._folder.rmdir()
+
+    def _kills(self) -> int:
+        name = "memory.events" if self._version == 2 else "memory.oom_control"
+        for line in (self._folder / name).read_text().splitlines():
+            word, _, number = line.partition(" ")
+            if word == "oom_kill":
+                return int(number)
+        return 0
+
+
+class Groups:
+    """The groups below the one that the operator has given."""
+
+    def __init__(self, given: Path) -> None:
+        self.version = 2 if (given / "cgroup.controllers").exists() else 1
+        self._folder = given / f"answerable-{os.getpid()}-{id(self):x}"
+        self._free: list[Group] = []
+        self._all: list[Group] = []
+        try:
+            _remove_abandoned(given)
+            if self.version == 2:
+                _delegate(given)
+            self._folder.mkdir()
+            if self.version == 2:
+                _delegate(self._folder)
+            self.take()  # to see that it works
+        except OSError as error:
+            self.close()
+            raise Unavailable(f"control group {given}: {error.strerror or error}") from error
+        self._free = list(self._all)
+
+    def take(self) -> Group:
+        if self._free:
+            return self._free.pop()
+        folder = self._folder / str(len(self._all))
+        folder.mkdir()
+        group = Group(folder, self.version)
+        self._all.append(group)
+        group.limit(_BEFORE_MB)
+        return group
+
+    def give_back(self, group: Group) -> None:
+        self._free.append(group)
+
+    def close(self) -> None:
+        for group in self._all:
+            group.remove()
+        with suppress(OSError):
+            self._folder.rmdir()
+
+
+def _delegate(folder: Path) -> None:
+    (folder / "cgroup.subtree_control").write_text("+memory")
+
+
+def _remove_abandoned(given: Path) -> None:
+    """Groups of servers that were killed: nobody is in them, and a process of that number no longer lives."""
+    for folder in given.glob("answerable-*-*"):
+        if os.path.exists(f"/proc/{folder.name.split('-')[1]}"):
+            continue
+        for group in (*folder.glob("*/"), folder):
+            with suppress(OSError):
+                group.rmdir()
