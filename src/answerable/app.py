@@ -23,6 +23,7 @@ from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
 from answerable.models.config import ModelsConfig
+from answerable.sandbox.apis import Apis
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
@@ -55,7 +56,8 @@ async def open_service(
     sql = SqlStep(sources, store.artifacts, limits)
     sandboxes = Sandboxes(settings.sandbox_options)
     combine = CombineStep(query_frames, store.artifacts, limits)
-    python = PythonStep(sandboxes, store.artifacts, settings.sandbox_limits)
+    apis = Apis(settings.apis, clock, settings.sandbox_seconds)
+    python = PythonStep(sandboxes, store.artifacts, settings.sandbox_limits, apis)
     kinds: dict[str, StepKind] = {
         "understand": UnderstandStep(mind, store.threads, store.capsules, settings.history_window),
         "subgraph": SubgraphStep(),
@@ -69,7 +71,7 @@ async def open_service(
         "critic": CriticStep(agents, sources, reader, sql, store.artifacts, share_rows=settings.share_rows),
         "format": FormatStep(agents, store.artifacts, share_rows=settings.share_rows),
         "given": GivenStep(),
-        "program": ProgramStep(sources, store.capsules),
+        "program": ProgramStep(sources, store.capsules, apis.names),
         "present": PresentStep(store.artifacts, store.capsules, store.events, clock),
     }
     engine = Engine(kinds, store.events, clock)
@@ -90,6 +92,7 @@ async def open_service(
     finally:
         await service.close()
         await sandboxes.close()
+        await apis.close()
         await agents.close()
 
 

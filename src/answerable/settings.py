@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from answerable.models.config import ModelsConfig
 
 PREFIX = "ANSWERABLE_"
-_FILE_ONLY = ("home", "models", "sources")
+_FILE_ONLY = ("apis", "home", "models", "sources")
 
 
 class Settings(Frozen):
@@ -51,6 +51,9 @@ class Settings(Frozen):
         exclude=True,
     )
     share_rows: bool = Field(default=True, description="Whether values and sample records of the data go to a model.")
+    apis: Mapping[str, Mapping[str, Any]] = Field(
+        default={}, description="APIs that programs may read through the host; see docs/sandboxes.md."
+    )
     sandbox: str = Field(
         default="kernel", description="Where generated code runs; `answerable doctor` lists the names."
     )

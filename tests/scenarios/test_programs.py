@@ -1,8 +1,11 @@
 """A user runs a program of their own over the data, alone or as a step of a plan."""
 
+import json
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -102,3 +105,45 @@ def test_a_plan_that_cannot_run_names_what_is_wrong(
     done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales))
     assert done.code == 2
     assert part in done.out + done.err
+
+
+class _Api(BaseHTTPRequestHandler):
+    seen: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.seen.append(self.headers["Authorization"])
+        body = json.dumps([{"name": "Tea", "stock": 3}, {"name": "Coffee", "stock": 5}]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_a_program_reads_an_api_and_never_sees_the_credential(answerable: Run, sales: Path, home: Path) -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Api)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    token = "a-token-that-nobody-sees"
+    target = {
+        "url": f"http://127.0.0.1:{server.server_port}",
+        "paths": ["/stock"],
+        "credential": {"kind": "header", "value": token},
+    }
+    (home / ".answerable").mkdir()
+    (home / ".answerable" / "settings.yaml").write_text(json.dumps({"apis": {"shop": target}}))
+    code = "PYTHON: result = orders.join(pl.DataFrame(api_get('/stock')), left_on='product', right_on='name').height"
+    try:
+        done = answerable("ask", code, "--source", str(sales), "--json")
+        refused = answerable("ask", "PYTHON: result = api_get('/tokens')", "--source", str(sales), "--json")
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert done.code == 0, done.out + done.err
+    assert done.json["rows"] == [[12]]
+    assert done.json["steps"][-1]["data_source_type"] == "api"
+    assert _Api.seen == [token]
+    assert token not in done.out + refused.out
+    assert refused.code == 2
+    assert answerable("replay", done.json["run_id"], "--json").json["verdict"] == "cannot"

@@ -6,6 +6,7 @@ names, and `previous`, the rows of the thread's last answer.
 
 import ast
 import builtins
+from collections.abc import Sequence
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.answers.capsule import read_capsule
@@ -19,6 +20,7 @@ from answerable.store.base import Capsules
 
 PREVIOUS = "previous"
 _PROGRAM = "program"
+_API_FUNCTIONS = frozenset(("api_get", "api_post"))
 
 
 class ProgramConfig(Frozen):
@@ -28,9 +30,11 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
-    def __init__(self, sources: Sources, capsules: Capsules) -> None:
+    def __init__(self, sources: Sources, capsules: Capsules, apis: Sequence[str] = ()) -> None:
+        """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules
+        self._apis = apis
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(ProgramConfig)
@@ -41,9 +45,20 @@ class ProgramStep:
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
         names = tuple(each.id for each in steps)
-        steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names))
+        api = self._api() if not wanted.isdisjoint(_API_FUNCTIONS) else None
+        steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names, api=api))
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
         return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
+
+    def _api(self) -> str:
+        if len(self._apis) == 1:
+            return self._apis[0]
+        there = ", ".join(self._apis) or "none"
+        raise UserError(
+            f"A program by itself can use an API only if there is exactly one; there are: {there}.",
+            code="api_unknown",
+            hint="Write a plan whose step names it: `api: NAME`.",
+        )
 
     async def _previous(self, context: RunContext) -> PlanStep:
         """The last query of the thread again, so that what the program works on can be accounted for."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import plan_graph
 from answerable.agents.graphs import clarify_graph, query_graph
-from answerable.agents.several import Readable, SourcesTogether, reading_plan
+from answerable.agents.several import Readable, SourcesTogether, reading_plan, unrelated_note
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
@@ -116,8 +116,8 @@ def _understanding(question: Question, reply: Reply, catalog: Catalog, merged: "
             Choice(id=number, label=reading.sentence, plan=reading.plan.model_dump(mode="json"), code=reading.sql)
             for number, reading in enumerate(reply.readings, 1)
         )
-        return _asked(clarify_graph(question.text, reply.question, choices))
-    return _asked(clarify_graph(question.text, _unreadable(reply, catalog), ()))
+        return _asked(clarify_graph(question.text, reply.question + unrelated_note(merged), choices))
+    return _asked(clarify_graph(question.text, _unreadable(reply, catalog) + unrelated_note(merged), ()))
 
 
 def understood(question: Question, reading: Reading, reason: str, merged: "Merged | None") -> Understanding:

@@ -41,6 +41,22 @@ def reading_plan(question: Question, reading: Reading, merged: "Merged | None") 
     )
 
 
+def unrelated_note(merged: "Merged | None") -> str:
+    """Why a question that would need rows of two sources together cannot be read; nothing where it can."""
+    if merged is None:
+        return ""
+    sources = dict.fromkeys(origin.source for origin in merged.origins.values())
+    ends = [(merged.origins[each.from_table], merged.origins[each.to_table]) for each in merged.catalog.relationships]
+    linked = {end.source for pair in ends if pair[0].source != pair[1].source for end in pair}
+    alone = [source for source in sources if source not in linked]
+    if not alone:
+        return ""
+    return (
+        f" Nothing says how rows of {' and '.join(alone)} belong to those of the other sources:"
+        " declare a relationship in semantic.yaml."
+    )
+
+
 def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
     if merged is None:
         return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)

@@ -82,6 +82,8 @@ def judged(run_id: RunId, steps: list[ReplayedStep]) -> Replay:
 
 
 async def _replayed(step: StepRecord, ordered: bool, run_again: RunAgain) -> ReplayedStep:
+    if step.data_source_type == "api":
+        return ReplayedStep(step=step.id, verdict="cannot", reason="what an API gave cannot be had again.")
     if step.kind not in REPEATABLE or not step.code or step.artifact is None:
         return ReplayedStep(step=step.id, verdict="cannot", reason=f"a step of kind {step.kind} is not repeatable.")
     try:

@@ -218,7 +218,7 @@ def _record(node: NodeId, result: Produced) -> StepRecord:
         code=result.code,
         row_count=result.frame.row_count,
         duration_ms=result.duration_ms,
-        data_source_type=result.kind,
+        data_source_type="api" if result.api else result.kind,
         sandbox=result.sandbox,
         inputs=result.inputs,
         fingerprint=result.fingerprint,

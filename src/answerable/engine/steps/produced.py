@@ -24,6 +24,8 @@ class Produced(Frozen):
     """The rows that a program was given, by the name it knew them under."""
     sandbox: str | None = None
     """Where a program ran, if it was not the source."""
+    api: str | None = None
+    """The API that a program could read; what it gave cannot be had again."""
     chart: Json = None
     """A vega-lite specification that the program made, over data named `rows`."""
 

@@ -98,6 +98,7 @@ class PythonStep:
             findings=_findings(ran, earlier.values()),
             inputs=inputs,
             sandbox=ran.backend,
+            api=config.api,
             chart=made.chart,
         )
 
