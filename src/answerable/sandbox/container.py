@@ -22,6 +22,8 @@ ENVIRONMENT = {
 }
 _HEADROOM_MB = 128
 """What allocators keep in reserve, and stacks of threads."""
+_RESERVED_MB = 2_048
+"""Addresses that are set aside without being used."""
 _OPEN_FILES = 256
 _MODULES = ("isolation/kernel.py", "isolation/seccomp.py", "isolation/computing.py", "sandbox/runner.py")
 _BOOT = """\
@@ -35,12 +37,14 @@ from answerable.isolation import computing, kernel
 from answerable.sandbox import runner
 def confine(request):
     with open("/proc/self/statm") as file:
-        data = int(file.read().split()[5]) * mmap.PAGESIZE
+        sizes = [int(pages) * mmap.PAGESIZE for pages in file.read().split()]
+    memory = (request["memory_mb"] + {headroom}) * 1048576
     for which, most in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, {open_files}),
         (resource.RLIMIT_CPU, request["cpu_seconds"]),
-        (resource.RLIMIT_DATA, data + (request["memory_mb"] + {headroom}) * 1048576),
+        (resource.RLIMIT_DATA, sizes[5] + memory),
+        (resource.RLIMIT_AS, sizes[0] + memory + {reserved} * 1048576),
     ):
         resource.setrlimit(which, (most, most))
     kernel.forbid_new_privileges()
@@ -61,7 +65,7 @@ def _program() -> str:
         "answerable." + name.removesuffix(".py").replace("/", "."): (root / name).read_text(encoding="utf-8")
         for name in _MODULES
     }
-    return _BOOT.format(modules=modules, open_files=_OPEN_FILES, headroom=_HEADROOM_MB)
+    return _BOOT.format(modules=modules, open_files=_OPEN_FILES, headroom=_HEADROOM_MB, reserved=_RESERVED_MB)
 
 
 def memory_mb(request: Request) -> int:
