@@ -1,0 +1,93 @@
+"""What a model is told: the tables that a question touches first, values only where rows are shared, and what fits."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from answerable.agents import context
+from answerable.agents.context import frame_text, tables_text, touched, values_text
+from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
+from answerable.core.ids import ArtifactId
+from answerable.core.values import FrameRef, OutputColumn
+from answerable.reader.reader import Reader
+
+CATALOG = Catalog(
+    source="shop",
+    dialect="duckdb",
+    tables=(
+        Table(
+            name="customers",
+            columns=(Column(name="id", type="integer"), Column(name="town", type="text", examples=("Ulm",))),
+        ),
+        Table(
+            name="orders",
+            columns=(
+                Column(name="customer_id", type="integer"),
+                Column(name="amount", type="number", minimum=1, maximum=9),
+            ),
+        ),
+        Table(name="weather", columns=(Column(name="rain", type="number"),)),
+    ),
+    relationships=(
+        Relationship(
+            name="orders_customers",
+            from_table="orders",
+            from_columns=("customer_id",),
+            to_table="customers",
+            to_columns=("id",),
+            origin="declared",
+        ),
+    ),
+)
+
+
+class Values:
+    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+        return [ValueHit(table="customers", column="town", value="Ulm", score=1.0)] if phrase.lower() == "ulm" else []
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader(CATALOG, Values(), today=lambda: date(2026, 1, 1))
+
+
+def test_touched_tables_come_first_and_their_neighbours_follow(reader: Reader) -> None:
+    assert touched(reader, "total amount of orders").tables == ("orders", "customers", "weather")
+
+
+def test_values_and_unknown_words_are_told(reader: Reader) -> None:
+    found = touched(reader, "orders from Ulm by zeppelins")
+    told = values_text(found, share_rows=True)
+    assert "customers.town = 'Ulm'" in told
+    assert "zeppelins" in told
+
+
+def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
+    found = touched(reader, "orders from Ulm")
+    shared, kept = tables_text(found, share_rows=True), tables_text(found, share_rows=False)
+    assert "'Ulm'" in shared
+    assert "from 1 to 9" in shared
+    assert "Ulm" not in kept + values_text(found, share_rows=False)
+    assert "from 1" not in kept
+    assert "join orders.customer_id = customers.id" in kept
+
+
+def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = touched(reader, "total amount of orders")
+    told = tables_text(found, share_rows=True, room=context.likely("table orders\n  customer_id integer\n" * 2))
+    assert "table orders" in told
+    assert "not described: customers" in told
+
+
+def test_rows_of_earlier_steps_show_three_records_only_where_shared() -> None:
+    frame = FrameRef(
+        artifact=ArtifactId("sha256:0"),
+        columns=(OutputColumn(name="town", type="text"),),
+        row_count=5,
+        byte_count=1,
+        sample=({"town": "Ulm"},),
+    )
+    assert "Ulm" in frame_text("towns", frame, share_rows=True)
+    assert "Ulm" not in frame_text("towns", frame, share_rows=False)
+    assert "5 rows" in frame_text("towns", frame, share_rows=False)
