@@ -71,9 +71,15 @@ class ReaderMind:
         """How the reader reads a question; nothing runs yet."""
         reader = await self.reader(await self.asked(question))
         asked_on.set(question.today)
-        return await asyncio.to_thread(
+        reply = await asyncio.to_thread(
             reader.read, question.text, previous=_last_plan(before.last), force=question.force
         )
+        merged = await self.merged(question)
+        if merged is None or not isinstance(reply, Read):
+            return reply
+        from answerable.agents.namesakes import with_namesakes
+
+        return with_namesakes(reply, question, merged)
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""

@@ -1,0 +1,68 @@
+"""Tables of the same name in several sources: the user says which is meant, unless the question does."""
+
+from collections.abc import Iterator
+
+from answerable.core.errors import UserError
+from answerable.core.values import Json
+from answerable.core.words import normalise
+from answerable.engine.steps.understand import Question
+from answerable.query.merged import Merged, short_name
+from answerable.query.plan import QueryPlan
+from answerable.reader.explain import sentence
+from answerable.reader.reading import Read, Reply, Unsure
+
+_MOST = 5
+
+
+def with_namesakes(reply: Read, question: Question, merged: Merged) -> Reply:
+    """The same reading of each table that has the name of one it uses, to choose from."""
+    plan = reply.best.plan.model_dump(mode="json")
+    readings = [
+        reply.best.model_copy(update={"plan": other, "sentence": told, "sql": None})
+        for other, told in _alternatives(plan, question.text, merged)
+    ]
+    if question.force or not readings:
+        return reply
+    return Unsure(
+        question="Several sources have a table of this name. Which do you mean?",
+        readings=tuple([reply.best, *readings][:_MOST]),
+    )
+
+
+def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
+    words = set(normalise(text).split())
+    for name in sorted(_names(plan) & merged.origins.keys()):
+        own = merged.origins[name]
+        if set(normalise(short_name(own.source)).split()) <= words:
+            continue
+        for other, origin in merged.origins.items():
+            if other != name and origin.table.casefold() == own.table.casefold():
+                yield from _read(QueryPlan.model_validate(_renamed(plan, name, other)), merged)
+
+
+def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
+    """Nothing where the other table has not what the plan needs."""
+    try:
+        yield plan, sentence(plan, merged.catalog)
+    except UserError:
+        return
+
+
+def _names(document: Json) -> set[str]:
+    if isinstance(document, list):
+        return set().union(*map(_names, document))
+    if not isinstance(document, dict):
+        return set()
+    own = {value for key, value in document.items() if key in ("entity", "table") and value}
+    return own.union(*map(_names, document.values()))
+
+
+def _renamed(document: Json, name: str, other: str) -> Json:
+    if isinstance(document, list):
+        return [_renamed(item, name, other) for item in document]
+    if not isinstance(document, dict):
+        return document
+    return {
+        key: other if key in ("entity", "table", "via") and value == name else _renamed(value, name, other)
+        for key, value in document.items()
+    }
