@@ -107,6 +107,15 @@ async def test_a_stream_that_stalls_is_a_time_out(
     assert caught.value.stable_code == "model_timeout"
 
 
+async def test_a_stream_that_trickles_on_and_on_is_a_time_out(
+    make: Any, scripted_model: ScriptedModel, context: RunContext
+) -> None:
+    scripted_model.script([Reply.text("word " * 1000, gap=0.1)])
+    with pytest.raises(TransientError) as caught:
+        await asyncio.wait_for(answer(make(timeouts={"total": 0.5}), context, stream=True), 20)
+    assert caught.value.stable_code == "model_timeout"
+
+
 @pytest.mark.parametrize("polite", [False, True])
 async def test_a_stream_that_is_cut_off(
     models: Models, scripted_model: ScriptedModel, context: RunContext, calls: Any, polite: bool
