@@ -70,3 +70,13 @@ def test_a_failed_run_is_recorded_and_told(api: httpx.Client) -> None:
 def test_only_named_sources_can_be_asked(api: httpx.Client) -> None:
     answer = api.post("/chat", json={"message": "how many?", "source": "/etc"}).json()
     assert answer["provenance"]["error"]["code"] == "source_unknown"
+
+
+def test_several_sources_are_asked_together(api: httpx.Client) -> None:
+    both = {"sources": ["small", "demo"]}
+    answer = api.post("/chat", json={"message": "how many people are in Berlin?", **both}).json()
+    assert (answer["rows"], answer["provenance"]["sources"]) == ([[2]], ["small"]), answer
+    refused = api.post("/chat", json={"message": "SQL: SELECT 1", **both})
+    assert (refused.status_code, refused.json()["code"]) == (422, "sources_several")
+    unknown = api.post("/chat", json={"message": "how many people?", "sources": ["small", "/etc"]}).json()
+    assert unknown["provenance"]["error"]["code"] == "source_unknown"
