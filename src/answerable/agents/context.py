@@ -74,7 +74,8 @@ def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
 def values_text(found: Touched, *, share_rows: bool) -> str:
     """Values of the data that words of the question may mean, and words that mean nothing in it."""
     known = list(found.values) if share_rows else []
-    return "\n".join([*known, *(f"not found in the data: {word}" for word in found.unknown)])
+    unknown = [f"no name or value matches: {', '.join(dict.fromkeys(found.unknown))}"] if found.unknown else []
+    return "\n".join([*known, *unknown])
 
 
 def tables_text(found: Touched, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:

@@ -8,9 +8,9 @@ Instructions are ours and hold no data. Whatever comes from a user or from data 
 that its content cannot close. No Python is needed to add an agent.
 """
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
-from html import escape
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -53,8 +53,9 @@ class AgentFolder(Frozen):
 
 
 def quoted(name: str, text: str) -> str:
-    """As content, never as instruction: what could end the block is escaped."""
-    return f"<{name}>\n{escape(text, quote=False).strip() or '(none)'}\n</{name}>"
+    """As content, never as instruction, and unchanged: its tag holds a hash of the content, so none can close it."""
+    tag = f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:8]}"
+    return f"<{tag}>\n{text.strip() or '(none)'}\n</{tag}>"
 
 
 @cache

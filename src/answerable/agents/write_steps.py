@@ -4,6 +4,7 @@ A query goes through parsing, the allow-list, the catalog and a dry run at the s
 the policy. What fails is handed back with the exact reason, at most twice; then the step fails with that reason.
 """
 
+from dataclasses import replace
 from datetime import date
 from typing import Protocol
 
@@ -56,7 +57,7 @@ class WriteSqlStep:
             "dialect": source.dialect,
             "today": (config.today or reader.today()).isoformat(),
             "tables": tables_text(found, share_rows=self._share_rows),
-            "values": values_text(found, share_rows=self._share_rows),
+            "values": values_text(replace(found, unknown=()), share_rows=self._share_rows),
         }
 
         async def check(reply: WrittenSql) -> None:
