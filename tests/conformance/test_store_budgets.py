@@ -62,6 +62,15 @@ async def test_tenants_have_accounts_of_their_own(store: Store) -> None:
     assert await store.budgets.reserve("b", [AccountLimit(other, 10)], Amount(10))
 
 
+async def test_settling_touches_no_other_account(store: Store) -> None:
+    other = Account(TenantId("evil"), DAY.name, DAY.period)
+    await store.budgets.reserve("a", [AccountLimit(DAY, 10)], Amount(10, 5))
+    await store.budgets.reserve("b", [AccountLimit(other, 10), AccountLimit(RUN, 10)], Amount(4, 2))
+    await store.budgets.settle("a", Amount(3, 1))
+    balances = await store.budgets.balances([other, RUN])
+    assert [(one.spent, one.reserved) for one in balances] == [(Amount(), Amount(4, 2))] * 2
+
+
 async def test_settling_twice_counts_once(store: Store) -> None:
     await store.budgets.reserve("a", limits(), Amount(60))
     await asyncio.gather(*(store.budgets.settle("a", Amount(7)) for _ in range(5)))

@@ -126,11 +126,14 @@ async def test_the_newer_interface_of_openai(
     assert scripted_model.requests[0].json["max_output_tokens"] == 8192
 
 
-async def test_connections_are_used_again(models: Models, scripted_model: ScriptedModel, context: RunContext) -> None:
+async def test_connections_are_used_again(make: Any, scripted_model: ScriptedModel, context: RunContext) -> None:
+    """Also by another model of the same provider."""
+    models = make(reasoning="lab:one", coding="lab:two")
     scripted_model.script(lambda _: Reply.text("yes"))
     for role in ("reasoning", "coding", "reasoning"):
-        await Agent(models.for_role(role, context)).run("Well?")  # type: ignore[arg-type]
-    assert (len(scripted_model.requests), scripted_model.connections) == (3, 1)
+        await Agent(models.for_role(role, context)).run("Well?")
+    assert [request.json["model"] for request in scripted_model.requests] == ["one", "two", "one"]
+    assert scripted_model.connections == 1
 
 
 async def test_calls_overlap(models: Models, scripted_model: ScriptedModel, context: RunContext) -> None:
