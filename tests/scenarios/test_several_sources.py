@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
+from scripted_model import Reply, Request, ScriptedModel
 
 from answerable import Answerable
 from answerable.core.errors import AnswerableError, LimitError, SemanticError, UserError
@@ -269,3 +270,43 @@ def test_tables_of_the_same_name_are_told_apart(asked: Run, places: Places, tmp_
     unclear = asked("how many customers", places.crm, str(tmp_path / "old.db"))
     assert unclear.kind == "clarify"
     assert [choice.label for choice in unclear.choices] == ["Count the crm customers.", "Count the old customers."]
+
+
+def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
+    answerable: Run, places: Places, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSWERABLE_MODEL", "compatible:scripted")
+    monkeypatch.setenv("ANSWERABLE_MODEL_BASE_URL", scripted_model.base_url)
+    steps = [
+        {"id": "sold", "tool": "sql", "source": places.shop, "context": "customer_id and amount of every order"},
+        {"id": "people", "tool": "sql", "source": places.crm, "context": "id and name of every customer"},
+        {"id": "joined", "tool": "combine", "context": "spread of amount by name", "after": ["sold", "people"]},
+    ]
+    written = {
+        "every order": ["SELECT customer_id, amount FROM orders"],
+        "every customer": ["SELECT id, name FROM customers"],
+        "spread of amount": [
+            "SELECT name FROM people JOIN solid USING (id)",
+            "SELECT name, max(amount) - min(amount) AS spread FROM sold JOIN people ON customer_id = id GROUP BY name",
+        ],
+    }
+
+    def answer(request: Request) -> Reply:
+        if "You plan how" in request.text:
+            return Reply.object({"reasoning": "How far the amounts of each customer lie apart.", "steps": steps})
+        if "You put an answer into words" in request.text:
+            return Reply.object({"text": "Ana varies most."})
+        (task,) = [task for task in written if f"{task}" in request.text]
+        return Reply.object({"sql": written[task].pop(0), "reasoning": "as asked"})
+
+    scripted_model.script(answer)
+    asked = ("ask", "whose purchases zigzag most wildly?", "--mode", "plan", "--json")
+    done = answerable(*asked, "--source", places.shop, "--source", places.crm)
+    assert done.code == 0, done.out + done.err
+    assert sorted(done.json["rows"]) == [["Ana", 9.5], ["Bo", 0.0], ["Cy", 0.0]]
+    assert done.json["provenance"]["sources"] == [places.shop, places.crm]
+    planning = scripted_model.requests[0].text
+    assert f"source {places.shop}" in planning
+    assert f"source {places.crm}" in planning
+    assert "belong together by orders.customer_id = customers.id" in planning
+    assert any("no table 'solid'" in request.text for request in scripted_model.requests)

@@ -165,10 +165,12 @@ def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
 def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:
     """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
 
-    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks.
+    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks,
+    each a query at the one source that was asked.
     """
     answering = plan.answer or plan.steps[-1].id
-    advisers = (FORMAT,) if opinion is not None else (FORMAT, CRITIC)
+    asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
+    advisers = (FORMAT, CRITIC) if opinion is None and len(asked) == 1 else (FORMAT,)
     presentation = Presentation(
         question=plan.question,
         mind=MODEL,
@@ -177,7 +179,7 @@ def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: Pla
         advice=advisers,
     )
     document = plan_graph(plan, source, presentation).model_dump(mode="json")
-    config = AdviceConfig(question=plan.question, source=source).model_dump(mode="json")
+    config = AdviceConfig(question=plan.question, source=asked[0] if asked else source).model_dump(mode="json")
     beside = [
         {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
         for adviser in advisers
