@@ -79,7 +79,29 @@ def test_the_documented_example() -> None:
     ]
     assert [r.name for r in result.relationships] == ["ord.cust_no -> cust.no", "shipment of an order"]
     assert result.relationships[1].from_columns == ("ord_year", "ord_no")
+    assert [(link.from_table, link.to_source, link.to_table) for link in result.links] == [("ord", "crm", "accounts")]
     assert result.warnings == ()
+
+
+def test_a_relationship_with_another_source_is_kept_apart() -> None:
+    text = """
+relationships:
+  - {from: Orders.Customer_ID, to: {source: crm, table: People, columns: Id}, synonyms: bought by}
+  - {from: {source: crm, table: calls, columns: customer}, to: customers.id, name: caller}
+"""
+    result = applied(text)
+    assert result.relationships == SHOP.relationships
+    out, back = result.links
+    assert (out.name, out.from_columns, out.to_columns) == (
+        "orders.customer_id -> People.Id",
+        ("customer_id",),
+        ("Id",),
+    )
+    assert (out.from_source, out.to_source, out.synonyms) == (None, "crm", ("bought by",))
+    assert out.written_at == "semantic.yaml, line 3, column 32: relationships.0.to"
+    assert (back.name, back.from_source, back.to_source, back.to_table) == ("caller", "crm", None, "customers")
+    hidden = applied(text + "tables: {orders: {hidden: true}}\n")
+    assert [link.name for link in hidden.links] == ["caller"]
 
 
 def test_names_are_laid_over_tables_and_columns() -> None:
