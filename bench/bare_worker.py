@@ -11,7 +11,9 @@ from typing import Any, BinaryIO
 
 
 def main() -> None:
-    os.environ |= {"_RJEM_MALLOC_CONF": "background_thread:false", "JE_ARROW_MALLOC_CONF": "background_thread:false"}
+    from answerable.sandbox.jail.zygote import QUIET
+
+    os.environ |= QUIET
     import numpy  # noqa: F401
     import pandas  # noqa: F401
     import polars  # noqa: F401
@@ -32,16 +34,16 @@ def main() -> None:
 
 
 def serve(runner: Any, connection: socket.socket) -> None:
-    import polars
+    from answerable.sandbox.inside.worker import warm
 
-    polars.DataFrame({"a": [1, 2]}).lazy().group_by("a").agg(polars.len()).collect()
+    warm()
     with connection.makefile("rwb") as line:
         asked = json.loads(line.readline() or b"null")
         if asked is None:
             os._exit(0)
         limits = {"values": {}, "functions": [], "output_bytes": 1 << 16, "result_bytes": 1 << 28, "recursion": 1000}
         done = runner.execute({**asked, **limits, "wants_rows": True}, Channel(asked["into"]))
-        line.write(json.dumps(done).encode())
+        line.write(json.dumps(done).encode() + b"\n")
     os._exit(0)
 
 

@@ -168,19 +168,24 @@ class BareWorkers:
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
-        while len(self._spare) <= POOL:
-            self._spare.append(await self._new())
+        self._fill()
         connection = self._spare.pop(0)
         paths = {"rows": str(self._folder / "rows.arrow")}
         asked = json.dumps({"code": CODE, "frames": paths, "into": str(self._folder / "bare.arrow")})
         await loop.sock_sendall(connection, asked.encode() + b"\n")
         answer = b""
-        while part := await loop.sock_recv(connection, 65536):
-            answer += part
+        while not answer.endswith(b"\n"):
+            answer += await loop.sock_recv(connection, 65536)
         connection.close()
+        self._fill()
         assert json.loads(answer)["frame"] is True, answer
 
-    async def _new(self) -> socket.socket:
+    def _fill(self) -> None:
+        """When a run has ended, as ours does."""
+        while len(self._spare) < POOL:
+            self._spare.append(self._new())
+
+    def _new(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         socket.send_fds(self._control, [b"+"], [theirs.fileno()])

@@ -80,33 +80,40 @@ def frame_in(path: Path) -> Frame:
     import polars as pl
     from polars.exceptions import PanicException, PolarsError
 
-    _check_buffers(path)
+    count = _checked_count(path)
     try:
-        rows = pl.scan_ipc(path, glob=False)
-        schema = rows.collect_schema()
-        count = int(rows.select(pl.len()).collect().item())
+        schema = pl.read_ipc_schema(path)
+        if count is None:
+            count = int(pl.scan_ipc(path, glob=False).select(pl.len()).collect().item())
     except (PolarsError, PanicException, OSError) as error:
-        raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
+        raise _unreadable(error) from error
     columns = tuple(OutputColumn(name=name, type=_type(dtype)) for name, dtype in schema.items())
     return Frame(columns=columns, row_count=count, byte_count=path.stat().st_size)
 
 
-def _check_buffers(path: Path) -> None:
-    """A forged file that claims more than it holds would end the process that polars reads it in.
+def _checked_count(path: Path) -> int | None:
+    """How many rows there are, once all buffers are seen to be what they claim.
 
-    pyarrow is made to look at what strangers send; where it is not installed there is no such check.
+    A forged file that claims more than it holds would end the process that polars reads it in. pyarrow is made to look
+    at what strangers send; where it is not installed there is no such check, and nothing is returned.
     """
     try:
         import pyarrow as pa
     except ModuleNotFoundError:
-        return
+        return None
     try:
         with pa.memory_map(str(path)) as mapped:
             file = pa.ipc.open_file(mapped)
-            for number in range(file.num_record_batches):
-                file.get_batch(number).validate(full=True)
+            batches = [file.get_batch(number) for number in range(file.num_record_batches)]
+            for batch in batches:
+                batch.validate(full=True)
+            return sum(int(batch.num_rows) for batch in batches)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: BaseException) -> ValueError:
+    return ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.")
 
 
 def _type(dtype: "pl.DataType") -> ColumnType:

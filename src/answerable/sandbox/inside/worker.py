@@ -1,5 +1,6 @@
 """One run: raises its walls, says that it is ready, waits for the code, runs it, and ends. There is no second one."""
 
+import io
 import json
 import mmap
 import os
@@ -31,7 +32,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
         channel.send({"failed": str(error)})
         os._exit(1)
     if setup["libraries"]:
-        _warm()
+        warm()
     channel.send({"ready": report, "cpu_ms": time.process_time() * 1000})
     request, inputs = channel.request()
     walls.limit(request["limits"], size, sum(os.fstat(descriptor).st_size for descriptor in inputs))
@@ -52,12 +53,15 @@ def _keep_only(connection: int, errors: int, size: int) -> None:
     os.closerange(walls.SIZE + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def _warm() -> None:
-    """Makes polars start its threads now, and not when the code waits for them."""
+def warm() -> None:
+    """Makes polars start its threads and touch its memory now, and not when the code waits for that."""
     import polars
 
-    frame = polars.DataFrame({"a": [1, 2]})
+    file = io.BytesIO()
+    frame = polars.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     frame.lazy().group_by("a").agg(polars.len()).collect()
+    frame.with_columns(c=polars.col("a") * 2).write_ipc(file)
+    polars.read_ipc(file.getvalue())
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()  # or every run would draw the same numbers
 

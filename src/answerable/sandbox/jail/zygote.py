@@ -21,7 +21,7 @@ _END_SECONDS = 5.0
 _COMPLAINT = 64 * 1024
 """How much is kept of what libraries complain about before a process dies; as much as a pipe holds."""
 _CORES_USED = 4
-_QUIET = {
+QUIET = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "_RJEM_MALLOC_CONF": "background_thread:false",
@@ -181,7 +181,7 @@ class Zygote:
         seen = self._launch.view
         setup = {
             "jailed": self._launch.jailed,
-            "environment": _QUIET,
+            "environment": QUIET,
             "path": seen.path,
             "read": seen.read,
             "libraries": list(libraries),
