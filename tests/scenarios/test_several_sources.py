@@ -278,8 +278,8 @@ def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
     monkeypatch.setenv("ANSWERABLE_MODEL", "compatible:scripted")
     monkeypatch.setenv("ANSWERABLE_MODEL_BASE_URL", scripted_model.base_url)
     steps = [
-        {"id": "sold", "tool": "sql", "source": places.shop, "context": "customer_id and amount of every order"},
-        {"id": "people", "tool": "sql", "source": places.crm, "context": "id and name of every customer"},
+        {"id": "sold", "tool": "sql", "source": "shop", "context": "customer_id and amount of every order"},
+        {"id": "people", "tool": "sql", "source": "crm", "context": "id and name of every customer"},
         {"id": "joined", "tool": "combine", "context": "spread of amount by name", "after": ["sold", "people"]},
     ]
     written = {
@@ -306,7 +306,8 @@ def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
     assert sorted(done.json["rows"]) == [["Ana", 9.5], ["Bo", 0.0], ["Cy", 0.0]]
     assert done.json["provenance"]["sources"] == [places.shop, places.crm]
     planning = scripted_model.requests[0].text
-    assert f"source {places.shop}" in planning
-    assert f"source {places.crm}" in planning
-    assert "belong together by orders.customer_id = customers.id" in planning
+    assert r"source shop\n" in planning
+    assert r"source crm\n" in planning
+    assert "rows of shop and crm belong together by orders.customer_id = customers.id" in planning
+    assert str(Path(places.crm).parent) not in planning
     assert any("no table 'solid'" in request.text for request in scripted_model.requests)

@@ -5,7 +5,7 @@ The reader's linker chooses the tables; what they point to comes along, so that 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -128,15 +128,15 @@ def _relationship(each: Relationship) -> str:
     return "join " + " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
 
 
-def links_text(merged: "Merged") -> str:
-    """How rows of different sources belong together."""
+def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
+    """How rows of different sources, here by what they are called, belong together."""
     lines = []
     for each in merged.catalog.relationships:
         start, end = merged.origins[each.from_table], merged.origins[each.to_table]
         if start.source != end.source:
             pairs = zip(each.from_columns, each.to_columns, strict=True)
             same = " and ".join(f"{start.table}.{a} = {end.table}.{b}" for a, b in pairs)
-            lines.append(f"rows of {start.source} and {end.source} belong together by {same}")
+            lines.append(f"rows of {labels[start.source]} and {labels[end.source]} belong together by {same}")
     return "\n".join(lines)
 
 

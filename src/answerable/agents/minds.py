@@ -12,7 +12,7 @@ from answerable.agents.graphs import clarify_graph, react_graph, text_graph
 from answerable.agents.reader_mind import ReaderMind, chosen_reading
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Agents, Mistake
-from answerable.agents.several import reading_plan
+from answerable.agents.several import by_label, reading_plan
 from answerable.agents.told import told_of_sources
 from answerable.answers.answer import Choice
 from answerable.core.context import RunContext
@@ -100,7 +100,7 @@ class Minds:
                 raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
             if not planned.steps:
                 return
-            names = question.sources or (question.source,)
+            names = by_label(question)
             known = {None, *names} if len(names) == 1 else set(names)
             wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
             if wrong is not None:
@@ -118,7 +118,7 @@ def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
         PlanStep(
             id=step.id,
             tool=step.tool,
-            source=step.source if step.tool == "sql" else None,
+            source=by_label(question).get(step.source or "") if step.tool == "sql" else None,
             context=step.context,
             after=tuple(step.after),
             critical=step.critical,

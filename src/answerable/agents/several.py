@@ -31,6 +31,14 @@ class SourcesTogether(Sources, Protocol):
     async def together(self, names: Sequence[str]) -> "SeveralSources": ...
 
 
+def by_label(question: Question) -> dict[str, str]:
+    """The sources of a question by what a model is told that they are called: a place may hold a password."""
+    from answerable.query.merged import short_names
+
+    sources = question.sources or (question.source,)
+    return {label: source for source, label in short_names(sources).items()}
+
+
 def reading_plan(question: Question, reading: Reading, merged: "Merged | None") -> ExecutionPlan:
     """The steps of a reading: one query, or one for each table of several sources and one that combines their rows."""
     return ExecutionPlan(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from answerable.agents.context import TABLE_TOKENS, links_text, tables_text, touched, values_text
 from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.several import by_label
 from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Question
 
@@ -14,16 +15,16 @@ async def told_of_sources(
     """The tables of every source that the question is about, and what its words may mean in them.
 
     A word is unknown only if no source knows it."""
-    names = question.sources or (question.source,)
-    found = [touched(await mind.reader(await sources.get(name)), question.text) for name in names]
+    labels = by_label(question)
+    found = [touched(await mind.reader(await sources.get(name)), question.text) for name in labels.values()]
     room = TABLE_TOKENS // len(found)
     tables = [
-        f"source {name}\n{tables_text(each, share_rows=share_rows, room=room)}"
-        for name, each in zip(names, found, strict=True)
+        f"source {label}\n{tables_text(each, share_rows=share_rows, room=room)}"
+        for label, each in zip(labels, found, strict=True)
     ]
     merged = await mind.merged(question)
     if merged is not None:
-        tables.append(links_text(merged))
+        tables.append(links_text(merged, {source: label for label, source in labels.items()}))
     unknown = tuple(word for word in found[0].unknown if all(word in each.unknown for each in found))
     values = [values_text(replace(each, unknown=()), share_rows=share_rows) for each in found]
     values.append(values_text(replace(found[0], values=(), unknown=unknown), share_rows=share_rows))

@@ -53,10 +53,15 @@ def short_name(source: str) -> str:
     return PurePath(source.partition("?")[0].rstrip("/")).stem or source
 
 
+def short_names(sources: Iterable[str]) -> dict[str, str]:
+    """What each of several sources is called, no two alike."""
+    return _unique({source: _identifier(short_name(source)) for source in sources})
+
+
 class _Merging:
     def __init__(self, catalogs: Mapping[str, Catalog]) -> None:
         self._catalogs = catalogs
-        self._short = _unique({source: _identifier(short_name(source)) for source in catalogs})
+        self._short = short_names(catalogs)
         self._names = self._table_names()
         self._original: dict[str, str] = {}
 
