@@ -252,6 +252,12 @@ def test_a_choice_of_conditions_on_two_tables_is_not(shop_and_crm: Merged) -> No
     assert filters(split(plan(where=where), shop_and_crm)) == {"orders": False, "customers": False}
 
 
+def test_letters_are_compared_where_rows_meet(shop_and_crm: Merged) -> None:
+    city = {"kind": "column", "table": "customers", "column": "city"}
+    where = {"kind": "match", "left": city, "how": "contains", "pattern": "é"}
+    assert filters(split(plan(where=where), shop_and_crm)) == {"orders": False, "customers": False}
+
+
 def test_only_columns_that_are_needed_are_fetched(shop_and_crm: Merged) -> None:
     parts = split(plan(), shop_and_crm)
     assert isinstance(parts, Together)

@@ -1,6 +1,7 @@
 """`answerable sources`"""
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -67,10 +68,18 @@ def _tell(catalog: "Catalog") -> None:
         console.print(
             f"{link.from_table}.{columns[0]} → {link.to_table}.{columns[1]}{how}", highlight=False, markup=False
         )
+    for other in catalog.links:
+        start = _end(other.from_source, other.from_table, other.from_columns)
+        end = _end(other.to_source, other.to_table, other.to_columns)
+        console.print(f"{start} → {end}", highlight=False, markup=False)
     for measure in catalog.measures:
         console.print(f"{measure.name} = {measure.expression}", highlight=False, markup=False)
     for warning in catalog.warnings:
         console.print(f"Note: {warning.subject}: {warning.message}", highlight=False, markup=False)
+
+
+def _end(source: str | None, table: str, columns: Sequence[str]) -> str:
+    return f"{f'{source}: ' if source else ''}{table}.{', '.join(columns)}"
 
 
 def _grid(table: "Table") -> object:

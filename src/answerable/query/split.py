@@ -19,6 +19,8 @@ from answerable.query.plan import And, ColumnRef, Filter, QueryPlan, SelectItem
 from answerable.query.to_sql import to_sql
 
 _NOT_PUSHED = frozenset({"aggregate", "measure", "query", "in_query"})
+_OWN_LETTERS = frozenset({"match", "text"})
+"""What is upper and lower case beyond ASCII, other engines decide otherwise than the one that combines."""
 _CASTS: dict[ColumnType, exp.DType] = {
     "integer": exp.DType.BIGINT,
     "number": exp.DType.DOUBLE,
@@ -62,7 +64,9 @@ def split(plan: QueryPlan, merged: Merged) -> Alone | Together:
     if len(sources) == 1:
         return Alone(sources.pop(), QueryPlan.model_validate(_in_own_names(plan.model_dump(mode="json"), merged)))
     names = [name for name in merged.origins if name in read.tables]
-    fetches = [_fetch(name, _columns(name, read, merged), _pushed(plan, name), merged.origins[name]) for name in names]
+    fetches = [
+        _fetch(name, _columns(name, read, merged), _pushed(plan, name, merged), merged.origins[name]) for name in names
+    ]
     return Together(tuple(fetches), _typed(read, merged))
 
 
@@ -84,14 +88,15 @@ def _fetch(name: str, columns: Sequence[str], where: Sequence[Filter], origin: O
 # Conditions that the source itself can apply
 
 
-def _pushed(plan: QueryPlan, name: str) -> list[Filter]:
+def _pushed(plan: QueryPlan, name: str, merged: Merged) -> list[Filter]:
     """Those of the outermost plan that speak of this table alone, where it is used once and not as an outer join:
     there, a row that is missing is not the same as a row that is filtered."""
     if Counter(_tables(plan.model_dump(mode="json")))[name] != 1:
         return []
     aliases = [plan.alias or plan.entity] if plan.entity == name else []
     aliases += [join.alias or join.table for join in plan.joins if join.table == name and not join.outer]
-    return [condition for condition in _conjuncts(plan.where) if aliases and _speaks_only_of(condition, aliases[0])]
+    kept_back = _NOT_PUSHED if merged.origins[name].dialect == "duckdb" else _NOT_PUSHED | _OWN_LETTERS
+    return [each for each in _conjuncts(plan.where) if aliases and _speaks_only_of(each, aliases[0], kept_back)]
 
 
 def _conjuncts(where: Filter | None) -> Iterator[Filter]:
@@ -102,10 +107,10 @@ def _conjuncts(where: Filter | None) -> Iterator[Filter]:
         yield where
 
 
-def _speaks_only_of(condition: Filter, alias: str) -> bool:
+def _speaks_only_of(condition: Filter, alias: str, kept_back: frozenset[str]) -> bool:
     parts = list(_objects(condition.model_dump(mode="json")))
     tables = {part["table"] for part in parts if part.get("kind") == "column"}
-    return tables == {alias} and not any(part.get("kind") in _NOT_PUSHED for part in parts)
+    return tables == {alias} and not any(part.get("kind") in kept_back for part in parts)
 
 
 def _about(condition: Filter, table: str) -> Filter:
