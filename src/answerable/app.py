@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from answerable import demo
 from answerable.agents.advice_steps import CriticStep, FormatStep
 from answerable.agents.minds import Minds
 from answerable.agents.programs import ProgramStep
@@ -41,13 +40,14 @@ async def open_service(
     any_location: bool,
     clock: Clock | None = None,
     listeners: Sequence[Listener] = (),
+    sources: SourceRegistry | None = None,
 ) -> AsyncIterator[Service]:
-    """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source."""
+    """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
+    `sources`: where somebody has opened them already."""
     clock = clock or SystemClock()
     settings.home.mkdir(parents=True, exist_ok=True)
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
-    named = {"demo": str(demo.location()), **settings.sources}
-    sources = SourceRegistry(named, settings.cache, any_location=any_location)
+    sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     reader = ReaderMind(sources, clock)
     config = settings.models_config

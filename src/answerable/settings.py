@@ -18,6 +18,7 @@ from answerable.sandbox.open import SandboxOptions
 
 if TYPE_CHECKING:
     from answerable.models.config import ModelsConfig
+    from answerable.sources.registry import SourceRegistry
 
 PREFIX = "ANSWERABLE_"
 _FILE_ONLY = ("apis", "home", "models", "sources")
@@ -93,6 +94,14 @@ class Settings(Frozen):
             return read_config(self.models, self.model, self.model_coding, self.model_base_url, self.model_key)
         except ValidationError as error:
             raise _explained(error, "models.") from None
+
+    def open_sources(self, *, any_location: bool) -> "SourceRegistry":
+        """`any_location`: whether a path or URL may stand for a source."""
+        from answerable import demo
+        from answerable.sources.registry import SourceRegistry
+
+        named = {"demo": str(demo.location()), **self.sources}
+        return SourceRegistry(named, self.cache, any_location=any_location)
 
     @property
     def sandbox_options(self) -> SandboxOptions:

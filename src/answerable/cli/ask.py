@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ class Request:
     "answerable ask 'PYTHON: result = orders.group_by(\"status\").len()' --source demo; "
     "answerable ask --plan steps.yaml",
 )
-@click.argument("question", required=False, default="")
+@click.argument("question", required=False)
 @click.option(
     "--plan",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -72,29 +73,38 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
     """Ask QUESTION in plain words, as `SQL: SELECT …`, or as `PYTHON: …`."""
     from answerable.settings import load_settings
 
-    if bool(options["question"]) == bool(options["plan"]):
+    if (options["question"] is None) == (options["plan"] is None):
         raise click.UsageError("Give either a QUESTION or --plan FILE.")
     if options["plan"] and len(options["sources"]) > 1:  # type: ignore[arg-type]
         raise click.UsageError("The steps of a plan name their sources; --source is for those that name none.")
 
+    options["question"] = options["question"] or ""
     most = rows if rows is not None else 10_000 if as_json else 20
     request = Request(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
     sys.exit(asyncio.run(_ask(load_settings(), request)))
 
 
 async def _ask(settings: "Settings", request: Request) -> int:
-    from answerable.app import open_service
+    sources = settings.open_sources(any_location=True)
+    sources.expect(next(iter(request.sources), settings.source))  # starts its worker while the rest is loaded
+    try:
+        app = await asyncio.to_thread(import_module, "answerable.app")
+        async with app.open_service(settings, any_location=True, sources=sources) as service:
+            return await _carried_out(service, request)
+    finally:
+        await sources.close()
 
-    async with open_service(settings, any_location=True) as service:
-        thread = _thread(request)
-        answer = await _answered(service, request, thread, request.choice)
-        if answer.choices and not request.as_json and sys.stdin.isatty() and sys.stdout.isatty():
-            tell_answer(request.question, answer)
-            chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))
-            answer = await _answered(service, request, thread, chosen)
-        if request.output is not None and answer.provenance.artifact is not None:
-            await _write(service, answer, request.output)
-        answer = await service.with_rows(answer, request.rows)
+
+async def _carried_out(service: "Service", request: Request) -> int:
+    thread = _thread(request)
+    answer = await _answered(service, request, thread, request.choice)
+    if answer.choices and not request.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        tell_answer(request.question, answer)
+        chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))
+        answer = await _answered(service, request, thread, chosen)
+    if request.output is not None and answer.provenance.artifact is not None:
+        await _write(service, answer, request.output)
+    answer = await service.with_rows(answer, request.rows)
     if request.as_json:
         tell_json(answer.model_dump(mode="json"))
     elif request.plan_only and answer.kind == "text":

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answerable.core.errors import NotFoundError
+from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.sources.base import Source
 from answerable.sources.open import open_source
 
@@ -23,6 +24,7 @@ class SourceRegistry:
         self._any_location = any_location
         self._open: dict[str, asyncio.Task[Source]] = {}
         self._together: dict[tuple[str, ...], SeveralSources] = {}
+        self._expected: asyncio.Task[None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,6 +53,14 @@ class SourceRegistry:
             known = self._together[tuple(names)] = SeveralSources(sources)
         return known
 
+    def expect(self, name: str) -> None:
+        """Begins to open and describe a source that is about to be asked. What is wrong with it is told when it is."""
+        self._expected = asyncio.create_task(self._ready(name))
+
+    async def _ready(self, name: str) -> None:
+        with suppress(AnswerableError):
+            await (await self.get(name)).describe()
+
     def _location(self, name: str) -> str:
         if name in self._named:
             return self._named[name]
@@ -71,6 +81,9 @@ class SourceRegistry:
             await (await opening).close()
 
     async def close(self) -> None:
+        if self._expected is not None:
+            self._expected.cancel()
+            await asyncio.wait([self._expected])
         opened, self._open, self._together = list(self._open.values()), {}, {}
         for result in await asyncio.gather(*opened, return_exceptions=True):
             if not isinstance(result, BaseException):
