@@ -199,6 +199,18 @@ def test_a_chosen_reading_crosses_sources_too(places: Places) -> None:
     assert [step.kind for step in answer.steps] == ["sql", "sql", "combine"]
 
 
+def test_times_with_an_offset_are_those_of_utc(asked: Run, places: Places, tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "log.db") as log:
+        log.execute("CREATE TABLE visits (customer_id INTEGER, visited_at TEXT)")
+        log.execute("INSERT INTO visits VALUES (1, '2025-01-01T01:30:00+02:00'), (1, '2025-01-01 00:30:00')")
+    log.close()
+    declared = "relationships: [{from: visits.customer_id, to: {source: crm, table: customers, columns: id}}]"
+    (tmp_path / "log.semantic.yaml").write_text(declared)
+    answer = asked("number of visits per year per city", str(tmp_path / "log.db"), places.crm)
+    assert len(answer.steps) == 3, answer
+    assert sorted(row[-1] for row in answer.rows) == [1, 1], answer.rows
+
+
 def test_dates_that_sqlite_keeps_as_text_are_dates(asked: Run, places: Places) -> None:
     answer = asked("total amount per customer since", places.shop, places.crm)
     assert {column.type for column in answer.columns} == {"date", "number"}, answer

@@ -189,6 +189,8 @@ def _cast(name: str, columns: Sequence[str], merged: Merged) -> exp.Select:
         column = table.column(column_name)
         assert column is not None
         value: exp.Expr = exp.column(column_name, quoted=True)
+        if column.type == "datetime":
+            value = exp.cast(value, exp.DType.TIMESTAMPTZ)  # times with an offset are those of UTC, as in SQLite
         if column.type in _CASTS:
             value = exp.cast(value, _CASTS[column.type])
         items.append(exp.alias_(value, column_name, quoted=True))
