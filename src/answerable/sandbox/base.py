@@ -47,7 +47,6 @@ class Pause(Exception):
     """
 
 
-
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
     """What one run may use. Reaching one stops the code, and the result names it."""
