@@ -91,7 +91,7 @@ def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
 ) -> None:
     model.script(
         [
-            Reply.tool_call("get_dataset_schema", {"dataset": str(sales)}),
+            Reply.tool_call("get_dataset_schema", {"dataset": "sales"}),
             Reply.tool_call("execute_sql", {"name": "bad", "sql": "SELECT nothing_such FROM orders"}),
             Reply.tool_call(
                 "execute_sql", {"name": "totals", "sql": "SELECT region_id, sum(amount) AS t FROM orders GROUP BY 1"}
@@ -107,7 +107,9 @@ def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
     assert [step["id"] for step in done.json["steps"]] == ["totals", "top"]
     assert done.json["rows"] == [[2, 250.0]]
     assert "999" not in done.json["text"]
+    assert "table orders" in model.requests[1].last("tool")
     assert "nothing_such" in model.requests[2].last("tool")
+    assert str(sales) not in model.requests[0].text
 
 
 def test_a_model_may_ask_the_user(answerable: Run, sales: Path, model: ScriptedModel) -> None:

@@ -23,6 +23,7 @@ from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import PythonConfig, PythonStep
 from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
 from answerable.engine.steps.understand import Conversation, Question
+from answerable.query.merged import short_name
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Capsules
 
@@ -58,7 +59,7 @@ class ReactStep:
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
-            "datasets": f"source {question.source}, with the tables {', '.join(found.tables)}",
+            "datasets": f"source {short_name(question.source)}, with the tables {', '.join(found.tables)}",
             "values": values_text(found, share_rows=self._share_rows),
             "earlier": earlier_text(await self._before(step)),
         }
@@ -88,14 +89,15 @@ class _Looks:
 
     def tools(self, schema: str) -> list[Callable[..., Any]]:
         source = self._question.source
+        label = short_name(source)  # a location may hold a password
 
         async def list_datasets() -> list[str]:
             """The names of the datasets that can be queried."""
-            return [source]
+            return [label]
 
         async def get_dataset_schema(dataset: str) -> str:
             """The tables of a dataset with their columns, types, joins and measures."""
-            return schema if dataset == source else f"There is no dataset {dataset!r}; there is {source!r}."
+            return schema if dataset == label else f"There is no dataset {dataset!r}; there is {label!r}."
 
         async def execute_sql(name: str, sql: str) -> str:
             """Runs one SELECT statement; its rows stay under `name`."""
