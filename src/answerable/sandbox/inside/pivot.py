@@ -5,6 +5,7 @@ Where bubblewrap is not installed this does its work: without rights through a u
 
 import json
 import os
+import stat
 import sys
 from typing import Any
 
@@ -44,11 +45,13 @@ def _go_apart() -> None:
 
 
 def _build(root: dict[str, Any]) -> None:
+    # Held before anything is mounted: what is to be shown may itself lie below the new root.
+    sources = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source, _target, _writable in root["binds"]]
     namespaces.mount_memory(_NEW_ROOT, _PLAIN, megabytes=1, files=2_000, mode="755")
     os.umask(0o022)
-    for source, target, writable in root["binds"]:
-        _make_place(source, _NEW_ROOT + target)
-        namespaces.bind(source, _NEW_ROOT + target, read_only=not writable)
+    for held, (_source, target, writable) in zip(sources, root["binds"], strict=True):
+        _make_place(held, _NEW_ROOT + target)
+        namespaces.bind(f"/proc/self/fd/{held}", _NEW_ROOT + target, read_only=not writable)
     for target, place in root["links"]:
         os.symlink(target, _NEW_ROOT + place)
     for folder in root["folders"]:
@@ -59,9 +62,9 @@ def _build(root: dict[str, Any]) -> None:
     namespaces.remount_read_only("/")
 
 
-def _make_place(source: str, target: str) -> None:
+def _make_place(held: int, target: str) -> None:
     """Something to mount over."""
-    if os.path.isdir(source):
+    if stat.S_ISDIR(os.fstat(held).st_mode):
         os.makedirs(target, exist_ok=True)
         return
     os.makedirs(os.path.dirname(target), exist_ok=True)
