@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: setup run test test-llm test-docker check bench train lock clean
+.PHONY: setup run test test-llm test-sandboxes test-docker check bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -22,6 +22,9 @@ run: setup  ## Answers five sample questions, then serves the page on 127.0.0.1:
 
 test: $(VENV)/.dev  ## Runs every test.
 	$(BIN)/python -m pytest $(ARGS)
+
+test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
+	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)
 
 test-docker: $(VENV)/.dev  ## Runs the sandbox suites in containers, with a Docker daemon of its own; needs root and docker.io.
 	./scripts/test-docker $(BIN)/python $(ARGS)

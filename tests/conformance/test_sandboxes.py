@@ -732,11 +732,13 @@ async def test_what_is_available_is_told_without_starting(sandbox: Sandbox) -> N
 
 @contextlib.contextmanager
 def adopting_orphans() -> Iterator[None]:
-    """Processes that lose their parent become children of this one, where they are seen."""
+    """Processes that lose their parent become children of this one, which sees them and lays them to rest."""
     prctl = ctypes.CDLL(None).prctl
+    known = set(psutil.Process().children())
     prctl(36, 1, 0, 0, 0)
     yield
     prctl(36, 0, 0, 0, 0)
+    psutil.wait_procs([child for child in psutil.Process().children() if child not in known], timeout=5)
 
 
 def new_processes(known: set[psutil.Process]) -> list[psutil.Process]:
