@@ -87,6 +87,13 @@ def test_what_a_program_cannot_do_is_said(
     assert done.json["provenance"]["error"]["code"] == error
 
 
+@pytest.mark.parametrize("message", ["PYTHON:", "python: \n  "])
+def test_a_program_that_is_not_there_is_named(answerable: Run, sales: Path, message: str) -> None:
+    done = answerable("ask", message, "--source", str(sales), "--json")
+    assert done.code == 2
+    assert done.json["error"]["code"] == "python_empty"
+
+
 @pytest.mark.parametrize(
     ("plan", "part"),
     [
@@ -94,6 +101,8 @@ def test_what_a_program_cannot_do_is_said(
         ("steps: [{id: a, tool: sql}]", "needs `code`, or `context`"),
         ("steps: [{id: a, tool: python, code: result = b, after: [b]}]", "there is no such node"),
         ("steps: [{id: 'a-b', tool: sql, code: SELECT 1}]", "an id is a name"),
+        ("steps: [{id: a, tool: python, code: ''}]", "at least 1 character"),
+        ("steps: [{id: a, tool: sql, code: ''}]", "at least 1 character"),
         ("steps: [", "cannot be read"),
         ("[1, 2]", "plan"),
     ],

@@ -49,7 +49,7 @@ class PlanStep(Frozen):
     """Of a query; the plan's own where none is named."""
     context: str | None = None
     """What the step must give, in words, for whoever writes its program."""
-    code: str | None = None
+    code: str | None = Field(default=None, min_length=1)
     """The program; without it a model writes it from the context."""
     query: QueryPlan | None = None
     """Instead of code, for a query."""

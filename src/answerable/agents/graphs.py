@@ -77,6 +77,8 @@ def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
             "SQL and Python are given as text.", code="query_not_text", hint="A plan is given with query_type plan."
         )
     if query_type == "python":
+        if not code.strip():
+            raise UserError("There is no program.", code="python_empty", hint="Write, for example: PYTHON: result = 1")
         return _program_graph(ProgramConfig(code=code, source=source))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
