@@ -172,3 +172,20 @@ def test_what_the_data_cannot_tell_is_an_answer(answerable: Run, sales: Path, mo
     assert done.code == 0, done.out + done.err
     assert done.json["kind"] == "text"
     assert "no weather" in done.json["text"]
+
+
+def test_a_program_that_fails_goes_back_with_its_error(
+    answerable: Run, sales: Path, model: ScriptedModel, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.yaml").write_text(
+        "steps:\n"
+        "  - {id: rows, tool: sql, code: SELECT region_id FROM orders}\n"
+        "  - {id: counted, tool: python, after: [rows], context: How many rows there are.}\n"
+    )
+    programs = ["result = rows.hight", "import os", "result = rows.height"]
+    model.script([Reply.object({"code": code}) for code in programs])
+    done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales), "--json")
+    assert done.code == 0, done.out + done.err
+    assert done.json["rows"] == [[12]]
+    assert "hight" in model.requests[1].text
+    assert "`os` cannot be imported" in model.requests[2].text

@@ -6,9 +6,9 @@ It is the writer of queries, told of rows in place of tables. What fails is hand
 from answerable.agents.context import frame_text
 from answerable.agents.execution_plan import WriteConfig
 from answerable.agents.replies import WrittenSql
-from answerable.agents.runtime import Agents, Mistake
+from answerable.agents.runtime import Agents
+from answerable.agents.write_steps import produced_by
 from answerable.core.clock import Clock, today
-from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig, CombineStep
@@ -34,25 +34,12 @@ class WriteCombineStep:
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",
         }
-        produced: list[Produced] = []
 
-        async def check(reply: WrittenSql) -> None:
-            """Runs it: it can reach nothing but those rows."""
+        async def run(reply: WrittenSql) -> Produced | None:
+            """It can reach nothing but those rows."""
             if not reply.sql.strip():
-                return
-            try:
-                made = await self._combine.produce(
-                    CombineConfig(sql=reply.sql), earlier, step.context.scope, step.output
-                )
-            except (UserError, RefusedError) as error:
-                raise Mistake(" ".join(filter(None, (error.message, error.hint)))) from error
-            produced.append(made)
+                return None
+            config = CombineConfig(sql=reply.sql)
+            return await self._combine.produce(config, earlier, step.context.scope, step.output)
 
-        written = await self._agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
-        if not produced:
-            raise UserError(
-                written.cannot or "The model could not combine these rows.",
-                code="cannot_tell",
-                hint="Ask for something that this data holds.",
-            )
-        return produced[-1].model_dump(mode="json")
+        return await produced_by(self._agents, "write_sql", given, WrittenSql, step, run)

@@ -4,9 +4,10 @@ A query goes through parsing, the allow-list, the catalog and a dry run at the s
 the policy. What fails is handed back with the exact reason, at most twice; then the step fails with that reason.
 """
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from answerable.agents.context import frame_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import WriteConfig
@@ -21,6 +22,8 @@ from answerable.engine.steps.python import PythonConfig, PythonStep
 from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
 from answerable.reader.reader import Reader
 from answerable.sources.base import Source
+
+W = TypeVar("W", WrittenSql, WrittenPython)
 
 
 class Readers(Protocol):
@@ -94,27 +97,43 @@ class WritePythonStep:
             "today": self._day(config.today),
             "frames": "\n".join(frames),
         }
-        produced: list[Produced] = []
 
-        async def check(reply: WrittenPython) -> None:
-            """Runs it: what a program does wrong shows only then, and nothing outside can come of it."""
+        async def run(reply: WrittenPython) -> Produced | None:
+            """What a program does wrong shows only when it runs, and nothing outside can come of it."""
             if not reply.code.strip():
-                return
-            try:
-                ran = await self._python.produce(
-                    PythonConfig(code=reply.code), earlier, step.context.scope, step.output
-                )
-            except (UserError, RefusedError) as error:
-                raise Mistake(told(error)) from error
-            produced.append(ran)
+                return None
+            config = PythonConfig(code=reply.code)
+            return await self._python.produce(config, earlier, step.context.scope, step.output)
 
-        written = await self._agents.ask("write_python", given, WrittenPython, step.context, step.output, check=check)
-        if not produced:
-            raise _cannot(written.cannot)
-        return produced[-1].model_dump(mode="json")
+        return await produced_by(self._agents, "write_python", given, WrittenPython, step, run)
 
     def _day(self, day: date | None) -> str:
         return (day or today(self._clock)).isoformat()
+
+
+async def produced_by(
+    agents: Agents,
+    agent: str,
+    given: Mapping[str, str],
+    reply: type[W],
+    step: Step,
+    run: Callable[[W], Awaitable[Produced | None]],
+) -> Json:
+    """Runs what an agent writes to see whether it is right; what fails is handed back, the last that ran counts."""
+    produced: list[Produced] = []
+
+    async def check(written: W) -> None:
+        try:
+            made = await run(written)
+        except (UserError, RefusedError) as error:
+            raise Mistake(told(error)) from error
+        if made is not None:
+            produced.append(made)
+
+    written = await agents.ask(agent, given, reply, step.context, step.output, check=check)
+    if not produced:
+        raise _cannot(written.cannot)
+    return produced[-1].model_dump(mode="json")
 
 
 def told(error: AnswerableError) -> str:
