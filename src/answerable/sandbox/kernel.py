@@ -134,9 +134,9 @@ class KernelSandbox:
             await zygote.close()
         while self._spare:
             self._spare.pop().close()
-        if self._groups is not None:
-            self._groups.close()
-            self._groups = None
+        groups, self._groups = self._groups, None
+        if groups is not None:
+            await groups.close()
 
     def _new_groups(self) -> Groups | None:
         try:

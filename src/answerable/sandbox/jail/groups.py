@@ -3,7 +3,9 @@
 Both versions are spoken: 2 where the folder has `cgroup.controllers`, else the memory controller of 1.
 """
 
+import asyncio
 import os
+import signal
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +14,8 @@ from answerable.isolation.kernel import Unavailable
 _MB = 1 << 20
 _BEFORE_MB = 1_024
 """Until the code comes and brings its own limit."""
+_LOOKS, _LOOK_SECONDS = 500, 0.01
+"""A killed process stays in its group until the kernel has given back all of its memory."""
 
 
 class Group:
@@ -38,9 +42,15 @@ class Group:
         """Since the limit was set."""
         return self._kills() > self._kills_before
 
+    def kill(self) -> None:
+        """Whoever is still in."""
+        for pid in (self._folder / "cgroup.procs").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+
     def remove(self) -> None:
-        with suppress(OSError):  # of a process that has not quite gone; it is taken with the next start
-            self._folder.rmdir()
+        """An `OSError` as long as somebody is in."""
+        self._folder.rmdir()
 
     def _kills(self) -> int:
         name = "memory.events" if self._version == 2 else "memory.oom_control"
@@ -68,7 +78,7 @@ class Groups:
                 _delegate(self._folder)
             self.take()  # to see that it works
         except OSError as error:
-            self.close()
+            self._removed()
             raise Unavailable(f"control group {given}: {error.strerror or error}") from error
         self._free = list(self._all)
 
@@ -83,13 +93,28 @@ class Groups:
         return group
 
     def give_back(self, group: Group) -> None:
-        self._free.append(group)
+        """One of a closed family is not taken: its process ended after its successor had begun."""
+        if group in self._all:
+            self._free.append(group)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for group in self._all:
-            group.remove()
-        with suppress(OSError):
+            group.kill()
+        for _ in range(_LOOKS):
+            if self._removed():
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    def _removed(self) -> bool:
+        """Whether all are gone. What does not go is taken by the next start."""
+        try:
+            while self._all:
+                self._all[-1].remove()
+                self._all.pop()
             self._folder.rmdir()
+        except OSError:
+            return False
+        return True
 
 
 def _delegate(folder: Path) -> None:
