@@ -109,3 +109,27 @@ def test_datasets_describe_themselves(api: httpx.Client) -> None:
     [table] = api.get("/datasets/small/schema").json()["tables"]
     assert [column["name"] for column in table["columns"]] == ["id", "name", "city"]
     assert api.get("/datasets/nope/schema").status_code == 404
+
+
+def test_rows_are_filtered_and_sorted_at_the_server(api: httpx.Client) -> None:
+    run = query(api, "SELECT id, name, city FROM people")["run_id"]
+    wanted = {
+        "filters": [{"column": "city", "operator": "eq", "value": "Berlin"}],
+        "sort": [{"column": "name", "descending": True}],
+        "columns": ["name"],
+        "limit": 1,
+    }
+    reply = api.post(f"/runs/{run}/rows/query", json=wanted)
+    assert reply.json() == {
+        "columns": [{"name": "name", "type": "text"}],
+        "rows": [["Cy"]],
+        "offset": 0,
+        "row_count": 2,
+        "total_rows": 3,
+    }
+    stream = api.post(f"/runs/{run}/rows/query", json={**wanted, "format": "arrow", "offset": 1})
+    assert stream.headers["content-type"] == "application/vnd.apache.arrow.stream"
+    assert [stream.headers[name] for name in ("x-row-count", "x-total-rows", "x-row-offset")] == ["2", "3", "1"]
+    assert pl.read_ipc_stream(io.BytesIO(stream.content)).rows() == [("Ana",)]
+    wrong = api.post(f"/runs/{run}/rows/query", json={"sort": [{"column": "nope"}]})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "column_unknown")

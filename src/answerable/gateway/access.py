@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Request
 
+from answerable.answers.view import Views
 from answerable.core.context import LOCAL, Scope
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.wire import RUN_ID, THREAD_ID
@@ -13,6 +14,11 @@ from answerable.service import Service
 def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
+
+
+def _views(request: Request) -> Views:
+    views: Views = request.app.state.views
+    return views
 
 
 def _scope() -> Scope:
@@ -26,6 +32,7 @@ def _request_id(request: Request) -> str:
 
 
 ServiceOf = Annotated[Service, Depends(_service)]
+ViewsOf = Annotated[Views, Depends(_views)]
 ScopeOf = Annotated[Scope, Depends(_scope)]
 RequestId = Annotated[str, Depends(_request_id)]
 RunPath = Annotated[RunId, Path(pattern=RUN_ID)]

@@ -10,11 +10,12 @@ from fastapi.responses import FileResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.staticfiles import StaticFiles
 
+from answerable.answers.view import Views
 from answerable.app import open_service
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, datasets, runs, threads
+from answerable.gateway.routes import chat, datasets, rows, runs, threads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
@@ -34,6 +35,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
+            app.state.views = Views(settings.cache / "views")
             await service.resume_unfinished()
             yield
 
@@ -46,7 +48,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         redoc_url=None,
     )
     handle_problems(app)
-    for part in (chat, runs, threads, datasets):
+    for part in (chat, runs, rows, threads, datasets):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     app.mount("/static", StaticFiles(directory=WEB), name="static")

@@ -1,15 +1,11 @@
-"""Runs: what was done, what came of it, and the rows."""
+"""Runs: what was done, and what came of it."""
 
 from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Header, Query
-from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, Response, StreamingResponse
+from fastapi.responses import StreamingResponse
 
-from answerable.answers import frame
 from answerable.answers.answer import Answer
-from answerable.answers.export import FORMATS, Format, export
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
@@ -20,7 +16,6 @@ from answerable.gateway.wire import (
     THREAD_ID,
     Decision,
     QueryRequest,
-    RowPage,
     RunDetail,
     RunList,
     RunState,
@@ -109,47 +104,6 @@ async def approve(run_id: RunPath, body: Decision, service: ServiceOf, scope: Sc
     """Answer what a waiting run asked; it then goes on."""
     await service.decide(run_id, body.step, approved=body.approved, note=body.note, scope=scope)
     return await status(run_id, service, scope)
-
-
-@router.get(
-    "/runs/{run_id}/rows",
-    response_class=StreamingResponse,
-    response_model=RowPage,
-    responses={
-        200: {
-            "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values() if info.extension != "json"},
-            "description": "A page of rows as JSON; all rows as a file in the other formats",
-        },
-        **documented(404, 413, 422),
-    },
-)
-async def rows(
-    run_id: RunPath,
-    service: ServiceOf,
-    scope: ScopeOf,
-    format: Annotated[Format, Query(description="`json` gives a page; the others give every row as a file.")] = "json",
-    offset: Annotated[int, Query(ge=0, le=10**12)] = 0,
-    limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
-) -> Response:
-    """The rows of an answer."""
-    answer = await service.answer(run_id, scope)
-    path = await service.rows_path(answer, scope)
-    if format == "json":
-        page = await run_in_threadpool(frame.rows, path, offset, limit)
-        columns = [column.model_dump() for column in answer.columns]
-        document = {"columns": columns, "rows": page, "offset": offset, "row_count": answer.row_count}
-        return Response(orjson.dumps(document), media_type="application/json")
-    info = FORMATS[format]
-    headers = {"Content-Disposition": f'attachment; filename="{run_id}.{info.extension}"'}
-    if format == "arrow":
-        return LargeFile(path, media_type=info.media_type, headers=headers)
-    return StreamingResponse(export(path, format), media_type=info.media_type, headers=headers)
-
-
-class LargeFile(FileResponse):
-    """Sent in pieces of a megabyte: each costs a hop to a thread and back."""
-
-    chunk_size = 1 << 20
 
 
 def _summary(record: RunRecord) -> RunSummary:

@@ -1,0 +1,117 @@
+"""The rows of an answer: whole as a file, by page, and as somebody wants to look at them."""
+
+from typing import Annotated, Literal
+
+import orjson
+from fastapi import APIRouter, Query
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, Response, StreamingResponse
+from pydantic import Field
+
+from answerable.answers import frame, view
+from answerable.answers.export import FORMATS, Format, export
+from answerable.core.values import Json, OutputColumn
+from answerable.gateway.access import RunPath, ScopeOf, ServiceOf, ViewsOf
+from answerable.gateway.problems import documented
+from answerable.gateway.wire import API, RowPage, Wire
+
+router = APIRouter(prefix=API, tags=["rows"])
+
+ARROW_STREAM = "application/vnd.apache.arrow.stream"
+Offset = Annotated[int, Query(ge=0, le=10**12)]
+
+
+class RowQuery(view.Selection):
+    """Which rows, in which order, and which part of them."""
+
+    columns: tuple[str, ...] | None = Field(None, min_length=1, description="All of them when left out.")
+    offset: int = Field(0, ge=0, le=10**12)
+    limit: int = Field(1_000, ge=0, le=100_000)
+    format: Literal["json", "arrow"] = Field("json", description="`arrow` gives an IPC stream of the same values.")
+
+    @property
+    def selection(self) -> view.Selection:
+        return view.Selection(filters=self.filters, sort=self.sort, search=self.search)
+
+
+class RowView(Wire):
+    columns: list[OutputColumn]
+    rows: list[list[Json]]
+    offset: int
+    row_count: int = Field(description="Of all rows that the filters leave.")
+    total_rows: int = Field(description="Of the whole answer.")
+
+
+@router.get(
+    "/runs/{run_id}/rows",
+    response_class=StreamingResponse,
+    response_model=RowPage,
+    responses={
+        200: {
+            "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values() if info.extension != "json"},
+            "description": "A page of rows as JSON; all rows as a file in the other formats",
+        },
+        **documented(404, 413, 422),
+    },
+)
+async def rows(
+    run_id: RunPath,
+    service: ServiceOf,
+    scope: ScopeOf,
+    format: Annotated[Format, Query(description="`json` gives a page; the others give every row as a file.")] = "json",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
+) -> Response:
+    """The rows of an answer."""
+    answer = await service.answer(run_id, scope)
+    path = await service.rows_path(answer, scope)
+    if format == "json":
+        page = await run_in_threadpool(frame.rows, path, offset, limit)
+        columns = [column.model_dump() for column in answer.columns]
+        document = {"columns": columns, "rows": page, "offset": offset, "row_count": answer.row_count}
+        return Response(orjson.dumps(document), media_type="application/json")
+    info = FORMATS[format]
+    headers = {"Content-Disposition": f'attachment; filename="{run_id}.{info.extension}"'}
+    if format == "arrow":
+        return LargeFile(path, media_type=info.media_type, headers=headers)
+    return StreamingResponse(export(path, format), media_type=info.media_type, headers=headers)
+
+
+@router.post(
+    "/runs/{run_id}/rows/query",
+    response_class=Response,
+    response_model=RowView,
+    responses={
+        200: {
+            "content": {ARROW_STREAM: {"schema": {"type": "string", "format": "binary"}}},
+            "description": "Rows as JSON, or as an Arrow IPC stream whose counts are told in `X-Row-Count`,"
+            " `X-Total-Rows` and `X-Row-Offset`",
+        },
+        **documented(400, 404, 413, 422),
+    },
+)
+async def query_rows(run_id: RunPath, body: RowQuery, service: ServiceOf, scope: ScopeOf, views: ViewsOf) -> Response:
+    """A part of the rows of an answer, filtered and sorted. Changes nothing."""
+    answer = await service.answer(run_id, scope)
+    path = await service.rows_path(answer, scope)
+    chosen = await views.path(path, body.selection)
+    columns, cells = await run_in_threadpool(view.page, path, chosen, body.offset, body.limit, body.columns)
+    count = await run_in_threadpool(frame.row_count, chosen)
+    if body.format == "arrow":
+        told = {"X-Row-Count": count, "X-Total-Rows": answer.row_count, "X-Row-Offset": body.offset}
+        content = await run_in_threadpool(view.arrow_stream, cells)
+        return Response(content, media_type=ARROW_STREAM, headers={name: str(value) for name, value in told.items()})
+    document = {
+        "columns": [column.model_dump() for column in columns],
+        "rows": cells.rows(),
+        "offset": body.offset,
+        "row_count": count,
+        "total_rows": answer.row_count,
+    }
+    return Response(orjson.dumps(document), media_type="application/json")
+
+
+class LargeFile(FileResponse):
+    """Sent in pieces of a megabyte: each costs a hop to a thread and back."""
+
+    chunk_size = 1 << 20
