@@ -18,7 +18,11 @@ CATALOG = Catalog(
     tables=(
         Table(
             name="customers",
-            columns=(Column(name="id", type="integer"), Column(name="town", type="text", examples=("Ulm",))),
+            columns=(
+                Column(name="id", type="integer"),
+                Column(name="town", type="text", examples=("Ulm",), distinct_count=9, null_count=2),
+                Column(name="status", type="text", examples=("active", "gone"), distinct_count=2),
+            ),
         ),
         Table(
             name="orders",
@@ -66,7 +70,10 @@ def test_values_and_unknown_words_are_told(reader: Reader) -> None:
 def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
     found = touched(reader, "orders from Ulm")
     shared, kept = tables_text(found, share_rows=True), tables_text(found, share_rows=False)
-    assert "'Ulm'" in shared
+    assert "town text, for example 'Ulm', 2 empty" in shared
+    assert "status text, only 'active', 'gone'" in shared
+    assert "town text, 2 empty" in kept
+    assert "active" not in kept
     assert "from 1 to 9" in shared
     assert "Ulm" not in kept + values_text(found, share_rows=False)
     assert "from 1" not in kept
@@ -83,11 +90,11 @@ def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.Mon
 def test_rows_of_earlier_steps_show_three_records_only_where_shared() -> None:
     frame = FrameRef(
         artifact=ArtifactId("sha256:0"),
-        columns=(OutputColumn(name="town", type="text"),),
+        columns=(OutputColumn(name="town", type="text"), OutputColumn(name="people", type="integer")),
         row_count=5,
         byte_count=1,
-        sample=({"town": "Ulm"},),
+        sample=({"town": "Ulm", "people": None},),
     )
-    assert "Ulm" in frame_text("towns", frame, share_rows=True)
+    assert '{"town": "Ulm", "people": null}' in frame_text("towns", frame, share_rows=True)
     assert "Ulm" not in frame_text("towns", frame, share_rows=False)
     assert "5 rows" in frame_text("towns", frame, share_rows=False)

@@ -4,6 +4,7 @@ The reader's linker chooses the tables; what they point to comes along, so that 
 `share_rows: false` no value of the data goes into any of these texts.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,12 +107,22 @@ def _table(table: Table, share_rows: bool) -> str:
 def _column(column: Column, share_rows: bool) -> str:
     text = f"{column.name} {column.type}{_names(column.label, column.synonyms)}"
     text += f" in {column.unit}" if column.unit else ""
-    if share_rows and column.minimum is not None:
-        text += f", from {column.minimum} to {column.maximum}"
-    elif share_rows and column.examples:
-        text += ", for example " + ", ".join(repr(each[:_TEXT]) for each in column.examples[:_EXAMPLES])
+    text += _seen(column) if share_rows else ""
+    text += f", {column.null_count:,} empty" if column.null_count else ""
     meanings = [f"{each.value!r} is {' or '.join(each.synonyms)}" for each in column.value_names]
     return text + (f"; {', '.join(meanings)}" if meanings and share_rows else "") + _note(column.description)
+
+
+def _seen(column: Column) -> str:
+    """The range of a column, all its values where they are few, or some of them."""
+    if column.minimum is not None:
+        return f", from {column.minimum} to {column.maximum}"
+    if not column.examples:
+        return ""
+    shown = [repr(each[:_TEXT]) for each in column.examples]
+    if column.distinct_count is not None and column.distinct_count <= len(shown):
+        return f", only {', '.join(shown)}"
+    return f", for example {', '.join(shown[:_EXAMPLES])}"
 
 
 def _names(label: str | None, synonyms: Sequence[str]) -> str:
@@ -149,7 +160,12 @@ def frame_text(name: str, frame: FrameRef, *, share_rows: bool) -> str:
 
 
 def _record(record: Json) -> str:
-    return ", ".join(f"{name}={str(value)[:_TEXT]!r}" for name, value in record.items())
+    """As JSON, so that numbers, texts and absent values can be told apart."""
+    return json.dumps({name: shortened(value) for name, value in record.items()}, ensure_ascii=False, default=str)
+
+
+def shortened(value: Json) -> Json:
+    return f"{value[:_TEXT]}…" if isinstance(value, str) and len(value) > _TEXT else value
 
 
 def earlier_text(before: Conversation) -> str:
