@@ -3,14 +3,12 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from answerable.agents.advice_steps import CriticStep, FormatStep
+from answerable.agents.means import ModelMeans
 from answerable.agents.minds import Minds
+from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
-from answerable.agents.react_step import ReactStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents, Models
-from answerable.agents.write_combine import WriteCombineStep
-from answerable.agents.write_steps import WritePythonStep, WriteSqlStep
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
@@ -49,40 +47,27 @@ async def open_service(
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
-    reader = ReaderMind(sources, clock)
-    config = settings.models_config
-    agents = Agents(lambda: _models(config, store, clock), available=bool(config.named()))
-    mind = Minds(reader, agents, sources, share_rows=settings.share_rows)
-    sql = SqlStep(sources, store.artifacts, limits)
     sandboxes = Sandboxes(settings.sandbox_options)
-    combine = CombineStep(query_frames, store.artifacts, limits)
     apis = Apis(settings.apis, clock, settings.sandbox_seconds)
-    python = PythonStep(sandboxes, store.artifacts, settings.sandbox_limits, apis)
-    kinds: dict[str, StepKind] = {
-        "understand": UnderstandStep(mind, store.threads, store.capsules, settings.history_window),
-        "subgraph": SubgraphStep(),
-        "sql": sql,
-        "combine": combine,
-        "python": python,
-        "write_sql": WriteSqlStep(agents, sources, reader, sql, share_rows=settings.share_rows),
-        "write_combine": WriteCombineStep(agents, combine, clock, share_rows=settings.share_rows),
-        "write_python": WritePythonStep(agents, python, clock, share_rows=settings.share_rows),
-        "react": ReactStep(agents, sources, reader, sql, python, store.capsules, share_rows=settings.share_rows),
-        "critic": CriticStep(agents, sources, reader, sql, store.artifacts, share_rows=settings.share_rows),
-        "format": FormatStep(agents, store.artifacts, share_rows=settings.share_rows),
-        "given": GivenStep(),
-        "program": ProgramStep(sources, store.capsules, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, clock),
-    }
-    engine = Engine(kinds, store.events, clock)
+    means = ModelMeans(
+        agents=_agents(settings.models_config, store, clock),
+        mind=ReaderMind(sources, clock),
+        sources=sources,
+        sql=SqlStep(sources, store.artifacts, limits),
+        combine=CombineStep(query_frames, store.artifacts, limits),
+        python=PythonStep(sandboxes, store.artifacts, settings.sandbox_limits, apis),
+        store=store,
+        clock=clock,
+        share_rows=settings.share_rows,
+    )
     service = Service(
         store=store,
-        engine=engine,
+        engine=Engine(_kinds(means, apis, settings.history_window), store.events, clock),
         sources=sources,
-        sql=sql,
-        combine=combine,
-        python=python,
-        mind=reader,
+        sql=means.sql,
+        combine=means.combine,
+        python=means.python,
+        mind=means.mind,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,
@@ -93,10 +78,29 @@ async def open_service(
         await service.close()
         await sandboxes.close()
         await apis.close()
-        await agents.close()
+        await means.agents.close()
 
 
-def _models(config: ModelsConfig, store: Store, clock: Clock) -> Models:
-    from answerable.models.gateway import Models  # brings the clients of providers, which only models need
+def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, StepKind]:
+    """Every kind of step that a graph can have."""
+    store = means.store
+    return {
+        "understand": UnderstandStep(Minds(means), store.threads, store.capsules, history_window),
+        "subgraph": SubgraphStep(),
+        "sql": means.sql,
+        "combine": means.combine,
+        "python": means.python,
+        "given": GivenStep(),
+        "program": ProgramStep(means.sources, store.capsules, apis.names),
+        "present": PresentStep(store.artifacts, store.capsules, store.events, means.clock),
+        **model_kinds(means),
+    }
 
-    return Models(config, store.budgets, clock=clock)
+
+def _agents(config: ModelsConfig, store: Store, clock: Clock) -> Agents:
+    def models() -> Models:
+        from answerable.models.gateway import Models  # brings the clients of providers, which only models need
+
+        return Models(config, store.budgets, clock=clock)
+
+    return Agents(models, available=bool(config.named()))

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answerable.agents.context import tables_text, touched
+from answerable.agents.execution_plan import AdviceConfig
+from answerable.agents.means import ModelMeans
 from answerable.agents.replies import Checks, Verification, Wording
-from answerable.agents.runtime import Agents
-from answerable.agents.write_steps import Readers, checked_sql
+from answerable.agents.write_steps import checked_sql
 from answerable.core.errors import LimitError, RefusedError, UserError
-from answerable.core.values import Frozen, Json
+from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.present import Advice
-from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
+from answerable.engine.steps.produced import Produced, produced_before
+from answerable.engine.steps.sql import SqlConfig
 from answerable.store.base import Artifacts
 
 _SHOWN = 30
@@ -24,52 +25,34 @@ _SHOWN = 30
 _TOLERANCE = 1e-6
 
 
-class AdviceConfig(Frozen):
-    question: str
-    source: str
-
-
 class CriticStep:
-    def __init__(
-        self,
-        agents: Agents,
-        sources: Sources,
-        readers: Readers,
-        sql: SqlStep,
-        artifacts: Artifacts,
-        *,
-        share_rows: bool,
-    ) -> None:
-        self._agents = agents
-        self._sources = sources
-        self._readers = readers
-        self._sql = sql
-        self._artifacts = artifacts
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
-        source = await self._sources.get(config.source)
-        reader = await self._readers.reader(source)
+        means = self._means
+        source = await means.sources.get(config.source)
+        reader = await means.mind.reader(source)
         given = {
             "question": config.question,
             "program": produced.code,
-            "rows": await _rows_text(produced, self._artifacts, step, share_rows=self._share_rows),
+            "rows": await _rows_text(produced, means.store.artifacts, step, share_rows=means.share_rows),
             "dialect": source.dialect,
-            "tables": tables_text(touched(reader, config.question), share_rows=self._share_rows),
+            "tables": tables_text(touched(reader, config.question), share_rows=means.share_rows),
         }
 
         async def check(reply: Checks) -> None:
             for verification in reply.checks:
                 await checked_sql(verification.sql, source)
 
-        reply = await self._agents.ask("critic", given, Checks, step.context, step.output, check=check)
+        reply = await means.agents.ask("critic", given, Checks, step.context, step.output, check=check)
         held = [await self._held(each, config.source, step) for each in reply.checks]
         return _verdict(reply, held).model_dump(mode="json")
 
     async def _held(self, verification: Verification, source: str, step: Step) -> "Held":
         try:
-            result = await self._sql.query(SqlConfig(source=source, sql=verification.sql), step.context.scope)
+            result = await self._means.sql.query(SqlConfig(source=source, sql=verification.sql), step.context.scope)
         except (UserError, RefusedError, LimitError):
             return Held(verification, None)
         value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
@@ -113,24 +96,23 @@ def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
 
 
 class FormatStep:
-    def __init__(self, agents: Agents, artifacts: Artifacts, *, share_rows: bool) -> None:
-        self._agents = agents
-        self._artifacts = artifacts
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
-        if not self._share_rows or not produced.frame.row_count:
+        means = self._means
+        if not means.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
-        rows = await _rows_text(produced, self._artifacts, step, share_rows=True)
+        rows = await _rows_text(produced, means.store.artifacts, step, share_rows=True)
         given = {"question": config.question, "rows": rows}
-        reply = await self._agents.ask("format", given, Wording, step.context, step.output)
+        reply = await means.agents.ask("format", given, Wording, step.context, step.output)
         return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
 
 
 def _last(step: Step) -> Produced:
-    [output] = [output for output in step.inputs.values() if output]
-    return Produced.model_validate(output)
+    [produced] = produced_before(step.inputs).values()
+    return produced
 
 
 async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, share_rows: bool) -> str:

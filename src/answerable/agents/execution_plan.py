@@ -41,6 +41,13 @@ class WriteConfig(Frozen):
     today: date | None = None
 
 
+class AdviceConfig(Frozen):
+    """What a model needs to look at an answer before it is shown."""
+
+    question: str
+    source: str
+
+
 class PlanStep(Frozen):
     id: str
     """Under this name later programs find its rows."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from answerable.agents.execution_plan import plan_graph, read_plan
+from answerable.agents.execution_plan import ExecutionPlan, plan_graph, read_plan
 from answerable.agents.programs import ProgramConfig
 from answerable.answers.answer import Binding, Choice
 from answerable.core.errors import UserError
@@ -55,6 +55,15 @@ def text_graph(question: str, text: str, *, mind: str) -> Graph:
     """Nothing to run: an answer in words."""
     presentation = Presentation(question=question, mind=mind, text=text)
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+
+
+def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
+    """Nothing to run: the plan itself, as text that can be edited and run."""
+    import yaml
+
+    document = plan.model_dump(mode="json", exclude_none=True)
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
+    return text_graph(plan.question, text, mind=mind)
 
 
 def react_graph(question: Question) -> Graph:

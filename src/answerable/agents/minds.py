@@ -3,132 +3,49 @@
 Whatever either of them decides becomes a graph, so that everything after this knows no difference.
 """
 
-import yaml
-
-from answerable.agents.advice_steps import AdviceConfig
-from answerable.agents.context import earlier_text
-from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.graphs import clarify_graph, react_graph, text_graph
-from answerable.agents.reader_mind import ReaderMind, chosen_reading
-from answerable.agents.replies import Planned
-from answerable.agents.runtime import Agents, Mistake
-from answerable.agents.several import by_label, reading_plan
-from answerable.agents.told import told_of_sources
-from answerable.answers.answer import Choice
+from answerable.agents.graphs import react_graph, shown_graph
+from answerable.agents.means import ModelMeans
+from answerable.agents.reader_mind import chosen_reading
+from answerable.agents.several import reading_plan
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, OperatorError, UserError
-from answerable.core.ids import NodeId
-from answerable.engine.graph import Graph
-from answerable.engine.steps.present import MODEL, Presentation
-from answerable.engine.steps.sql import Sources
+from answerable.core.errors import OperatorError, UserError
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
-from answerable.reader.reading import Read, Reading, Reply, Unsure
-
-SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
+from answerable.reader.reading import Read
 
 
 class Minds:
-    def __init__(self, reader: ReaderMind, agents: Agents, sources: Sources, *, share_rows: bool) -> None:
-        self._reader = reader
-        self._agents = agents
-        self._sources = sources
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def understand(
         self, question: Question, context: RunContext, before: Conversation, tell: Tell
     ) -> Understanding:
-        if question.mode != "auto" and not self._agents.available:
+        mind, has_model = self._means.mind, self._means.agents.available
+        if question.mode != "auto" and not has_model:
             raise OperatorError(
                 f"The mode {question.mode} needs a language model.",
                 code="model_missing",
                 hint="Set ANSWERABLE_MODEL=provider:name; see docs/agents.md.",
             )
         chosen = chosen_reading(question, before.last)
-        if (not self._agents.available and not question.plan_only) or (chosen is not None and chosen.plan is not None):
-            return await self._reader.understand(question, context, before, tell)
+        if (not has_model and not question.plan_only) or (chosen is not None and chosen.plan is not None):
+            return await mind.understand(question, context, before, tell)
         if chosen is not None:
             question = question.model_copy(update={"text": chosen.label, "choice": None})
         if question.mode == "react":
             _refuse_several(question)
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
-        reply = await self._reader.reply(question, before)
-        if not self._agents.available and not isinstance(reply, Read):
-            return await self._reader.understand(question, context, before, tell)
+        reply = await mind.reply(question, before)
+        if not has_model and not isinstance(reply, Read):
+            return await mind.understand(question, context, before, tell)
         if question.mode == "auto" and isinstance(reply, Read):
             if question.plan_only:
-                return _shown(reading_plan(question, reply.best, await self._reader.merged(question)), "reader")
-            return await self._reader.understanding(question, reply)
-        return await self._planned(question, context, before, reply, tell)
+                plan = reading_plan(question, reply.best, await mind.merged(question))
+                return Understanding(graph=shown_graph(plan, mind="reader").model_dump(mode="json"))
+            return await mind.understanding(question, reply)
+        from answerable.agents.planner import Planner  # brings what tells a model of the data
 
-    async def _planned(
-        self, question: Question, context: RunContext, before: Conversation, reply: Reply, tell: Tell
-    ) -> Understanding:
-        best = _best(reply)
-        planned = await self._plan(question, context, before, best, tell)
-        if planned.explore and question.mode == "auto":
-            return Understanding(graph=react_graph(question).model_dump(mode="json"))
-        if not planned.steps:
-            return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
-        if question.plan_only:
-            return _shown(execution_plan(question, planned), MODEL)
-        second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
-        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, second)
-        return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
-
-    async def _second(self, question: Question, best: Reading) -> PlanStep | None:
-        """The reader's own query, where it is a single one."""
-        steps = reading_plan(question, best, await self._reader.merged(question)).steps
-        return steps[0] if len(steps) == 1 else None
-
-    async def _plan(
-        self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
-    ) -> Planned:
-        reader = await self._reader.reader(await self._reader.asked(question))
-        tables, values = await told_of_sources(question, self._reader, self._sources, share_rows=self._share_rows)
-        given = {
-            "question": question.text,
-            "today": (question.today or reader.today()).isoformat(),
-            "sources": tables,
-            "values": values,
-            "earlier": earlier_text(before),
-            "reading": best.sentence if best is not None else "",
-        }
-
-        async def check(planned: Planned) -> None:
-            """A plan that cannot become a graph is handed back."""
-            if planned.explore and question.sources:
-                raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
-            if not planned.steps:
-                return
-            names = by_label(question)
-            known = {None, *names} if len(names) == 1 else set(names)
-            wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
-            if wrong is not None:
-                raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
-            try:
-                plan_graph(execution_plan(question, planned), question.source)
-            except (AnswerableError, ValueError) as error:
-                raise Mistake(str(error)) from error
-
-        return await self._agents.ask("plan", given, Planned, context, tell, check=check)
-
-
-def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
-    steps = tuple(
-        PlanStep(
-            id=step.id,
-            tool=step.tool,
-            source=by_label(question).get(step.source or "") if step.tool == "sql" else None,
-            context=step.context,
-            after=tuple(step.after),
-            critical=step.critical,
-            reasoning=step.reasoning or None,
-        )
-        for step in planned.steps
-    )
-    return ExecutionPlan(
-        question=question.text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
-    )
+        return await Planner(self._means).understand(question, context, before, reply, tell)
 
 
 def _refuse_several(question: Question) -> None:
@@ -138,55 +55,3 @@ def _refuse_several(question: Question) -> None:
             code="sources_several",
             hint="Name one source, or use the mode plan.",
         )
-
-
-def _best(reply: Reply) -> Reading | None:
-    if isinstance(reply, Read):
-        return reply.best
-    return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
-
-
-def _asked_back(question: Question, planned: Planned) -> Graph:
-    if planned.ask:
-        choices = tuple(Choice(id=number, label=label) for number, label in enumerate(planned.ask, 1))
-        return clarify_graph(question.text, "This can be read in more than one way. Which do you mean?", choices)
-    missing = planned.cannot or "the question could not be planned."
-    return text_graph(question.text, f"This data cannot tell: {missing}", mind=MODEL)
-
-
-def _shown(plan: ExecutionPlan, mind: str) -> Understanding:
-    """The plan as text that can be edited and run again."""
-    document = plan.model_dump(mode="json", exclude_none=True)
-    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
-    graph = text_graph(plan.question, text, mind=mind)
-    return Understanding(graph=graph.model_dump(mode="json"))
-
-
-def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:
-    """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
-
-    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks,
-    each a query at the one source that was asked.
-    """
-    answering = plan.answer or plan.steps[-1].id
-    asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
-    advisers = (FORMAT, CRITIC) if opinion is None and len(asked) == 1 else (FORMAT,)
-    presentation = Presentation(
-        question=plan.question,
-        mind=MODEL,
-        understood=understood or None,
-        second_opinion=SECOND if opinion is not None else None,
-        advice=advisers,
-    )
-    document = plan_graph(plan, source, presentation).model_dump(mode="json")
-    config = AdviceConfig(question=plan.question, source=asked[0] if asked else source).model_dump(mode="json")
-    beside = [
-        {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
-        for adviser in advisers
-    ]
-    if opinion is not None and opinion.query is not None:
-        query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
-        beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
-    document["nodes"][-1:-1] = beside
-    document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
-    return Graph.parse(document)

@@ -9,9 +9,10 @@ from typing import Any
 from answerable.agents.context import earlier_text, frame_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import ANSWER
 from answerable.agents.graphs import clarify_graph, text_graph
+from answerable.agents.means import ModelMeans
 from answerable.agents.replies import Explored
-from answerable.agents.runtime import Agents, Mistake
-from answerable.agents.write_steps import Readers, told
+from answerable.agents.runtime import Mistake
+from answerable.agents.write_steps import told
 from answerable.answers.answer import Choice
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
@@ -20,50 +21,34 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.python import PythonConfig, PythonStep
-from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
+from answerable.engine.steps.python import PythonConfig
+from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.query.merged import short_name
 from answerable.query.plan import QueryPlan
-from answerable.store.base import Capsules
 
 MOST_LOOKS = 12
 
 
 class ReactStep:
-    def __init__(
-        self,
-        agents: Agents,
-        sources: Sources,
-        readers: Readers,
-        sql: SqlStep,
-        python: PythonStep,
-        capsules: Capsules,
-        *,
-        share_rows: bool,
-    ) -> None:
-        self._agents = agents
-        self._sources = sources
-        self._readers = readers
-        self._sql = sql
-        self._python = python
-        self._capsules = capsules
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
-        reader = await self._readers.reader(await self._sources.get(question.source))
+        means = self._means
+        reader = await means.mind.reader(await means.sources.get(question.source))
         found = touched(reader, question.text)
-        looks = _Looks(step, question, self._sql, self._python, share_rows=self._share_rows)
-        schema = tables_text(found, share_rows=self._share_rows)
+        looks = _Looks(step, question, means)
+        schema = tables_text(found, share_rows=means.share_rows)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
             "datasets": f"source {short_name(question.source)}, with the tables {', '.join(found.tables)}",
-            "values": values_text(found, share_rows=self._share_rows),
+            "values": values_text(found, share_rows=means.share_rows),
             "earlier": earlier_text(await self._before(step)),
         }
-        reply = await self._agents.ask(
+        reply = await means.agents.ask(
             "react", given, Explored, step.context, step.output, tools=looks.tools(schema), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
@@ -71,19 +56,17 @@ class ReactStep:
 
     async def _before(self, step: Step) -> Conversation:
         thread = step.context.thread
-        last = await self._capsules.latest(step.context.scope, thread) if thread is not None else None
+        last = await self._means.store.capsules.latest(step.context.scope, thread) if thread is not None else None
         return Conversation(last=last.body if last else None)
 
 
 class _Looks:
     """What was looked at so far, by name."""
 
-    def __init__(self, step: Step, question: Question, sql: SqlStep, python: PythonStep, *, share_rows: bool) -> None:
+    def __init__(self, step: Step, question: Question, means: ModelMeans) -> None:
         self._step = step
         self._question = question
-        self._sql = sql
-        self._python = python
-        self._share_rows = share_rows
+        self._means = means
         self.produced: dict[NodeId, Produced] = {}
         self.asked: tuple[str, tuple[str, ...]] | None = None
 
@@ -147,18 +130,20 @@ class _Looks:
         except (AnswerableError, ValueError) as error:
             return f"It failed: {told(error) if isinstance(error, AnswerableError) else error}"
         self.produced[NodeId(name)] = produced
-        return frame_text(name, produced.frame, share_rows=self._share_rows)
+        return frame_text(name, produced.frame, share_rows=self._means.share_rows)
 
     async def _query(self, config: SqlConfig) -> Produced:
         step = self._step
-        return await self._sql.query(config, step.context.scope, lambda code: step.output("code", code))
+        return await self._means.sql.query(config, step.context.scope, lambda code: step.output("code", code))
 
     async def _program(self, code: str, inputs: list[str]) -> Produced:
         unknown = [name for name in inputs if name not in self.produced]
         if unknown:
             raise UserError(f"There is no look named {unknown[0]!r}.")
         earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
-        return await self._python.produce(PythonConfig(code=code), earlier, self._step.context.scope, self._step.output)
+        return await self._means.python.produce(
+            PythonConfig(code=code), earlier, self._step.context.scope, self._step.output
+        )
 
 
 def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:

@@ -2,12 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from answerable.agents.folder import BUILTIN, AgentFolder, load_agent
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, LimitError
 from answerable.core.values import Json
@@ -18,6 +16,8 @@ from answerable.models.tokens import likely
 if TYPE_CHECKING:
     from pydantic_ai import Agent
     from pydantic_ai.models import Model
+
+    from answerable.agents.folder import AgentFolder
 
 T = TypeVar("T", bound=BaseModel)
 Tell = Callable[[str, Json], None]
@@ -42,12 +42,11 @@ class Models(Protocol):
 
 
 class Agents:
-    def __init__(self, open_models: Callable[[], Models], *, available: bool, folder: Path = BUILTIN) -> None:
+    def __init__(self, open_models: Callable[[], Models], *, available: bool) -> None:
         """Models are opened when the first agent is asked: most questions need none."""
         self._models = cache(open_models)
         self.available = available
         """Whether there is a model at all."""
-        self._folder = folder
 
     async def close(self) -> None:
         if self._models.cache_info().currsize:
@@ -65,7 +64,9 @@ class Agents:
         check: Check | None = None,
     ) -> T:
         """The typed reply of a builtin agent. Failures of the model arrive as errors of `core/errors.py`."""
-        folder = load_agent(self._folder / name)
+        from answerable.agents.folder import BUILTIN, load_agent
+
+        folder = load_agent(BUILTIN / name)
         message = folder.written(given)
         tell("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
         agent = self._agent(folder, reply, context, tell, tools)
@@ -79,7 +80,7 @@ class Agents:
 
     def _agent(
         self,
-        folder: AgentFolder,
+        folder: "AgentFolder",
         reply: type[T],
         context: RunContext,
         tell: Tell,

@@ -3,26 +3,23 @@
 from dataclasses import replace
 
 from answerable.agents.context import TABLE_TOKENS, links_text, tables_text, touched, values_text
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.means import ModelMeans
 from answerable.agents.several import by_label
-from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Question
 
 
-async def told_of_sources(
-    question: Question, mind: ReaderMind, sources: Sources, *, share_rows: bool
-) -> tuple[str, str]:
+async def told_of_sources(question: Question, means: ModelMeans) -> tuple[str, str]:
     """The tables of every source that the question is about, and what its words may mean in them.
 
     A word is unknown only if no source knows it."""
-    labels = by_label(question)
-    found = [touched(await mind.reader(await sources.get(name)), question.text) for name in labels.values()]
+    labels, share_rows = by_label(question), means.share_rows
+    found = [touched(await means.mind.reader(await means.sources.get(name)), question.text) for name in labels.values()]
     room = TABLE_TOKENS // len(found)
     tables = [
         f"source {label}\n{tables_text(each, share_rows=share_rows, room=room)}"
         for label, each in zip(labels, found, strict=True)
     ]
-    merged = await mind.merged(question)
+    merged = await means.mind.merged(question)
     if merged is not None:
         tables.append(links_text(merged, {source: label for label, source in labels.items()}))
     unknown = tuple(word for word in found[0].unknown if all(word in each.unknown for each in found))

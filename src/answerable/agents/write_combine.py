@@ -5,32 +5,29 @@ It is the writer of queries, told of rows in place of tables. What fails is hand
 
 from answerable.agents.context import frame_text
 from answerable.agents.execution_plan import WriteConfig
+from answerable.agents.means import ModelMeans
 from answerable.agents.replies import WrittenSql
-from answerable.agents.runtime import Agents
 from answerable.agents.write_steps import produced_by
-from answerable.core.clock import Clock, today
+from answerable.core.clock import today
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.combine import CombineConfig, CombineStep
-from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.combine import CombineConfig
+from answerable.engine.steps.produced import Produced, produced_before
 
 
 class WriteCombineStep:
-    def __init__(self, agents: Agents, combine: CombineStep, clock: Clock, *, share_rows: bool) -> None:
-        self._agents = agents
-        self._combine = combine
-        self._clock = clock
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
-        frames = [frame_text(name, each.frame, share_rows=self._share_rows) for name, each in earlier.items()]
+        means, earlier = self._means, produced_before(step.inputs)
+        frames = [frame_text(name, each.frame, share_rows=means.share_rows) for name, each in earlier.items()]
         given = {
             "question": config.question,
             "task": config.task,
             "dialect": "duckdb",
-            "today": (config.today or today(self._clock)).isoformat(),
+            "today": (config.today or today(means.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",
         }
@@ -40,6 +37,6 @@ class WriteCombineStep:
             if not reply.sql.strip():
                 return None
             config = CombineConfig(sql=reply.sql)
-            return await self._combine.produce(config, earlier, step.context.scope, step.output)
+            return await means.combine.produce(config, earlier, step.context.scope, step.output)
 
-        return await produced_by(self._agents, "write_sql", given, WrittenSql, step, run)
+        return await produced_by(means.agents, "write_sql", given, WrittenSql, step, run)

@@ -6,68 +6,58 @@ the policy. What fails is handed back with the exact reason, at most twice; then
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import date
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from answerable.agents.context import frame_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import WriteConfig
+from answerable.agents.means import ModelMeans
 from answerable.agents.replies import WrittenPython, WrittenSql
 from answerable.agents.runtime import Agents, Mistake
-from answerable.core.clock import Clock, today
+from answerable.core.clock import today
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.python import PythonConfig, PythonStep
-from answerable.engine.steps.sql import Sources, SqlConfig, SqlStep
-from answerable.reader.reader import Reader
+from answerable.engine.steps.produced import Produced, produced_before
+from answerable.engine.steps.python import PythonConfig
+from answerable.engine.steps.sql import SqlConfig
 from answerable.sources.base import Source
 
 W = TypeVar("W", WrittenSql, WrittenPython)
 
 
-class Readers(Protocol):
-    """Knows the reader of each source: its linker chooses what a model is told."""
-
-    async def reader(self, source: Source) -> Reader: ...
-
-
 class WriteSqlStep:
-    def __init__(self, agents: Agents, sources: Sources, readers: Readers, sql: SqlStep, *, share_rows: bool) -> None:
-        self._agents = agents
-        self._sources = sources
-        self._readers = readers
-        self._sql = sql
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        source = await self._sources.get(config.source)
+        source = await self._means.sources.get(config.source)
         written = await self._written(step, config, source)
         if not written.sql.strip():
             raise _cannot(written.cannot)
-        produced = await self._sql.query(
+        produced = await self._means.sql.query(
             SqlConfig(source=config.source, sql=written.sql), step.context.scope, lambda code: step.output("code", code)
         )
         return produced.model_dump(mode="json")
 
     async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
-        reader = await self._readers.reader(source)
+        means = self._means
+        reader = await means.mind.reader(source)
         found = touched(reader, f"{config.question} {config.task}")
         given = {
             "question": config.question,
             "task": config.task,
             "dialect": source.dialect,
             "today": (config.today or reader.today()).isoformat(),
-            "tables": tables_text(found, share_rows=self._share_rows),
-            "values": values_text(replace(found, unknown=()), share_rows=self._share_rows),
+            "tables": tables_text(found, share_rows=means.share_rows),
+            "values": values_text(replace(found, unknown=()), share_rows=means.share_rows),
         }
 
         async def check(reply: WrittenSql) -> None:
             if reply.sql.strip():
                 await checked_sql(reply.sql, source)
 
-        return await self._agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
+        return await means.agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
 
 
 async def checked_sql(sql: str, source: Source) -> None:
@@ -81,20 +71,17 @@ async def checked_sql(sql: str, source: Source) -> None:
 
 
 class WritePythonStep:
-    def __init__(self, agents: Agents, python: PythonStep, clock: Clock, *, share_rows: bool) -> None:
-        self._agents = agents
-        self._python = python
-        self._clock = clock
-        self._share_rows = share_rows
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
-        frames = [frame_text(name, each.frame, share_rows=self._share_rows) for name, each in earlier.items()]
+        means, earlier = self._means, produced_before(step.inputs)
+        frames = [frame_text(name, each.frame, share_rows=means.share_rows) for name, each in earlier.items()]
         given = {
             "question": config.question,
             "task": config.task,
-            "today": self._day(config.today),
+            "today": (config.today or today(means.clock)).isoformat(),
             "frames": "\n".join(frames),
         }
 
@@ -103,12 +90,9 @@ class WritePythonStep:
             if not reply.code.strip():
                 return None
             config = PythonConfig(code=reply.code)
-            return await self._python.produce(config, earlier, step.context.scope, step.output)
+            return await means.python.produce(config, earlier, step.context.scope, step.output)
 
-        return await produced_by(self._agents, "write_python", given, WrittenPython, step, run)
-
-    def _day(self, day: date | None) -> str:
-        return (day or today(self._clock)).isoformat()
+        return await produced_by(means.agents, "write_python", given, WrittenPython, step, run)
 
 
 async def produced_by(

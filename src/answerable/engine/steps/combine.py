@@ -18,7 +18,7 @@ from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.kept import kept
-from answerable.engine.steps.produced import Produced, oldest
+from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.engine.steps.python import Tell
 from answerable.sources.base import Limits, Result
 from answerable.sources.fingerprints import digest
@@ -43,7 +43,7 @@ class CombineStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(CombineConfig)
-        earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
+        earlier = produced_before(step.inputs)
         produced = await self.produce(config, earlier, step.context.scope, step.output)
         return produced.model_dump(mode="json")
 

@@ -14,7 +14,7 @@ from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Ste
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced, oldest
+from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules, Events
 
@@ -78,7 +78,7 @@ class PresentStep:
         beside = presentation.advice
         advice = [Advice.model_validate(step.inputs[node]) for node in beside if step.inputs.get(node)]
         outputs = {node: output for node, output in step.inputs.items() if node not in beside}
-        results = {node: Produced.model_validate(output) for node, output in outputs.items() if output}
+        results = produced_before(outputs)
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
         wanted = [node for node in outputs if node != presentation.second_opinion]
         presentation = _with_missing(presentation, [node for node in wanted if node not in results])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
-from answerable.core.ids import ArtifactId
+from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 
 
@@ -28,6 +28,11 @@ class Produced(Frozen):
     """The API that a program could read; what it gave cannot be had again."""
     chart: Json = None
     """A vega-lite specification that the program made, over data named `rows`."""
+
+
+def produced_before(inputs: Mapping[NodeId, Json]) -> dict[NodeId, Produced]:
+    """What the steps before one gave, by their ids; those that failed or were not taken gave nothing."""
+    return {node: Produced.model_validate(output) for node, output in inputs.items() if output}
 
 
 def oldest(produced: Iterable[Produced]) -> datetime | None:

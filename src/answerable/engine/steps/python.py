@@ -17,7 +17,7 @@ from answerable.core.errors import AnswerableError, GraphError, LimitError, Refu
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced, oldest
+from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
 from answerable.store.base import Artifacts
 
@@ -75,7 +75,7 @@ class PythonStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(PythonConfig)
-        earlier = {name: Produced.model_validate(output) for name, output in step.inputs.items() if output}
+        earlier = produced_before(step.inputs)
         produced = await self.produce(config, earlier, step.context.scope, step.output)
         return produced.model_dump(mode="json")
 

@@ -1,0 +1,26 @@
+"""What the steps of language models work with."""
+
+from dataclasses import dataclass
+
+from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.runtime import Agents
+from answerable.core.clock import Clock
+from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.sql import Sources, SqlStep
+from answerable.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMeans:
+    agents: Agents
+    mind: ReaderMind
+    """Reads without a model; what it links of a question is what a model is told of the data."""
+    sources: Sources
+    sql: SqlStep
+    combine: CombineStep
+    python: PythonStep
+    store: Store
+    clock: Clock
+    share_rows: bool
+    """Whether values of the data may be sent to a model."""

@@ -1,0 +1,40 @@
+"""The step kinds in which a language model takes part. Each is loaded when the first node of its kind runs."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import cast
+
+from answerable.agents.means import ModelMeans
+from answerable.core.values import Json
+from answerable.engine.steps.base import Step, StepKind
+
+_KINDS = {
+    "write_sql": ("write_steps", "WriteSqlStep"),
+    "write_combine": ("write_combine", "WriteCombineStep"),
+    "write_python": ("write_steps", "WritePythonStep"),
+    "react": ("react_step", "ReactStep"),
+    "critic": ("advice_steps", "CriticStep"),
+    "format": ("advice_steps", "FormatStep"),
+}
+
+
+def model_kinds(means: ModelMeans) -> Mapping[str, StepKind]:
+    return {kind: _Late(module, name, means) for kind, (module, name) in _KINDS.items()}
+
+
+class _Late:
+    """Most runs ask no model, and what tells a model of the data is slow to load."""
+
+    def __init__(self, module: str, name: str, means: ModelMeans) -> None:
+        self._module = module
+        self._name = name
+        self._means = means
+
+    async def run(self, step: Step) -> Json:
+        return await self._kind.run(step)
+
+    @cached_property
+    def _kind(self) -> StepKind:
+        made = getattr(import_module(f"answerable.agents.{self._module}"), self._name)
+        return cast(StepKind, made(self._means))

@@ -1,0 +1,140 @@
+"""A model plans: the steps, what each must give, and beside them what makes their answer surer."""
+
+from answerable.agents.context import earlier_text
+from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, plan_graph
+from answerable.agents.graphs import clarify_graph, react_graph, shown_graph, text_graph
+from answerable.agents.means import ModelMeans
+from answerable.agents.replies import Planned
+from answerable.agents.runtime import Mistake
+from answerable.agents.several import by_label, reading_plan
+from answerable.agents.told import told_of_sources
+from answerable.answers.answer import Choice
+from answerable.core.context import RunContext
+from answerable.core.errors import AnswerableError
+from answerable.core.ids import NodeId
+from answerable.engine.graph import Graph
+from answerable.engine.steps.present import MODEL, Presentation
+from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
+from answerable.reader.reading import Read, Reading, Reply, Unsure
+
+SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
+
+
+class Planner:
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
+
+    async def understand(
+        self, question: Question, context: RunContext, before: Conversation, reply: Reply, tell: Tell
+    ) -> Understanding:
+        best = _best(reply)
+        planned = await self._plan(question, context, before, best, tell)
+        if planned.explore and question.mode == "auto":
+            return Understanding(graph=react_graph(question).model_dump(mode="json"))
+        if not planned.steps:
+            return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
+        if question.plan_only:
+            shown = shown_graph(execution_plan(question, planned), mind=MODEL)
+            return Understanding(graph=shown.model_dump(mode="json"))
+        second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
+        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, second)
+        return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
+
+    async def _second(self, question: Question, best: Reading) -> PlanStep | None:
+        """The reader's own query, where it is a single one."""
+        steps = reading_plan(question, best, await self._means.mind.merged(question)).steps
+        return steps[0] if len(steps) == 1 else None
+
+    async def _plan(
+        self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
+    ) -> Planned:
+        reader = await self._means.mind.reader(await self._means.mind.asked(question))
+        tables, values = await told_of_sources(question, self._means)
+        given = {
+            "question": question.text,
+            "today": (question.today or reader.today()).isoformat(),
+            "sources": tables,
+            "values": values,
+            "earlier": earlier_text(before),
+            "reading": best.sentence if best is not None else "",
+        }
+
+        async def check(planned: Planned) -> None:
+            """A plan that cannot become a graph is handed back."""
+            if planned.explore and question.sources:
+                raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
+            if not planned.steps:
+                return
+            names = by_label(question)
+            known = {None, *names} if len(names) == 1 else set(names)
+            wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
+            if wrong is not None:
+                raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
+            try:
+                plan_graph(execution_plan(question, planned), question.source)
+            except (AnswerableError, ValueError) as error:
+                raise Mistake(str(error)) from error
+
+        return await self._means.agents.ask("plan", given, Planned, context, tell, check=check)
+
+
+def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
+    steps = tuple(
+        PlanStep(
+            id=step.id,
+            tool=step.tool,
+            source=by_label(question).get(step.source or "") if step.tool == "sql" else None,
+            context=step.context,
+            after=tuple(step.after),
+            critical=step.critical,
+            reasoning=step.reasoning or None,
+        )
+        for step in planned.steps
+    )
+    return ExecutionPlan(
+        question=question.text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
+    )
+
+
+def _best(reply: Reply) -> Reading | None:
+    if isinstance(reply, Read):
+        return reply.best
+    return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
+
+
+def _asked_back(question: Question, planned: Planned) -> Graph:
+    if planned.ask:
+        choices = tuple(Choice(id=number, label=label) for number, label in enumerate(planned.ask, 1))
+        return clarify_graph(question.text, "This can be read in more than one way. Which do you mean?", choices)
+    missing = planned.cannot or "the question could not be planned."
+    return text_graph(question.text, f"This data cannot tell: {missing}", mind=MODEL)
+
+
+def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:
+    """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
+
+    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks,
+    each a query at the one source that was asked.
+    """
+    answering = plan.answer or plan.steps[-1].id
+    asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
+    advisers = (FORMAT, CRITIC) if opinion is None and len(asked) == 1 else (FORMAT,)
+    presentation = Presentation(
+        question=plan.question,
+        mind=MODEL,
+        understood=understood or None,
+        second_opinion=SECOND if opinion is not None else None,
+        advice=advisers,
+    )
+    document = plan_graph(plan, source, presentation).model_dump(mode="json")
+    config = AdviceConfig(question=plan.question, source=asked[0] if asked else source).model_dump(mode="json")
+    beside = [
+        {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
+        for adviser in advisers
+    ]
+    if opinion is not None and opinion.query is not None:
+        query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
+        beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
+    document["nodes"][-1:-1] = beside
+    document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
+    return Graph.parse(document)

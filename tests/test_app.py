@@ -1,0 +1,34 @@
+"""What is not needed is not loaded: a command that asks one question is soon under way."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+CODE = """
+import json, sys
+import answerable.app
+
+HEAVY = ["answerable.agents.context", "answerable.reader.reader", "duckdb", "polars", "psycopg", "pydantic_ai", "yaml"]
+def loaded():
+    return [name for name in HEAVY if name in sys.modules]
+
+imported = loaded()
+from answerable import Answerable
+with Answerable(sys.argv[1]) as data:
+    assert data.sql("SELECT count(*) AS n FROM people").value == 2
+    direct = loaded()
+    assert data.ask("how many people are there?").value == 2
+print(json.dumps([imported, direct, loaded()]))
+"""
+
+
+def test_a_question_that_needs_no_model_loads_nothing_of_models(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("id,name\n1,Ana\n2,Bo\n")
+    done = subprocess.run([sys.executable, "-c", CODE, str(people)], capture_output=True, text=True, check=True)
+    imported, direct, asked = json.loads(done.stdout)
+
+    assert imported == []
+    assert not {"answerable.reader.reader", "answerable.agents.context", "pydantic_ai"} & set(direct)
+    assert not {"answerable.agents.context", "pydantic_ai"} & set(asked)
