@@ -258,3 +258,29 @@ def test_a_cell_is_always_accepted(values: list[float], pick: int) -> None:
 def test_any_text_is_survived(text: str) -> None:
     checked = check(text)
     assert all(0 <= link.start < link.end <= len(text) + 40 for link in checked.links)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which cities are in more than one country?", "Berlin and Paris are in more than one country."),
+        ("Revenue per city in 2019?", "In 2019 Berlin had the highest revenue."),
+        ("the top 7 cities by revenue", "Of the top 7 cities Berlin leads."),
+        ("orders since March 2021", "Since March 2021 Berlin had 500 orders."),
+    ],
+)
+def test_conditions_of_the_question_may_be_repeated(question: str, text: str) -> None:
+    assert check(text).text != text
+    assert check(text, question=question).text == text
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Are there more than 900 orders in Berlin?", "There are more than 900 orders in Berlin."),
+        ("Revenue per city in 2019?", "Revenue rose by 2019."),
+        ("which city has 77 orders?", "Rome has 77 orders."),
+    ],
+)
+def test_what_the_question_asks_is_no_fact(question: str, text: str) -> None:
+    assert check(text, question=question).text != text

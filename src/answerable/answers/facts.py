@@ -44,6 +44,8 @@ class Facts:
     row_count: int
     extra: Sequence[Fact] = ()
     plan: QueryPlan | None = None
+    conditions: frozenset[tuple[str, Decimal, Period | None]] = frozenset()
+    """The numbers by which the question narrows what it asks for, each after the word that it follows."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

@@ -7,7 +7,7 @@ plain which one was meant, else its sentence is left out. Either way a finding t
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from answerable.answers.answer import NumberLink
@@ -23,9 +23,21 @@ from answerable.answers.facts import (
     said,
     stem,
 )
-from answerable.answers.numerals import Numeral
+from answerable.answers.numerals import Numeral, Period
 from answerable.answers.roles import Field, words
-from answerable.answers.sentence import BETWEEN, COUNTED, LESS, MEAN, MEDIAN, MORE, TOTAL, Sentence, sentences
+from answerable.answers.sentence import (
+    BETWEEN,
+    COUNTED,
+    LESS,
+    MEAN,
+    MEDIAN,
+    MORE,
+    NARROWING,
+    TOTAL,
+    YES_OR_NO,
+    Sentence,
+    sentences,
+)
 from answerable.core.values import OutputColumn
 from answerable.query.plan import QueryPlan
 
@@ -48,9 +60,12 @@ def check_numbers(
     *,
     row_count: int | None = None,
     plan: QueryPlan | None = None,
+    question: str = "",
 ) -> CheckedText:
-    """`rows` are all rows, or the first of `row_count`; over a part of the rows nothing is aggregated."""
+    """`rows` are all rows, or the first of `row_count`; over a part of the rows nothing is aggregated. What narrows the
+    `question` may be repeated."""
     facts = Facts(columns, rows, len(rows) if row_count is None else row_count, extra_facts, plan)
+    facts = replace(facts, conditions=_conditions(question, facts))
     kept = ""
     findings: list[str] = []
     links: list[NumberLink] = []
@@ -102,6 +117,8 @@ def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
     """What the numeral stands for, or nothing."""
     if numeral.kind == "unreadable":
         return None
+    if _condition(numeral, sentence) in sentence.facts.conditions:
+        return Claim(numeral.value, "fact", "a condition of the question")
     if numeral.kind == "date":
         return _dated(numeral, sentence.facts)
     if numeral.kind == "time":
@@ -112,6 +129,19 @@ def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
     claims = {"number": _number_claims, "percent": _percent_claims, "ratio": _ratio_claims}[numeral.kind]
     agrees = _agreement(numeral, sentence)
     return next((claim for claim in claims(numeral, sentence) if agrees(claim.value)), None)
+
+
+def _conditions(question: str, facts: Facts) -> frozenset[tuple[str, Decimal, Period | None]]:
+    """None of a question that is answered by yes or no: its numbers are what it asks."""
+    asked = Sentence(question, facts)
+    if not YES_OR_NO.isdisjoint(words(question)[:1]):
+        return frozenset()
+    found = (_condition(numeral, asked) for numeral in asked.numerals)
+    return frozenset(condition for condition in found if condition[0] in NARROWING)
+
+
+def _condition(numeral: Numeral, sentence: Sentence) -> tuple[str, Decimal, Period | None]:
+    return sentence.word_before(numeral), numeral.value, numeral.period
 
 
 def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:

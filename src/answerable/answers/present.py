@@ -46,7 +46,13 @@ def present(
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = proposed or prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(
-        written, result.columns, rows, _told_facts(told, plan, result, len(rows)), row_count=result.row_count, plan=plan
+        written,
+        result.columns,
+        rows,
+        _told_facts(told, plan, result, len(rows)),
+        row_count=result.row_count,
+        plan=plan,
+        question=question,
     )
     return Answer(
         run_id=run_id,

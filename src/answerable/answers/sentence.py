@@ -29,6 +29,11 @@ MORE = _set(
 )
 BETWEEN = _set("difference gap apart change changed between spread range differs differ")
 COUNTED = _set("row rows result results record records entry entries item items group groups match matches")
+NARROWING = _set(
+    "in since from to until till during before after by than top first last past bottom least most over under above "
+    "below between within of for"
+)
+YES_OR_NO = _set("is are was were did do does has have had can could will would should")
 _HEDGES = re.compile(
     r"(?P<any>about|around|roughly|approximately|some|circa|close to|~|≈)"
     r"|(?P<above>over|more than|at least|above|exceeding)|(?P<below>under|less than|up to|nearly|almost|just below)",
