@@ -1,16 +1,22 @@
-"""Real parts for all tests: a PostgreSQL server from a wheel, and an empty home for every test."""
+"""Real parts for all tests: a PostgreSQL server from a wheel, the installed command, an empty home for every test."""
 
 import itertools
+import json
 import os
+import subprocess
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 from scripted_model import ScriptedModel
 
+COMMAND = Path(sys.executable).with_name("answerable")
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)
@@ -51,6 +57,37 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
     yield postgres_server.replace("/postgres?", f"/{name}?")
     with psycopg.connect(postgres_server, autocommit=True) as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def answerable(tmp_path: Path) -> Callable[..., Done]:
+    """Runs the installed command in an empty folder; `env` adds to the environment."""
+
+    def run(*arguments: str, given: str = "", env: dict[str, str] | None = None, timeout: float = 100) -> Done:
+        done = subprocess.run(
+            [str(COMMAND), *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **(env or {})},
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    return run
 
 
 @pytest.fixture

@@ -1,47 +1,8 @@
-"""The command as users run it, and a folder of sales as users have it."""
+"""A folder of sales as users have it."""
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-COMMAND = Path(sys.executable).with_name("answerable")
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def answerable(tmp_path: Path) -> Callable[..., Done]:
-    """Runs the installed command in an empty folder; `env` adds to the environment."""
-
-    def run(*arguments: str, env: dict[str, str] | None = None, timeout: float = 100) -> Done:
-        done = subprocess.run(
-            [str(COMMAND), *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Done(done.returncode, done.stdout, done.stderr)
-
-    return run
 
 
 @pytest.fixture

@@ -43,8 +43,6 @@ class SqlEngine(ABC):
     def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
         if do == "inspect":
             return self.inspect()
-        if do == "fingerprint":
-            return self.fingerprint()
         asked = Request(**request)
         if do == "check":
             return self.check(asked)
@@ -64,10 +62,6 @@ class SqlEngine(ABC):
     @abstractmethod
     def inspect(self) -> dict[str, Any]:
         """Tables with their columns, keys and declared relationships, as plain JSON."""
-
-    def fingerprint(self) -> dict[str, Any]:
-        """By table, a text that changes when its rows do; only where files do not tell."""
-        raise NotImplementedError
 
     @abstractmethod
     def check(self, request: Request) -> None: ...
