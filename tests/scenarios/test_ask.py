@@ -44,6 +44,14 @@ def test_people_get_the_sentence_the_code_and_the_table(answerable: Run, sales: 
         assert part in done.out
 
 
+def test_units_of_the_semantic_file_stand_with_the_numbers(answerable: Run, sales: Path) -> None:
+    (sales / "semantic.yaml").write_text("tables: {orders: {columns: {amount: {unit: EUR}}}}\n")
+    each = answerable("ask", "total amount per region", "--source", str(sales), "--json").json
+    assert [column["unit"] for column in each["provenance"]["format"]["columns"]] == [None, "EUR"]
+    whole = answerable("ask", "what is the average amount?", "--source", str(sales)).out
+    assert "EUR" in whole
+
+
 def test_a_follow_up_refers_to_the_last_answer(answerable: Run, sales: Path) -> None:
     thread = "thr_000000000000000000000001"
     first = answerable("ask", "total amount per region", "--source", str(sales), "--thread", thread, "--json").json

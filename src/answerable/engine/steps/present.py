@@ -18,8 +18,8 @@ from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules, Events
 
-MODEL, MODEL_CALL = "model", "model_call"
-"""The mind of an answer that a model took part in, and the channel on which each of its calls is told."""
+READER, MODEL, MODEL_CALL = "reader", "model", "model_call"
+"""Whose mind an answer is of, and the channel on which each call of a model is told."""
 STREAM_FROM = 1_000
 _LEVELS = ("low", "medium", "high")
 BATCH = 10_000
@@ -32,7 +32,7 @@ class Presentation(Frozen):
     """What is known about the answer before there are rows."""
 
     question: str
-    mind: str = "reader"
+    mind: str = READER
     understood: str | None = None
     bindings: tuple[Binding, ...] = ()
     confidence: Confidence | None = None
@@ -100,7 +100,8 @@ class PresentStep:
 
         provenance = _provenance(presentation, results)
         if presentation.clarify is not None:
-            return asked_back(step.context.run, presentation.clarify, presentation.choices, provenance)
+            usage = await self._usage(step, presentation.mind, results)
+            return asked_back(step.context.run, presentation.clarify, presentation.choices, provenance, usage)
         if presentation.text is not None:
             return Answer(
                 run_id=step.context.run,
@@ -121,6 +122,7 @@ class PresentStep:
             plan=presentation.plan,
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
+            units=last.units,
             drawn=last.chart,
             proposed=presentation.prose,
             headers=presentation.headers,

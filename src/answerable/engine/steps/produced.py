@@ -26,6 +26,8 @@ class Produced(Frozen):
     """Where a program ran, if it was not the source."""
     api: str | None = None
     """The API that a program could read; what it gave cannot be had again."""
+    units: Mapping[str, str] = {}
+    """In what the numbers of a column are counted, where that is known."""
     chart: Json = None
     """A vega-lite specification that the program made, over data named `rows`."""
 

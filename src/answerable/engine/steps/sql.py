@@ -6,7 +6,7 @@ the source runs is the regenerated text, and that is also what the answer shows.
 What parses SQL is loaded when it is first needed, so that a command that asks one question is soon under way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from pydantic import model_validator
@@ -66,6 +66,7 @@ class SqlStep:
             duration_ms=result.duration_ms,
             fingerprint=catalog.fingerprint,
             last_sync=catalog.last_sync,
+            units=_units(config, catalog),
             findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
         )
 
@@ -77,3 +78,9 @@ def _text(config: SqlConfig, catalog: Catalog) -> str:
         return to_sql(config.plan, catalog)
     assert config.sql is not None
     return config.sql
+
+
+def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
+    from answerable.query.units import result_units
+
+    return result_units(config.plan, catalog) if config.plan is not None else {}

@@ -1,0 +1,27 @@
+"""In what the numbers of a result are counted, as far as the catalog says so."""
+
+from answerable.core.catalog import Catalog
+from answerable.query.labels import labels_in
+from answerable.query.plan import Aggregate, Arithmetic, ColumnRef, Expr, MeasureRef, QueryPlan
+from answerable.query.scope import Scope, scope_of, selected
+
+
+def result_units(plan: QueryPlan, catalog: Catalog) -> dict[str, str]:
+    """By the names of the result columns; one whose unit is not known is left out."""
+    scope = scope_of(plan, catalog)
+    units = (_unit(item.expr, scope) for item in selected(plan, scope))
+    return {label: unit for label, unit in zip(labels_in(plan, scope), units, strict=True) if unit is not None}
+
+
+def _unit(expr: Expr, scope: Scope) -> str | None:
+    match expr:
+        case ColumnRef():
+            return scope.column(expr).unit
+        case MeasureRef():
+            return scope.measure(expr)[0].unit
+        case Aggregate(of=of) if of is not None and expr.function != "count":
+            return _unit(of, scope)
+        case Arithmetic(op="+" | "-"):
+            left, right = _unit(expr.left, scope), _unit(expr.right, scope)
+            return left if left == right else None
+    return None
