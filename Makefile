@@ -20,8 +20,8 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 run: setup  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 	$(BIN)/answerable demo
 
-test: $(VENV)/.dev  ## Runs every test.
-	$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.dev  ## Runs every test, on up to four cores.
+	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)
