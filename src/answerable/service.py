@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,25 +23,38 @@ from answerable.core.errors import (
     kind_of,
     restored,
 )
-from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed
-from answerable.core.ids import ArtifactId, NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
+from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted, StepOutput
+from answerable.core.ids import (
+    ArtifactId,
+    MessageId,
+    NodeId,
+    RunId,
+    ThreadId,
+    new_message_id,
+    new_run_id,
+    new_thread_id,
+)
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.present import MODEL_CALL, usage_of
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import Program, PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.engine.steps.understand import Mode, Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
-from answerable.store.base import Message, RunRecord, RunStatus, Store
+from answerable.store.base import Message, RunRecord, RunResult, RunStatus, Store
 
 if TYPE_CHECKING:
     from answerable.answers.replay import Replay
 
 _log = logging.getLogger("answerable.runs")
 MOST_SOURCES = 10
+LONGEST_TITLE = 80
+RESTORABLE = timedelta(days=30)
+"""For so long a deleted thread can be had back."""
 PAGE = 1_000
 """How many stored events are read at once for a client that catches up."""
 
@@ -119,7 +133,8 @@ class Service:
         request: str | None = None,
     ) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it. It is about `source`, or several `sources`."""
-        named = _named([*([source] if source else []), *sources]) or (self.default_source,)
+        wanted = [self.sources.known_as(name) for name in (*([source] if source else []), *sources)]
+        named = _named(wanted) or (self.sources.known_as(self.default_source),)
         direct = direct_query(message) if choice is None else None
         if direct is not None:
             graph = direct_graph(*direct, _only(named))
@@ -135,7 +150,8 @@ class Service:
                 plan_only=plan_only,
             )
             graph = question_graph(question)
-        return await self._start(graph, message, scope, thread or new_thread_id(), request)
+        asked = Asked(message, named, mode if direct is None else direct[0])
+        return await self._start(graph, asked, RunContext(new_run_id(), scope, thread or new_thread_id(), request))
 
     async def begin_query(
         self,
@@ -147,19 +163,39 @@ class Service:
         scope: Scope = LOCAL,
         request: str | None = None,
     ) -> RunId:
-        graph = direct_graph(query_type, code, source or self.default_source)
-        return await self._start(graph, None, scope, thread, request)
+        named = self.sources.known_as(source or self.default_source)
+        graph = direct_graph(query_type, self._recordable(code), named)
+        return await self._start(
+            graph, Asked(None, (named,), query_type), RunContext(new_run_id(), scope, thread, request)
+        )
 
-    async def _start(
-        self, graph: Graph, question: str | None, scope: Scope, thread: ThreadId | None, request: str | None
-    ) -> RunId:
-        context = RunContext(run=new_run_id(), scope=scope, thread=thread, request=request)
-        if thread is not None and question is not None:
-            await self.store.threads.ensure(scope, thread, title=question[:80])
-            await self._say(context, "user", question)
-        await self.store.runs.create(context, question)
+    def _recordable(self, plan: Json) -> Json:
+        """A plan that names databases by URL, without the passwords in them."""
+        if not isinstance(plan, dict):
+            return plan
+        if isinstance(plan.get("source"), str):
+            plan = plan | {"source": self.sources.known_as(plan["source"])}
+        if isinstance(plan.get("steps"), list):
+            plan = plan | {"steps": [self._recordable(step) for step in plan["steps"]]}
+        return plan
+
+    async def retry(self, run: RunId, scope: Scope = LOCAL, request: str | None = None) -> RunId:
+        """The same question or query once more, in the same thread, as a run of its own."""
+        record = await self.store.runs.get(scope, run)
+        first = await self.store.events.read(scope, run, limit=1)
+        if not first or not isinstance(first[0], RunStarted):
+            raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
+        asked = Asked(record.question, record.sources, record.mode)
+        context = RunContext(new_run_id(), scope, record.thread, request)
+        return await self._start(Graph.parse(first[0].graph), asked, context)
+
+    async def _start(self, graph: Graph, asked: "Asked", context: RunContext) -> RunId:
+        if context.thread is not None and asked.question is not None:
+            await self.store.threads.ensure(context.scope, context.thread, title=title_of(asked.question))
+            await self._say(context, "user", asked.question)
+        await self.store.runs.create(context, asked.question, sources=asked.sources, mode=asked.mode)
         live = self._live[context.run] = LiveRun()
-        live.task = asyncio.create_task(self._carry_out(context, graph, question, live))
+        live.task = asyncio.create_task(self._carry_out(context, graph, asked.question, live))
         await live.beyond(0)  # whoever learns of a run may rely on its being stored
         return context.run
 
@@ -196,7 +232,18 @@ class Service:
         if context.thread is not None and question is not None:
             await self._say(context, "assistant", answer.text)
         error = answer.provenance.error
-        await self.store.runs.finish(context.run, status, error.code if error else None)
+        result = await self._result(context, answer)
+        await self.store.runs.finish(context.run, status, error.code if error else None, result)
+
+    async def _result(self, context: RunContext, answer: Answer) -> RunResult:
+        """What listings show. A run without an answer may have cost something too."""
+        usage, kind = answer.usage, answer.kind if answer.status not in ("failed", "cancelled") else None
+        if answer.status in ("failed", "cancelled", "refused"):
+            events = await self.store.events.read(context.scope, context.run)
+            calls = (e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL)
+            usage = usage_of(calls, 0.0)
+        rows = answer.row_count if answer.provenance.artifact is not None else None
+        return RunResult(kind, rows, usage.input_tokens + usage.output_tokens, usage.cost_usd)
 
     async def _say(self, context: RunContext, role: str, content: str) -> None:
         assert context.thread is not None
@@ -209,6 +256,25 @@ class Service:
             run=context.run,
         )
         await self.store.threads.add_message(context.scope, message)
+
+    async def fork(
+        self, thread: ThreadId, message: MessageId, scope: Scope = LOCAL, *, include: bool = True
+    ) -> ThreadId:
+        """A new thread that begins like another one: up to a message, or up to just before it."""
+        origin = await self.store.threads.get(scope, thread)
+        said = await self.store.threads.messages(scope, thread)
+        place = next((number for number, each in enumerate(said) if each.message == message), None)
+        if place is None:
+            raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
+        new = new_thread_id()
+        await self.store.threads.ensure(scope, new, title=origin.title)
+        for each in said[: place + include]:
+            await self.store.threads.add_message(scope, replace(each, message=new_message_id(), thread=new))
+        return new
+
+    async def purge(self) -> None:
+        """Removes for good what was deleted long ago."""
+        await self.store.threads.purge(self._clock.now() - RESTORABLE)
 
     # Looking
 
@@ -371,6 +437,24 @@ def _only(sources: tuple[str, ...]) -> str:
             hint="Name one source, or write a plan whose steps name theirs and a `combine` step that joins the rows.",
         )
     return sources[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run is about, as listings show it."""
+
+    question: str | None
+    sources: tuple[str, ...]
+    mode: str | None
+
+
+def title_of(question: str) -> str:
+    """A line that a thread can be found by: its first question, cut between words."""
+    words = " ".join(question.split())
+    if len(words) <= LONGEST_TITLE:
+        return words
+    cut = words[:LONGEST_TITLE]
+    return (cut.rpartition(" ")[0] or cut).rstrip(",;:–-") + " …"
 
 
 class LiveRun:

@@ -30,6 +30,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 PROJECT = Path(__file__).parents[2]
 SIZE = 2
 ENDLESS = "while True:\n    pass\n"
+PATIENCE = 300
+"""Seconds after which a run counts as hanging; its turn may come late where a place takes long to make."""
 _numbers = itertools.count(1)
 
 
@@ -47,7 +49,7 @@ def on(ability: str | None = None) -> pytest.MarkDecorator:
 
 
 async def ran(sandbox: Sandbox, code: str, **asked: Any) -> SandboxResult:
-    result = await asyncio.wait_for(sandbox.run(Request(code, **asked)), 60)
+    result = await asyncio.wait_for(sandbox.run(Request(code, **asked)), PATIENCE)
     assert result.backend == sandbox.name
     assert (result.outcome == "ok") == (result.reason is None)
     assert result.outcome == "ok" or result.message
@@ -106,6 +108,21 @@ async def test_dates_are_text_in_values(sandbox: Sandbox, code: str, expected: s
 @on()
 async def test_code_that_sets_no_result_has_none(sandbox: Sandbox) -> None:
     assert await value_of(sandbox, "x = 1\n") is None
+
+
+LAST_LINES: dict[str, Json] = {
+    "x = 20\nx + 1": 21,
+    "result = 1\n2": 1,
+    "'a text'": "a text",
+    "x = [1]\nx.append(2)": None,
+    "x = 1\nif x:\n    x + 1": None,
+}
+
+
+@on()
+@pytest.mark.parametrize("code", LAST_LINES)
+async def test_the_last_line_is_the_result_where_none_is_set(sandbox: Sandbox, code: str) -> None:
+    assert await value_of(sandbox, code) == LAST_LINES[code]
 
 
 @on()
@@ -183,6 +200,7 @@ ALL_TYPES = pl.DataFrame(
         "größe in €": [1, 2, 3],
     }
 )
+AS_IT_COMES_OUT = ALL_TYPES.with_columns(pl.col("category").cast(pl.String))
 TYPES = {
     "text": "text",
     "integer": "integer",
@@ -233,7 +251,7 @@ async def test_a_frame_of_every_type_goes_in_and_comes_out(sandbox: Sandbox, sto
     result = await ran(sandbox, "result = table", frames={"table": stored(ALL_TYPES)}, into=into)
     assert result.frame is not None, result.message
     assert {column.name: column.type for column in result.frame.columns} == TYPES
-    assert pl.read_ipc(into).equals(ALL_TYPES)
+    assert pl.read_ipc(into).equals(AS_IT_COMES_OUT)
 
 
 @on("frames")
@@ -268,10 +286,39 @@ async def test_tables_of_every_kind_are_frames(sandbox: Sandbox, code: str, tmp_
     assert frame.to_dict(as_series=False) == {"a": [1, 2]}
 
 
+@on()
+async def test_a_list_of_dictionaries_is_rows(sandbox: Sandbox, tmp_path: Path) -> None:
+    code = "result = [{'n': n, 'half': n / 2, 'name': None if n == 1 else str(n)} for n in range(3)]"
+    frame = await frame_of(sandbox, code, tmp_path / "r.arrow")
+    assert frame.rows() == [(0, 0.0, "0"), (1, 0.5, None), (2, 1.0, "2")]
+
+
+@on()
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("[{'a': 1}, {'b': 2}]", [{"a": 1}, {"b": 2}]),
+        ("[]", []),
+        ("[{}]", [{}]),
+        ("[1, {'a': 2}]", [1, {"a": 2}]),
+        ("{'a': [1]}", {"a": [1]}),
+    ],
+)
+async def test_what_is_no_table_stays_a_value(sandbox: Sandbox, value: str, expected: Json, tmp_path: Path) -> None:
+    assert await value_of(sandbox, f"result = {value}", into=tmp_path / "r.arrow") == expected
+
+
+@on()
+async def test_rows_of_mixed_kinds_are_an_error_that_names_the_column(sandbox: Sandbox, tmp_path: Path) -> None:
+    result = await ran(sandbox, "result = [{'a': 1}, {'a': 'x'}]", into=tmp_path / "r.arrow")
+    assert (result.outcome, result.reason) == ("error", "result")
+    assert "`a`" in (result.message or "")
+
+
 @on("frames")
 async def test_a_frame_without_rows_keeps_its_columns(sandbox: Sandbox, stored: Any, tmp_path: Path) -> None:
     frame = await frame_of(sandbox, "result = t.filter(False)", tmp_path / "r.arrow", frames={"t": stored(ALL_TYPES)})
-    assert frame.schema == ALL_TYPES.schema
+    assert frame.schema == AS_IT_COMES_OUT.schema
     assert frame.height == 0
 
 
@@ -584,33 +631,51 @@ async def test_code_that_ends_its_process_is_a_result(sandbox: Sandbox, code: st
 # Cancelling
 
 
+async def endless(sandbox: Sandbox) -> "asyncio.Task[SandboxResult]":
+    """Code that is under way, and has told so itself."""
+    begun = asyncio.Event()
+
+    async def begin() -> Json:
+        begun.set()
+
+    request = Request(
+        "begin()\n" + ENDLESS,
+        limits=SandboxLimits(seconds=PATIENCE),
+        host=HostCalls({"begin": begin}, "def begin() -> None: ..."),
+    )
+    running = asyncio.create_task(sandbox.run(request))
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    return running
+
+
+async def cancelled(running: "asyncio.Task[SandboxResult]") -> None:
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, PATIENCE)
+
+
 @on()
 async def test_cancelling_ends_the_code(sandbox: Sandbox) -> None:
     for _ in range(SIZE + 1):
-        running = asyncio.create_task(sandbox.run(Request(ENDLESS, limits=SandboxLimits(seconds=60))))
-        await asyncio.sleep(0.3)
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
-    async with asyncio.timeout(20):
+        await cancelled(await endless(sandbox))
+    async with asyncio.timeout(PATIENCE):
         assert await asyncio.gather(*(value_of(sandbox, f"result = {n}") for n in range(SIZE * 2))) == [0, 1, 2, 3]
 
 
 @on()
 async def test_cancelling_reaches_a_call_of_the_host(sandbox: Sandbox) -> None:
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def wait() -> Json:
+        begun.set()
         try:
-            await asyncio.sleep(60)
+            await asyncio.sleep(PATIENCE)
         finally:
             ended.set()
 
     running = asyncio.create_task(sandbox.run(Request("wait()", host=HostCalls({"wait": wait}, STUBS))))
-    await asyncio.sleep(0.5)
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
+    await asyncio.wait_for(begun.wait(), PATIENCE)
+    await cancelled(running)
     await asyncio.wait_for(ended.wait(), 5)
 
 
@@ -688,12 +753,11 @@ async def test_requests_are_served_in_the_order_in_which_they_came(sandbox: Sand
 
 @on()
 async def test_slow_code_does_not_hold_up_the_rest(sandbox: Sandbox) -> None:
-    slow = asyncio.create_task(ran(sandbox, ENDLESS, limits=SandboxLimits(seconds=3)))
-    await asyncio.sleep(0.2)
+    slow = await endless(sandbox)
     quick = [await value_of(sandbox, f"result = {n}") for n in range(2)]
     assert quick == [0, 1]
     assert not slow.done()
-    assert (await slow).reason in BUSY
+    await cancelled(slow)
 
 
 # The account
@@ -771,8 +835,7 @@ async def test_closing_leaves_no_process_and_no_descriptor(name: str) -> None:
             await opened.start()
             await asyncio.gather(*(ran(opened, code) for code in ("result = 1", "1 / 0", "result = 2")))
             await ran(opened, ENDLESS, limits=SandboxLimits(seconds=0.5))
-            busy = asyncio.create_task(opened.run(Request(ENDLESS, limits=SandboxLimits(seconds=60))))
-            await asyncio.sleep(0.3)
+            busy = await endless(opened)
             await opened.close()
             busy.cancel()
             await asyncio.gather(busy, return_exceptions=True)

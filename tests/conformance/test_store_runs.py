@@ -7,8 +7,8 @@ import pytest
 
 from answerable.core.context import RunContext, Scope
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
-from answerable.core.ids import RunId, ThreadId, new_run_id
-from answerable.store.base import Capsule, RunRecord, Store
+from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id
+from answerable.store.base import Capsule, Message, RunFilter, RunRecord, RunResult, Store
 
 THREAD = ThreadId("thr_1")
 
@@ -198,3 +198,60 @@ async def test_runs_of_another_living_process_are_left_to_it(store: Store, opene
     assert await other.runs.claim(left)
     assert not await third.runs.claim(left)
     assert await third.runs.unfinished() == []
+
+
+async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, clock: Any) -> None:
+    async def made(run: str, question: str | None, sources: tuple[str, ...], mode: str) -> RunRecord:
+        return await store.runs.create(RunContext(RunId(run), people.ada), question, sources=sources, mode=mode)
+
+    first = await made("run_1", "Orders per day", ("shop",), "auto")
+    second = await made("run_2", "orders and people", ("shop", "crm"), "react")
+    third = await made("run_3", None, ("shop_2",), "sql")
+    await store.runs.finish(first.run, "done", None, RunResult("table", 7, 120, 0.5))
+    await store.runs.finish(third.run, "failed", "sql_invalid")
+
+    async def found(**only: Any) -> list[str]:
+        return [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
+
+    assert await found() == ["run_3", "run_2", "run_1"]
+    assert await found(source="shop") == ["run_2", "run_1"]
+    assert await found(source="crm") == ["run_2"]
+    assert await found(text="ORDERS", mode="auto") == ["run_1"]
+    assert await found(statuses=("failed", "running")) == ["run_3", "run_2"]
+    assert await found(since=second.created_at) == ["run_3", "run_2"]
+    assert await found(until=second.created_at) == ["run_1"]
+    assert await found(text="%") == []
+    told = await store.runs.get(people.ada, first.run)
+    assert (told.sources, told.mode, told.result) == (("shop",), "auto", RunResult("table", 7, 120, 0.5))
+    assert (await store.runs.get(people.ada, second.run)).result is None
+    some = await store.runs.some(people.ada, [first.run, RunId("run_none")])
+    assert list(some) == [first.run]
+    assert await store.runs.some(people.eve, [first.run]) == await store.runs.some(people.ada, []) == {}
+
+
+async def test_use_is_summed_by_day(store: Store, people: Any, clock: Any) -> None:
+    for run, status, tokens, cost in (("run_1", "done", 100, 0.25), ("run_2", "failed", 50, None)):
+        await store.runs.create(RunContext(RunId(run), people.ada), "?")
+        await store.runs.finish(RunId(run), status, None, RunResult(tokens=tokens, cost=cost))
+    clock.time += timedelta(days=1)
+    await store.runs.create(RunContext(RunId("run_3"), people.ada), "?")
+    await store.runs.create(RunContext(RunId("run_4"), people.eve), "?")
+    days = await store.runs.use(people.ada, clock.time - timedelta(days=7))
+    assert [(day.day, day.runs, day.failed, day.tokens, day.cost) for day in days] == [
+        ("2026-01-01", 2, 1, 150, 0.25),
+        ("2026-01-02", 1, 0, 0, 0.0),
+    ]
+    assert await store.runs.use(people.ada, clock.time + timedelta(days=1)) == []
+
+
+async def test_a_fork_knows_the_answer_that_it_began_with(store: Store, people: Any, clock: Any) -> None:
+    run = (await start(store, people.ada, thread=THREAD)).run
+    await store.capsules.put(people.ada, Capsule(run, THREAD, clock.now(), {"a": 1}))
+    fork = ThreadId("thr_fork")
+    await store.threads.ensure(people.ada, fork, "Fork")
+    assert await store.capsules.latest(people.ada, fork) is None
+    await store.threads.add_message(people.ada, Message(new_message_id(), fork, "assistant", "7", clock.now(), run))
+    latest = await store.capsules.latest(people.ada, fork)
+    assert latest is not None
+    assert latest.run == run
+    assert await store.capsules.latest(people.eve, fork) is None

@@ -152,3 +152,106 @@ async def test_a_number_that_no_database_holds_is_the_users_error(store: Store, 
         with pytest.raises(UserError) as caught:
             await attempt
         assert caught.value.stable_code == "number_unstorable"
+
+
+async def listed(store: Store, scope: Scope, **how: Any) -> list[str]:
+    return [record.thread for record in await store.threads.recent(scope, **how)]
+
+
+async def test_pinned_threads_come_first_and_pages_follow_each_other(store: Store, people: Any) -> None:
+    names = [ThreadId(f"thr_{n}") for n in range(5)]
+    for name in names:
+        await store.threads.ensure(people.ada, name, name)
+    await store.threads.change(people.ada, names[1], title=None, pinned=True)
+    await store.threads.change(people.bob, names[0], title="Renamed", pinned=None)
+    expected = [names[1], names[4], names[3], names[2], names[0]]
+    assert await listed(store, people.ada) == expected
+    paged: list[str] = []
+    while len(page := await listed(store, people.ada, limit=2, before=paged[-1] if paged else None)) > 0:
+        paged += page
+    assert paged == expected
+    changed = await store.threads.get(people.ada, names[0])
+    assert (changed.title, changed.pinned, changed.created_at) == ("Renamed", False, changed.updated_at)
+    await store.threads.change(people.ada, names[1], title=None, pinned=False)
+    assert not (await store.threads.get(people.ada, names[1])).pinned
+
+
+async def test_threads_are_found_by_title_and_message(store: Store, people: Any) -> None:
+    for name, title in (("thr_1", "Orders of Köln"), ("thr_2", "100% of_it"), ("thr_3", "Other")):
+        await store.threads.ensure(people.ada, ThreadId(name), title)
+    await store.threads.add_message(people.ada, message("What about late ORDERS?", thread=ThreadId("thr_3")))
+    assert set(await listed(store, people.ada, search="orders")) == {"thr_1", "thr_3"}
+    assert await listed(store, people.ada, search="Köln") == ["thr_1"]
+    assert await listed(store, people.ada, search="0% of_") == ["thr_2"]
+    assert await listed(store, people.ada, search="%") == ["thr_2"]
+    assert await listed(store, people.ada, search="nowhere") == []
+    assert await listed(store, people.eve, search="orders") == []
+    [found] = [record for record in await store.threads.recent(people.ada, search="late") if record.found]
+    assert found.found == "What about late ORDERS?"
+
+
+async def test_a_thread_tells_its_last_run(store: Store, people: Any) -> None:
+    await store.threads.ensure(people.ada, THREAD, "Orders")
+    for one in (message("a", 1, run=RunId("run_1")), message("b", 3, run=RunId("run_2")), message("c", 4)):
+        await store.threads.add_message(people.ada, one)
+    assert (await store.threads.get(people.ada, THREAD)).last_run == "run_2"
+
+
+async def test_a_deleted_thread_is_gone_until_it_is_restored(store: Store, people: Any) -> None:
+    await store.threads.ensure(people.ada, THREAD, "Orders")
+    one = message("hello")
+    await store.threads.add_message(people.ada, one)
+    await store.threads.share(people.ada, THREAD, "token")
+    await store.threads.delete(people.ada, THREAD)
+    for attempt in (
+        store.threads.get(people.ada, THREAD),
+        store.threads.ensure(people.ada, THREAD, "Again"),
+        store.threads.messages(people.ada, THREAD),
+        store.threads.add_message(people.ada, message("more")),
+        store.threads.delete(people.ada, THREAD),
+        store.threads.shared(people.ada, "token"),
+        store.threads.restore(people.eve, THREAD),
+    ):
+        with pytest.raises(NotFoundError):
+            await attempt
+    assert await listed(store, people.ada, search="hello") == []
+    await store.threads.restore(people.ada, THREAD)
+    assert await store.threads.messages(people.ada, THREAD) == [one]
+
+
+async def test_what_was_deleted_long_ago_is_removed(store: Store, people: Any, clock: Any) -> None:
+    for name in ("thr_1", "thr_2"):
+        await store.threads.ensure(people.ada, ThreadId(name), name)
+        await store.threads.add_message(people.ada, message("hello", thread=ThreadId(name)))
+    await store.threads.delete(people.ada, THREAD)
+    assert await store.threads.purge(clock.time - timedelta(minutes=1)) == 0
+    assert await store.threads.purge(clock.time + timedelta(minutes=1)) == 1
+    with pytest.raises(NotFoundError):
+        await store.threads.restore(people.ada, THREAD)
+    assert await listed(store, people.ada) == ["thr_2"]
+
+
+async def test_a_shared_thread_is_found_by_its_token_within_the_tenant(store: Store, people: Any) -> None:
+    await store.threads.ensure(people.ada, THREAD, "Orders")
+    await store.threads.share(people.ada, THREAD, "token")
+    assert (await store.threads.shared(people.bob, "token")).thread == THREAD
+    with pytest.raises(NotFoundError) as caught:
+        await store.threads.shared(people.eve, "token")
+    assert caught.value.stable_code == "share_unknown"
+    await store.threads.share(people.ada, THREAD, None)
+    with pytest.raises(NotFoundError):
+        await store.threads.shared(people.bob, "token")
+
+
+async def test_threads_of_another_tenant_cannot_be_changed(store: Store, people: Any) -> None:
+    await store.threads.ensure(people.ada, THREAD, "Orders")
+    for attempt in (
+        store.threads.get(people.eve, THREAD),
+        store.threads.change(people.eve, THREAD, title="Mine", pinned=True),
+        store.threads.share(people.eve, THREAD, "token"),
+        store.threads.delete(people.eve, THREAD),
+    ):
+        with pytest.raises(NotFoundError):
+            await attempt
+    record = await store.threads.get(people.ada, THREAD)
+    assert (record.title, record.pinned, record.share_token) == ("Orders", False, None)

@@ -133,3 +133,40 @@ def test_rows_are_filtered_and_sorted_at_the_server(api: httpx.Client) -> None:
     assert pl.read_ipc_stream(io.BytesIO(stream.content)).rows() == [("Ana",)]
     wrong = api.post(f"/runs/{run}/rows/query", json={"sort": [{"column": "nope"}]})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "column_unknown")
+
+
+def test_runs_are_found_by_what_they_asked(api: httpx.Client) -> None:
+    asked = api.post("/chat", json={"message": "how many people are in Paris?", "source": "small"}).json()["run_id"]
+    failed = query(api, "SELECT nope FROM people")["run_id"]
+
+    def found(**only: object) -> list[str]:
+        return [run["run_id"] for run in api.get("/runs", params={"limit": 500, **only}).json()["runs"]]
+
+    assert asked in found(search="IN PARIS", mode="auto", source="small", status=["done", "failed"])
+    assert failed not in found(status="done")
+    assert failed in found(status="failed", mode="sql")
+    assert asked not in found(source="demo")
+    assert found(since="2999-01-01T00:00:00Z") == []
+    assert asked in found(until="2999-01-01T00:00:00Z")
+    listed = api.get(f"/runs/{asked}").json()["run"]
+    assert (listed["kind"], listed["row_count"], listed["tokens"], listed["cost_usd"]) == ("value", 1, 0, 0)
+    assert listed["duration_ms"] > 0
+    assert api.get("/runs", params={"since": "2026-01-01T00:00:00"}).status_code == 422
+
+
+def test_a_run_is_done_once_more(api: httpx.Client) -> None:
+    first = api.post("/chat", json={"message": "how many people are in Paris?", "source": "small"}).json()
+    again = api.post(f"/runs/{first['run_id']}/retry")
+    assert again.status_code == 202
+    assert again.json()["thread_id"] == first["thread_id"]
+    new = again.json()["run_id"]
+    assert new != first["run_id"]
+    assert "event: run.finished" in api.get(f"/runs/{new}/events").text
+    assert api.get(f"/runs/{new}").json()["answer"]["rows"] == first["rows"]
+    assert len(api.get(f"/threads/{first['thread_id']}/messages").json()["messages"]) == 4
+
+
+def test_an_answer_is_replayed(api: httpx.Client) -> None:
+    run = query(api, "SELECT name FROM people ORDER BY name")["run_id"]
+    replayed = api.post(f"/runs/{run}/replay").json()
+    assert (replayed["verdict"], replayed["text"]) == ("same", "Replays the same.")

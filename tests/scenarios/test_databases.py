@@ -1,5 +1,6 @@
 """PostgreSQL as a source and as the store; and stores that cannot be used."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -67,3 +68,21 @@ def test_a_newer_store_is_left_alone(answerable: Run, home: Path) -> None:
     assert done.code == 1
     assert "newer" in done.err
     assert path.read_bytes() == before
+
+
+def test_a_password_in_a_url_is_written_nowhere(answerable: Run, shop: str, home: Path) -> None:
+    """Not with the run, its events, its answer or its rows, nor in what is kept of the description."""
+    location = f"{shop}&password=hunter2"
+    asked = answerable("ask", "total amount per city", "--source", location, "--json")
+    assert asked.code == 0, asked.out + asked.err
+    assert "hunter2" not in asked.out
+    assert asked.json["steps"][0]["source"] == shop.replace(":@", "@")
+    plan = {"source": location, "steps": [{"id": "one", "tool": "sql", "source": location, "code": "SELECT 1 AS n"}]}
+    (home / "plan.json").write_text(json.dumps(plan))
+    planned = answerable("ask", "--plan", str(home / "plan.json"), "--json")
+    assert planned.code == 0, planned.out + planned.err
+    (home / "plan.json").unlink()
+    kept = [path for path in home.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in kept)
+    assert [path for path in kept if b"hunter2" in path.read_bytes()] == []
+    assert answerable("replay", asked.json["run_id"]).code == 0

@@ -15,6 +15,7 @@ FROZEN = {
     "0001_first_tables.sql": "30c7ab6fa6680e00c610440be928dc1d826a745a786b8169219a0fa13b48e45f",
     "0002_owner_of_runs.sql": "6a8d536fa038ab1f8c5fc7b8359f83965a7272bba5f73e33d47f16ed7220feb0",
     "0003_budgets.sql": "23ef7afe81489d6db144d38c5e1e63afccce5ccd730059fd86e978cd05002308",
+    "0004_lists.sql": "5d6b17935259030531a7fd2a1af7ca94c322aed9e9f6bfd8eead14cd7b547765",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

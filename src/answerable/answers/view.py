@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 from polars.exceptions import PolarsError
-from pydantic import Field
 
 from answerable.answers import frame
 from answerable.answers.format import json_text
@@ -58,9 +57,9 @@ class RowFilter(Frozen):
 class Selection(Frozen):
     """Which rows, in which order."""
 
-    filters: tuple[RowFilter, ...] = Field((), max_length=50)
-    sort: tuple[SortKey, ...] = Field((), max_length=20)
-    search: str | None = Field(None, max_length=1_000)
+    filters: tuple[RowFilter, ...] = ()
+    sort: tuple[SortKey, ...] = ()
+    search: str | None = None
     """Text that some column holds, whatever its case."""
 
 

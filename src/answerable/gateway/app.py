@@ -37,6 +37,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
             app.state.service = service
             app.state.views = Views(settings.cache / "views")
             await service.resume_unfinished()
+            await service.purge()
             yield
 
     app = FastAPI(

@@ -1,6 +1,5 @@
 """What travels over HTTP besides answers and catalogs: requests and listings."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +10,7 @@ from answerable.core.values import Json
 API = "/api/v1"
 RUN_ID = r"^run_[0-9a-z]{24}$"
 THREAD_ID = r"^thr_[0-9a-z]{24}$"
+MESSAGE_ID = r"^msg_[0-9a-z]{24}$"
 
 
 class Wire(BaseModel):
@@ -45,32 +45,6 @@ class QueryRequest(Wire):
     thread_id: str | None = Field(None, pattern=THREAD_ID)
 
 
-class RunSummary(Wire):
-    run_id: str
-    thread_id: str | None
-    question: str | None
-    status: str
-    created_at: datetime
-    finished_at: datetime | None
-    error_code: str | None
-
-
-class RunList(Wire):
-    runs: list[RunSummary]
-    next_before: str | None = Field(description="Give this as `before` for the next page; null at the end.")
-
-
-class RunDetail(Wire):
-    run: RunSummary
-    answer: Answer | None = Field(description="Null while the run goes on.")
-
-
-class RunState(Wire):
-    run_id: str
-    status: str
-    finished: bool
-
-
 class Decision(Wire):
     step: str = Field(min_length=1, max_length=500, description="The step that waits, as its event names it.")
     approved: bool
@@ -82,19 +56,6 @@ class RowPage(Wire):
     rows: list[list[Json]]
     offset: int
     row_count: int
-
-
-class MessageView(Wire):
-    message_id: str
-    role: Literal["user", "assistant"]
-    content: str
-    created_at: datetime
-    run_id: str | None
-
-
-class MessageList(Wire):
-    thread_id: str
-    messages: list[MessageView]
 
 
 class Dataset(Wire):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.sources.base import Source
-from answerable.sources.open import open_source
+from answerable.sources.open import open_source, shown_location
 
 if TYPE_CHECKING:
     from answerable.sources.several import SeveralSources
@@ -25,12 +25,24 @@ class SourceRegistry:
         self._open: dict[str, asyncio.Task[Source]] = {}
         self._together: dict[tuple[str, ...], SeveralSources] = {}
         self._expected: asyncio.Task[None] | None = None
+        self._full: dict[str, str] = {}
+        """URLs with their passwords, by what they are known as."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._named)
 
+    def known_as(self, name: str) -> str:
+        """What a source is called wherever it is recorded or shown: of a URL, that is all but its password."""
+        if name in self._named:
+            return name
+        shown = shown_location(name)
+        if shown != name and self._any_location:
+            self._full[shown] = name
+        return shown
+
     async def get(self, name: str) -> Source:
+        name = self.known_as(name)
         opening = self._open.get(name)
         if opening is None:
             location = self._location(name)
@@ -47,6 +59,7 @@ class SourceRegistry:
         """Several sources as one."""
         from answerable.sources.several import SeveralSources  # brings the SQL parser
 
+        names = [self.known_as(name) for name in names]
         known = self._together.get(tuple(names))
         if known is None:
             sources = {name: await self.get(name) for name in names}
@@ -65,7 +78,7 @@ class SourceRegistry:
         if name in self._named:
             return self._named[name]
         if self._any_location:
-            return name
+            return self._full.get(name) or self._with_password(name) or name
         near = get_close_matches(name, self._named, n=1)
         raise NotFoundError(
             f"There is no source named {name!r}.",
@@ -73,8 +86,13 @@ class SourceRegistry:
             hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(self._named)}.",
         )
 
+    def _with_password(self, shown: str) -> str | None:
+        """A run knows its database without the password; a configured source may be that very one."""
+        return next((location for location in self._named.values() if shown_location(location) == shown), None)
+
     async def release(self, name: str) -> None:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
+        name = self.known_as(name)
         opening = self._open.pop(name, None)
         self._together = {names: several for names, several in self._together.items() if name not in names}
         if opening is not None:

@@ -5,7 +5,7 @@ everything can be read: which of its users may see what is for the layers above.
 store that cannot be used is an `OperatorError` with the remedy, and it can be used again once the cause is gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,18 @@ from answerable.core.ids import ArtifactId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
 
 RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What came of a run, as far as a listing shows it."""
+
+    kind: str | None = None
+    """Of its answer: `table`, `value`, `clarify`, …"""
+    row_count: int | None = None
+    tokens: int = 0
+    cost: float | None = 0.0
+    """Dollars; nothing when the price of the model is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,35 @@ class RunRecord:
     error_code: str | None = None
     owner: str | None = None
     """The process that carries it out, or did so last."""
+    sources: tuple[str, ...] = ()
+    """What was asked, by name."""
+    mode: str | None = None
+    """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for what was given as such."""
+    result: RunResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs a listing shows; what is not said holds for all."""
+
+    statuses: tuple[RunStatus, ...] = ()
+    source: str | None = None
+    mode: str | None = None
+    text: str | None = None
+    """Part of the question, whatever its case."""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfUse:
+    """What runs that began on a day have used."""
+
+    day: str
+    runs: int
+    failed: int
+    tokens: int
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +92,12 @@ class ThreadRecord:
     title: str
     created_at: datetime
     updated_at: datetime
+    pinned: bool = False
+    share_token: str | None = None
+    """Whoever of the tenant knows it may read the thread."""
+    last_run: RunId | None = None
+    found: str | None = None
+    """In a search: the first message that holds the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +111,32 @@ class Capsule:
 
 
 class Runs(Protocol):
-    async def create(self, context: RunContext, question: str | None) -> RunRecord:
+    async def create(
+        self, context: RunContext, question: str | None, *, sources: Sequence[str] = (), mode: str | None = None
+    ) -> RunRecord:
         """A new run, with the status `running`."""
         ...
 
     async def get(self, scope: Scope, run: RunId) -> RunRecord: ...
 
+    async def some(self, scope: Scope, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
+        """Those of the named runs that exist."""
+        ...
+
     async def recent(
-        self, scope: Scope, *, limit: int = 50, before: RunId | None = None, thread: ThreadId | None = None
+        self,
+        scope: Scope,
+        *,
+        limit: int = 50,
+        before: RunId | None = None,
+        thread: ThreadId | None = None,
+        only: RunFilter | None = None,
     ) -> Sequence[RunRecord]:
         """Newest first; `before` continues a listing."""
+        ...
+
+    async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
+        """By day, the oldest first; days without runs are left out."""
         ...
 
     async def unfinished(self) -> Sequence[RunRecord]:
@@ -85,7 +148,9 @@ class Runs(Protocol):
         """Makes this process the owner of an unfinished run; false when another was quicker."""
         ...
 
-    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:
+    async def finish(
+        self, run: RunId, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
+    ) -> None:
         """Sets the status. `waiting` and `running` are not an end: such a run stays unfinished."""
         ...
 
@@ -117,8 +182,35 @@ class Threads(Protocol):
         """The thread, made if it is new. A thread of another tenant is a `NotFoundError`."""
         ...
 
-    async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]:
-        """By their last message, newest first."""
+    async def get(self, scope: Scope, thread: ThreadId) -> ThreadRecord: ...
+
+    async def recent(
+        self, scope: Scope, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
+    ) -> Sequence[ThreadRecord]:
+        """Pinned ones first, then by their last message, newest first; `before` continues a listing. `search` is part
+        of the title or of a message, whatever its case."""
+        ...
+
+    async def change(self, scope: Scope, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
+        """What is nothing stays as it is."""
+        ...
+
+    async def share(self, scope: Scope, thread: ThreadId, token: str | None) -> None:
+        """Nothing ends the sharing."""
+        ...
+
+    async def shared(self, scope: Scope, token: str) -> ThreadRecord:
+        """A thread of the same tenant by its token."""
+        ...
+
+    async def delete(self, scope: Scope, thread: ThreadId) -> None:
+        """From then on as if it did not exist, until it is restored or purged."""
+        ...
+
+    async def restore(self, scope: Scope, thread: ThreadId) -> None: ...
+
+    async def purge(self, before: datetime) -> int:
+        """Removes what was deleted before then, of all scopes; tells how many threads."""
         ...
 
     async def add_message(self, scope: Scope, message: Message) -> None: ...

@@ -17,6 +17,8 @@ Row: TypeAlias = tuple[Any, ...]
 Synchronous = Literal["full", "normal"]
 """`full`: what is committed survives a loss of power. `normal`: the last commits may not, but no crash loses any."""
 Statement: TypeAlias = tuple[str, tuple[Parameter, ...]]
+Condition: TypeAlias = tuple[str, tuple[Parameter, ...]]
+"""A part of a WHERE clause."""
 
 _LARGEST = 2**63 - 1
 
@@ -74,6 +76,14 @@ def at_most(count: int | None) -> int:
     if count < 0:
         raise UserError(f"A listing cannot have {count} entries.", code="bad_limit", hint="Give a limit of 0 or more.")
     return count
+
+
+def mentions(column: str, text: str) -> Condition:
+    """Whether a column holds a text, whatever its case. SQLite knows only the case of ASCII letters: what has others is
+    found as it is written."""
+    plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    like = "LIKE ? ESCAPE '\\'"
+    return f"({column} {like} OR lower({column}) {like})", (f"%{plain}%", f"%{plain.lower()}%")
 
 
 def time_text(moment: datetime) -> str:

@@ -1,6 +1,7 @@
 """Runs and the capsules of those that were answered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import orjson
 
@@ -9,13 +10,23 @@ from answerable.core.clock import Clock
 from answerable.core.context import RunContext, Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
-from answerable.store.base import Capsule, RunRecord, RunStatus
-from answerable.store.database import Database, Parameter, Row, RowExistsError, at_most, time_of, time_text
+from answerable.store.base import Capsule, DayOfUse, RunFilter, RunRecord, RunResult, RunStatus
+from answerable.store.database import (
+    Condition,
+    Database,
+    Parameter,
+    Row,
+    RowExistsError,
+    at_most,
+    mentions,
+    time_of,
+    time_text,
+)
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner FROM runs"
+    " owner, sources, mode, kind, row_count, tokens, cost FROM runs"
 )
 
 
@@ -28,7 +39,9 @@ class SqlRuns:
         self._database = database
         self._clock = clock
 
-    async def create(self, context: RunContext, question: str | None) -> RunRecord:
+    async def create(
+        self, context: RunContext, question: str | None, *, sources: Sequence[str] = (), mode: str | None = None
+    ) -> RunRecord:
         record = RunRecord(
             run=context.run,
             scope=context.scope,
@@ -38,6 +51,8 @@ class SqlRuns:
             created_at=self._clock.now(),
             request=context.request,
             owner=self._database.owner,
+            sources=tuple(sources),
+            mode=mode,
         )
         try:
             await self._database.write((_INSERT_RUN, _run_row(record)))
@@ -51,21 +66,40 @@ class SqlRuns:
             raise run_not_found(run)
         return _run_record(rows[0])
 
+    async def some(self, scope: Scope, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
+        if not runs:
+            return {}
+        marks = ", ".join("?" * len(runs))
+        rows = await self._database.rows(f"{_RUN} WHERE tenant_id = ? AND run_id IN ({marks})", scope.tenant, *runs)
+        return {record.run: record for record in map(_run_record, rows)}
+
     async def recent(
-        self, scope: Scope, *, limit: int = 50, before: RunId | None = None, thread: ThreadId | None = None
+        self,
+        scope: Scope,
+        *,
+        limit: int = 50,
+        before: RunId | None = None,
+        thread: ThreadId | None = None,
+        only: RunFilter | None = None,
     ) -> Sequence[RunRecord]:
-        conditions = ["tenant_id = ?"]
-        parameters: list[Parameter] = [scope.tenant]
+        conditions: list[Condition] = [("tenant_id = ?", (scope.tenant,)), *_filters(only or RunFilter())]
         if thread is not None:
-            conditions.append("thread_id = ?")
-            parameters.append(thread)
+            conditions.append(("thread_id = ?", (thread,)))
         if before is not None:
             last = await self.get(scope, before)
-            conditions.append("(created_at, run_id) < (?, ?)")
-            parameters += [time_text(last.created_at), last.run]
-        sql = f"{_RUN} WHERE {' AND '.join(conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?"
+            conditions.append(("(created_at, run_id) < (?, ?)", (time_text(last.created_at), last.run)))
+        sql = (
+            f"{_RUN} WHERE {' AND '.join(text for text, _ in conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?"
+        )
+        parameters = [value for _, values in conditions for value in values]
         rows = await self._database.rows(sql, *parameters, at_most(limit))
         return [_run_record(row) for row in rows]
+
+    async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
+        rows = await self._database.rows(_USE, scope.tenant, time_text(since))
+        return [
+            DayOfUse(day, int(runs), int(failed), int(tokens), float(cost)) for day, runs, failed, tokens, cost in rows
+        ]
 
     async def unfinished(self) -> Sequence[RunRecord]:
         rows = await self._database.rows(f"{_RUN} WHERE finished_at IS NULL ORDER BY created_at, run_id")
@@ -80,21 +114,49 @@ class SqlRuns:
         )
         return bool(changed)
 
-    async def finish(self, run: RunId, status: RunStatus, error_code: str | None = None) -> None:
+    async def finish(
+        self, run: RunId, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
+    ) -> None:
         finished_at = time_text(self._clock.now()) if status in _ENDED else None
-        [changed] = await self._database.write((_FINISH_RUN, (status, error_code, finished_at, run)))
+        told = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
+        [changed] = await self._database.write((_FINISH_RUN, (status, error_code, finished_at, *told, run)))
         if not changed:
             raise run_not_found(run)
 
 
 _INSERT_RUN = (
-    "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
+    " sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _CLAIM_RUN = (
     "UPDATE runs SET owner = ? WHERE run_id = ? AND finished_at IS NULL AND (coalesce(owner, '') = ? OR owner = ?)"
 )
-_FINISH_RUN = "UPDATE runs SET status = ?, error_code = ?, finished_at = ? WHERE run_id = ?"
+_FINISH_RUN = (
+    "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, kind = ?, row_count = ?, tokens = ?, cost = ?"
+    " WHERE run_id = ?"
+)
+_USE = (
+    "SELECT substr(created_at, 1, 10) AS day, count(*), sum(CASE WHEN status = 'failed' THEN 1 ELSE 0 END),"
+    " coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM runs WHERE tenant_id = ? AND created_at >= ?"
+    " GROUP BY substr(created_at, 1, 10) ORDER BY day"
+)
+
+
+def _filters(only: RunFilter) -> Sequence[Condition]:
+    found: list[Condition] = []
+    if only.statuses:
+        found.append((f"status IN ({', '.join('?' * len(only.statuses))})", only.statuses))
+    if only.source is not None:
+        found.append(mentions("sources", f"\n{only.source}\n"))
+    if only.mode is not None:
+        found.append(("mode = ?", (only.mode,)))
+    if only.text:
+        found.append(mentions("question", only.text))
+    if only.since is not None:
+        found.append(("created_at >= ?", (time_text(only.since),)))
+    if only.until is not None:
+        found.append(("created_at < ?", (time_text(only.until),)))
+    return found
 
 
 def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
@@ -110,11 +172,19 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         created_at,
         record.request,
         record.owner,
+        _listed(record.sources),
+        record.mode,
     )
 
 
+def _listed(names: Sequence[str]) -> str | None:
+    """A line break before and after each, so that a name is found as a whole."""
+    return "\n" + "\n".join(names) + "\n" if names else None
+
+
 def _run_record(row: Row) -> RunRecord:
-    run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner = row
+    run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
+    sources, mode, kind, row_count, tokens, cost = rest
     return RunRecord(
         run=RunId(run),
         scope=Scope(TenantId(tenant), UserId(user)),
@@ -126,6 +196,9 @@ def _run_record(row: Row) -> RunRecord:
         request=request,
         error_code=error_code,
         owner=owner,
+        sources=tuple(sources.strip("\n").split("\n")) if sources else (),
+        mode=mode,
+        result=None if tokens is None else RunResult(kind, row_count, tokens, cost),
     )
 
 
@@ -149,14 +222,17 @@ class SqlCapsules:
 
     async def latest(self, scope: Scope, thread: ThreadId) -> Capsule | None:
         rows = await self._database.rows(
-            f"{_CAPSULE} WHERE tenant_id = ? AND thread_id = ? ORDER BY created_at DESC, run_id DESC LIMIT 1",
-            scope.tenant,
-            thread,
+            f"{_CAPSULE} WHERE {_OF_THREAD} ORDER BY created_at DESC, run_id DESC LIMIT 1",
+            *(scope.tenant, thread, scope.tenant, thread),
         )
         return _capsule(rows[0]) if rows else None
 
 
 _CAPSULE = "SELECT run_id, thread_id, created_at, body FROM capsules"
+_OF_THREAD = (
+    "tenant_id = ? AND (thread_id = ? OR run_id IN (SELECT run_id FROM messages WHERE tenant_id = ? AND thread_id = ?))"
+)
+"""Also those of runs that were made in another thread, which this one was forked from."""
 _PUT_CAPSULE = (
     "INSERT INTO capsules (run_id, tenant_id, user_id, thread_id, created_at, body)"
     " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ?"

@@ -1,27 +1,47 @@
 """Conversations: threads and their messages."""
 
+# ruff: noqa: S608 - statements are put together from constants of this module; values are always parameters
+
 from collections.abc import Sequence
+from datetime import datetime
 
 from answerable.core.clock import Clock
 from answerable.core.context import Scope
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
-from answerable.store.database import Database, Row, RowExistsError, at_most, time_of, time_text
+from answerable.store.database import (
+    Condition,
+    Database,
+    Parameter,
+    Row,
+    RowExistsError,
+    at_most,
+    mentions,
+    time_of,
+    time_text,
+)
 
-_THREAD = "SELECT thread_id, tenant_id, user_id, title, created_at, updated_at FROM threads"
+_LAST_RUN = (
+    "(SELECT run_id FROM messages WHERE messages.thread_id = threads.thread_id AND run_id IS NOT NULL"
+    " ORDER BY messages.created_at DESC, position DESC LIMIT 1)"
+)
+_THREAD = f"SELECT thread_id, tenant_id, user_id, title, created_at, updated_at, pinned_at, share_token, {_LAST_RUN}"
+_PINNED = "CASE WHEN pinned_at IS NULL THEN 0 ELSE 1 END"
+_MINE = "thread_id = ? AND tenant_id = ? AND deleted_at IS NULL"
 _INSERT_THREAD = (
     "INSERT INTO threads (thread_id, tenant_id, user_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (thread_id) DO NOTHING"
 )
 _MESSAGE = "SELECT message_id, thread_id, role, content, created_at, run_id FROM messages"
-_TOUCH = "UPDATE threads SET updated_at = ? WHERE thread_id = ? AND tenant_id = ?"
+_TOUCH = f"UPDATE threads SET updated_at = ? WHERE {_MINE}"
 _INSERT_MESSAGE = (
     "INSERT INTO messages (message_id, role, content, created_at, run_id, user_id, thread_id, tenant_id, position)"
     " SELECT ?, ?, ?, ?, ?, ?, thread_id, tenant_id,"
     " (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE thread_id = threads.thread_id)"
-    " FROM threads WHERE thread_id = ? AND tenant_id = ?"
+    f" FROM threads WHERE {_MINE}"
 )
+_GONE = "SELECT thread_id FROM threads WHERE deleted_at < ?"
 
 
 class SqlThreads:
@@ -32,18 +52,64 @@ class SqlThreads:
     async def ensure(self, scope: Scope, thread: ThreadId, title: str) -> ThreadRecord:
         now = time_text(self._clock.now())
         await self._database.write((_INSERT_THREAD, (thread, scope.tenant, scope.user, title, now, now)))
-        rows = await self._database.rows(f"{_THREAD} WHERE thread_id = ? AND tenant_id = ?", thread, scope.tenant)
+        return await self.get(scope, thread)
+
+    async def get(self, scope: Scope, thread: ThreadId) -> ThreadRecord:
+        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, scope.tenant)
         if not rows:
             raise _thread_not_found(thread)
         return _thread_record(rows[0])
 
-    async def recent(self, scope: Scope, *, limit: int = 50) -> Sequence[ThreadRecord]:
-        rows = await self._database.rows(
-            f"{_THREAD} WHERE tenant_id = ? ORDER BY updated_at DESC, thread_id DESC LIMIT ?",
-            scope.tenant,
-            at_most(limit),
-        )
+    async def recent(
+        self, scope: Scope, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
+    ) -> Sequence[ThreadRecord]:
+        found, found_values = _found(search) if search else ("NULL", ())
+        conditions: list[Condition] = [("tenant_id = ? AND deleted_at IS NULL", (scope.tenant,))]
+        if search:
+            in_title, in_title_values = mentions("title", search)
+            conditions.append((f"({in_title} OR {found} IS NOT NULL)", (*in_title_values, *found_values)))
+        if before is not None:
+            last = await self.get(scope, before)
+            key = (int(last.pinned), time_text(last.updated_at), last.thread)
+            conditions.append((f"({_PINNED}, updated_at, thread_id) < (?, ?, ?)", key))
+        where = " AND ".join(text for text, _ in conditions)
+        order = f"ORDER BY {_PINNED} DESC, updated_at DESC, thread_id DESC LIMIT ?"
+        parameters = (*found_values, *(value for _, values in conditions for value in values), at_most(limit))
+        rows = await self._database.rows(f"{_THREAD}, {found} FROM threads WHERE {where} {order}", *parameters)
         return [_thread_record(row) for row in rows]
+
+    async def change(self, scope: Scope, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
+        """A thread that is renamed or pinned keeps its place in time."""
+        pin = {None: "pinned_at", True: "COALESCE(pinned_at, ?)", False: "NULL"}[pinned]
+        moment = (time_text(self._clock.now()),) if pinned else ()
+        await self._update(scope, thread, f"title = COALESCE(?, title), pinned_at = {pin}", title, *moment)
+
+    async def share(self, scope: Scope, thread: ThreadId, token: str | None) -> None:
+        await self._update(scope, thread, "share_token = ?", token)
+
+    async def shared(self, scope: Scope, token: str) -> ThreadRecord:
+        where = "share_token = ? AND tenant_id = ? AND deleted_at IS NULL"
+        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {where}", token, scope.tenant)
+        if not rows:
+            raise NotFoundError("There is no thread behind this link, or it is shared no longer.", code="share_unknown")
+        return _thread_record(rows[0])
+
+    async def delete(self, scope: Scope, thread: ThreadId) -> None:
+        await self._update(scope, thread, "deleted_at = ?", time_text(self._clock.now()))
+
+    async def restore(self, scope: Scope, thread: ThreadId) -> None:
+        sql = "UPDATE threads SET deleted_at = NULL WHERE thread_id = ? AND tenant_id = ?"
+        [changed] = await self._database.write((sql, (thread, scope.tenant)))
+        if not changed:
+            raise _thread_not_found(thread)
+
+    async def purge(self, before: datetime) -> int:
+        moment = (time_text(before),)
+        _, gone = await self._database.write(
+            (f"DELETE FROM messages WHERE thread_id IN ({_GONE})", moment),
+            (f"DELETE FROM threads WHERE thread_id IN ({_GONE})", moment),
+        )
+        return gone
 
     async def add_message(self, scope: Scope, message: Message) -> None:
         now = time_text(self._clock.now())
@@ -62,19 +128,26 @@ class SqlThreads:
 
     async def messages(self, scope: Scope, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
         rows = await self._database.rows(
-            f"{_MESSAGE} WHERE thread_id = ? AND tenant_id = ? ORDER BY created_at DESC, position DESC LIMIT ?",
-            thread,
-            scope.tenant,
-            at_most(last),
+            f"{_MESSAGE} WHERE thread_id IN (SELECT thread_id FROM threads WHERE {_MINE})"
+            " ORDER BY created_at DESC, position DESC LIMIT ?",
+            *(thread, scope.tenant, at_most(last)),
         )
         if not rows:
-            await self._check_exists(scope, thread)
+            await self.get(scope, thread)
         return [_message(row) for row in reversed(rows)]
 
-    async def _check_exists(self, scope: Scope, thread: ThreadId) -> None:
-        rows = await self._database.rows(f"{_THREAD} WHERE thread_id = ? AND tenant_id = ?", thread, scope.tenant)
-        if not rows:
+    async def _update(self, scope: Scope, thread: ThreadId, change: str, *values: Parameter) -> None:
+        statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, scope.tenant))
+        [changed] = await self._database.write(statement)
+        if not changed:
             raise _thread_not_found(thread)
+
+
+def _found(search: str) -> Condition:
+    """The first message that holds the text."""
+    condition, values = mentions("content", search)
+    first = f"SELECT content FROM messages WHERE messages.thread_id = threads.thread_id AND {condition}"
+    return f"({first} ORDER BY messages.created_at, position LIMIT 1)", values
 
 
 def _thread_not_found(thread: ThreadId) -> NotFoundError:
@@ -82,13 +155,17 @@ def _thread_not_found(thread: ThreadId) -> NotFoundError:
 
 
 def _thread_record(row: Row) -> ThreadRecord:
-    thread, tenant, user, title, created_at, updated_at = row
+    thread, tenant, user, title, created_at, updated_at, pinned_at, share_token, last_run, *found = row
     return ThreadRecord(
         thread=ThreadId(thread),
         scope=Scope(TenantId(tenant), UserId(user)),
         title=title,
         created_at=time_of(created_at),
         updated_at=time_of(updated_at),
+        pinned=pinned_at is not None,
+        share_token=share_token,
+        last_run=last_run,
+        found=found[0] if found else None,
     )
 
 

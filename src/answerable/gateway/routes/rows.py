@@ -21,9 +21,12 @@ ARROW_STREAM = "application/vnd.apache.arrow.stream"
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 
 
-class RowQuery(view.Selection):
+class RowQuery(Wire):
     """Which rows, in which order, and which part of them."""
 
+    filters: tuple[view.RowFilter, ...] = Field((), max_length=50)
+    sort: tuple[view.SortKey, ...] = Field((), max_length=20)
+    search: str | None = Field(None, max_length=1_000, description="Text that some column holds, whatever its case.")
     columns: tuple[str, ...] | None = Field(None, min_length=1, description="All of them when left out.")
     offset: int = Field(0, ge=0, le=10**12)
     limit: int = Field(1_000, ge=0, le=100_000)

@@ -1,11 +1,14 @@
 """Runs: what was done, and what came of it."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
+from pydantic import AwareDatetime, Field
 
 from answerable.answers.answer import Answer
+from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
@@ -16,14 +19,74 @@ from answerable.gateway.wire import (
     THREAD_ID,
     Decision,
     QueryRequest,
-    RunDetail,
-    RunList,
-    RunState,
-    RunSummary,
+    Wire,
 )
-from answerable.store.base import RunRecord
+from answerable.store.base import RunFilter, RunRecord, RunStatus
 
 router = APIRouter(prefix=API, tags=["runs"])
+
+
+class RunSummary(Wire):
+    run_id: str
+    thread_id: str | None
+    question: str | None
+    status: RunStatus
+    created_at: datetime
+    finished_at: datetime | None
+    duration_ms: float | None = Field(description="From its beginning to its end; null while it goes on.")
+    error_code: str | None
+    sources: list[str]
+    mode: str | None = Field(description="`auto`, `plan` or `react`; or `sql`, `python`, `plan` for what was written.")
+    kind: str | None = Field(description="Of its answer: `table`, `value`, `chart`, `text`, `clarify` or `refusal`.")
+    row_count: int | None
+    tokens: int | None
+    cost_usd: float | None = Field(description="Null while it is not known.")
+
+
+class RunList(Wire):
+    runs: list[RunSummary]
+    next_before: str | None = Field(description="Give this as `before` for the next page; null at the end.")
+
+
+class RunDetail(Wire):
+    run: RunSummary
+    answer: Answer | None = Field(description="Null while the run goes on.")
+
+
+class RunState(Wire):
+    run_id: str
+    status: RunStatus
+    finished: bool
+
+
+class RunAccepted(Wire):
+    run_id: str
+    thread_id: str | None
+
+
+def summary(record: RunRecord) -> RunSummary:
+    result = record.result
+    took = record.finished_at - record.created_at if record.finished_at else None
+    return RunSummary(
+        run_id=record.run,
+        thread_id=record.thread,
+        question=record.question,
+        status=record.status,
+        created_at=record.created_at,
+        finished_at=record.finished_at,
+        duration_ms=took.total_seconds() * 1000 if took is not None else None,
+        error_code=record.error_code,
+        sources=list(record.sources),
+        mode=record.mode,
+        kind=result.kind if result else None,
+        row_count=result.row_count if result else None,
+        tokens=result.tokens if result else None,
+        cost_usd=result.cost if result else None,
+    )
+
+
+def ended(record: RunRecord) -> bool:
+    return record.status not in ("running", "waiting")
 
 
 @router.post("/runs", responses=documented(400, 404, 413, 422, 503))
@@ -47,30 +110,37 @@ async def runs(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[str | None, Query(pattern=RUN_ID)] = None,
     thread_id: Annotated[str | None, Query(pattern=THREAD_ID)] = None,
+    status: Annotated[list[RunStatus] | None, Query()] = None,
+    source: Annotated[str | None, Query(max_length=200)] = None,
+    mode: Annotated[str | None, Query(max_length=20)] = None,
+    search: Annotated[str | None, Query(max_length=500, description="Part of the question.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="With its zone: 2026-11-16T00:00:00Z.")] = None,
+    until: Annotated[AwareDatetime | None, Query()] = None,
 ) -> RunList:
     """Recorded runs, newest first."""
+    only = RunFilter(tuple(status or ()), source, mode, search, since, until)
     records = await service.store.runs.recent(
         scope,
         limit=limit,
         before=RunId(before) if before else None,
         thread=ThreadId(thread_id) if thread_id else None,
+        only=only,
     )
     full = len(records) == limit
-    return RunList(runs=[_summary(record) for record in records], next_before=records[-1].run if full else None)
+    return RunList(runs=[summary(record) for record in records], next_before=records[-1].run if full else None)
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))
 async def run(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunDetail:
     """One run and its answer."""
     record = await service.store.runs.get(scope, run_id)
-    finished = record.status not in ("running", "waiting")
-    return RunDetail(run=_summary(record), answer=await service.answer(run_id, scope) if finished else None)
+    return RunDetail(run=summary(record), answer=await service.answer(run_id, scope) if ended(record) else None)
 
 
 @router.get("/runs/{run_id}/status", responses=documented(404, 422))
-async def status(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
+async def run_status(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
     record = await service.store.runs.get(scope, run_id)
-    return RunState(run_id=run_id, status=record.status, finished=record.status not in ("running", "waiting"))
+    return RunState(run_id=run_id, status=record.status, finished=ended(record))
 
 
 @router.get(
@@ -96,23 +166,25 @@ async def events(
 async def cancel(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
     """Stop a run. One that has ended already stays as it is."""
     await service.cancel(run_id, scope)
-    return await status(run_id, service, scope)
+    return await run_status(run_id, service, scope)
+
+
+@router.post("/runs/{run_id}/retry", responses=documented(404, 422), status_code=202)
+async def retry(run_id: RunPath, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> RunAccepted:
+    """The same question or query once more, in the same thread, as a run of its own."""
+    new = await service.retry(run_id, scope, request_id)
+    record = await service.store.runs.get(scope, new)
+    return RunAccepted(run_id=new, thread_id=record.thread)
+
+
+@router.post("/runs/{run_id}/replay", responses=documented(404, 422))
+async def replay(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> Replay:
+    """Run the steps of an answer again and compare the rows."""
+    return await service.replay(run_id, scope)
 
 
 @router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
 async def approve(run_id: RunPath, body: Decision, service: ServiceOf, scope: ScopeOf) -> RunState:
     """Answer what a waiting run asked; it then goes on."""
     await service.decide(run_id, body.step, approved=body.approved, note=body.note, scope=scope)
-    return await status(run_id, service, scope)
-
-
-def _summary(record: RunRecord) -> RunSummary:
-    return RunSummary(
-        run_id=record.run,
-        thread_id=record.thread,
-        question=record.question,
-        status=record.status,
-        created_at=record.created_at,
-        finished_at=record.finished_at,
-        error_code=record.error_code,
-    )
+    return await run_status(run_id, service, scope)
