@@ -4,7 +4,8 @@ The bare query runs in this process on a connection that is open already. Ours r
 SQL, runs it in a hardened worker process, stores the rows and the run, and formats the answer.
 
 The last figure is the command as it is typed: a process that starts, asks and ends, against a process of Python that
-starts, imports DuckDB, runs the same query and ends, with the same allowance.
+starts, imports DuckDB, runs the same query and ends. What is promised is the time of a question, not of loading a
+program; this figure is kept so that loading does not grow unseen.
 """
 
 import os
@@ -19,12 +20,14 @@ from pathlib import Path
 import duckdb
 
 from answerable import Answerable
-from bench.figures import Figure
+from bench.figures import Figure, compared
 
 ROWS = 10_000_000
 ALLOWANCE = 0.150
 """Seconds that may be added to the query, however short it is."""
 MOST_TIMES = 1.5
+MOST_PROCESSES = 4.0
+"""Of the bare process, for the command."""
 QUESTIONS = ("total amount by region", "average amount per product in 2023", "how many sales are there?")
 
 MAKE = f"""
@@ -62,7 +65,8 @@ def _command(path: Path, home: Path, statement: str, repeats: int) -> Figure:
         subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
 
     floor = [sys.executable, "-c", program, view, statement]
-    return _compared(f"{QUESTIONS[0]}, as a command", lambda: run(ask), lambda: run(floor), repeats)
+    ours, bare = _medians(lambda: run(ask), lambda: run(floor), repeats)
+    return compared(f"{QUESTIONS[0]}, as a command: to a bare process", ours * 1000, bare * 1000, "ms", MOST_PROCESSES)
 
 
 def _figure(question: str, asked: Answerable, bare: duckdb.DuckDBPyConnection, repeats: int) -> Figure:
@@ -73,7 +77,9 @@ def _figure(question: str, asked: Answerable, bare: duckdb.DuckDBPyConnection, r
         asked.forget()
         asked.ask(question, force=True)
 
-    return _compared(question, ours, lambda: bare.execute(statement).fetchall(), repeats)
+    total, query = _medians(ours, lambda: bare.execute(statement).fetchall(), repeats)
+    allowed = MOST_TIMES * query + ALLOWANCE
+    return Figure(f"{question}: share of what is allowed", total * 1000, query * 1000, "ms", total / allowed, 1.0)
 
 
 def _understood(asked: Answerable, question: str) -> str:
@@ -83,11 +89,11 @@ def _understood(asked: Answerable, question: str) -> str:
     return answer.sql
 
 
-def _compared(name: str, ours: Callable[[], object], floor: Callable[[], object], repeats: int) -> Figure:
+def _medians(ours: Callable[[], object], floor: Callable[[], object], repeats: int) -> tuple[float, float]:
+    """Of both, in seconds, taken in turn."""
     times = [(_seconds(ours), _seconds(floor)) for _ in range(repeats)]
-    total, query = (statistics.median(column) for column in zip(*times, strict=True))
-    allowed = MOST_TIMES * query + ALLOWANCE
-    return Figure(f"{name}: share of what is allowed", total * 1000, query * 1000, "ms", total / allowed, 1.0)
+    total, bare = (statistics.median(column) for column in zip(*times, strict=True))
+    return total, bare
 
 
 def _seconds(call: Callable[[], object]) -> float:
