@@ -59,6 +59,7 @@ async def open_service(
         store=store,
         clock=clock,
         share_rows=settings.share_rows,
+        preplan=settings.preplan,
     )
     service = Service(
         store=store,

@@ -52,6 +52,10 @@ class Settings(Frozen):
         exclude=True,
     )
     share_rows: bool = Field(default=True, description="Whether values and sample records of the data go to a model.")
+    preplan: bool = Field(
+        default=False,
+        description="Whether a model looks at what is asked before it plans: one call more for each question.",
+    )
     apis: Mapping[str, Mapping[str, Any]] = Field(
         default={}, description="APIs that programs may read through the host; see docs/sandboxes.md."
     )

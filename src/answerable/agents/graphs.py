@@ -1,18 +1,19 @@
 """The graphs that answer: one for a question in words, one for a query that the user wrote."""
 
 import textwrap
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import ValidationError
 
 from answerable.agents.execution_plan import ExecutionPlan, plan_graph, read_plan
 from answerable.agents.programs import ProgramConfig
-from answerable.answers.answer import Binding, Choice
+from answerable.answers.answer import Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
-from answerable.engine.steps.present import Presentation
+from answerable.engine.steps.present import MODEL, READER, Presentation
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
@@ -20,7 +21,8 @@ from answerable.query.plan import QueryPlan
 QueryType = Literal["sql", "python", "plan"]
 
 UNDERSTAND, EXECUTE, QUERY, ANSWER = NodeId("understand"), NodeId("execute"), NodeId("query"), NodeId("answer")
-PREPARE, EXPLORE = NodeId("prepare"), NodeId("explore")
+PREPARE, EXPLORE, PREPLAN = NodeId("prepare"), NodeId("explore"), NodeId("preplan")
+WHICH_READING = "This can be read in more than one way. Which do you mean?"
 
 
 def question_graph(question: Question) -> Graph:
@@ -45,10 +47,21 @@ def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
     )
 
 
-def clarify_graph(question: str, text: str, choices: tuple[Choice, ...], bindings: tuple[Binding, ...] = ()) -> Graph:
+def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: str = READER) -> Graph:
     """Nothing to run: a question back."""
-    presentation = Presentation(question=question, clarify=text, choices=choices, bindings=bindings)
+    presentation = Presentation(question=question, mind=mind, clarify=text, choices=tuple(choices))
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+
+
+def readings_graph(question: str, readings: Sequence[str], text: str = WHICH_READING) -> Graph:
+    """A question back whose choices a model has written, each to be asked by itself."""
+    choices = [Choice(id=number, label=label) for number, label in enumerate(readings, 1)]
+    return clarify_graph(question, text, choices, mind=MODEL)
+
+
+def cannot_tell_graph(question: str, reason: str) -> Graph:
+    """Nothing to run: that the data does not hold it is an answer too."""
+    return text_graph(question, f"I cannot tell from this data: {reason}", mind=MODEL)
 
 
 def text_graph(question: str, text: str, *, mind: str) -> Graph:
@@ -64,6 +77,17 @@ def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
     document = plan.model_dump(mode="json", exclude_none=True)
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
     return text_graph(plan.question, text, mind=mind)
+
+
+def preplan_graph(question: Question) -> Graph:
+    """A model looks at the question first; what it makes of it is run."""
+    return Graph(
+        nodes=(
+            Node(id=PREPLAN, kind="preplan", config=_config(question)),
+            Node(id=EXECUTE, kind="subgraph", config={"from": PREPLAN}, after=(PREPLAN,)),
+        ),
+        output=EXECUTE,
+    )
 
 
 def react_graph(question: Question) -> Graph:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents
 from answerable.core.clock import Clock
+from answerable.core.context import RunContext
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import Sources, SqlStep
+from answerable.engine.steps.understand import Conversation
 from answerable.store.base import Store
 
 
@@ -24,3 +26,10 @@ class ModelMeans:
     clock: Clock
     share_rows: bool
     """Whether values of the data may be sent to a model."""
+    preplan: bool
+    """Whether a model looks at a question before it is planned."""
+
+    async def before(self, context: RunContext) -> Conversation:
+        """The last answer of the thread."""
+        last = await self.store.capsules.latest(context.scope, context.thread) if context.thread is not None else None
+        return Conversation(last=last.body if last else None)

@@ -3,7 +3,7 @@
 Whatever either of them decides becomes a graph, so that everything after this knows no difference.
 """
 
-from answerable.agents.graphs import react_graph, shown_graph
+from answerable.agents.graphs import preplan_graph, react_graph, shown_graph
 from answerable.agents.means import ModelMeans
 from answerable.agents.reader_mind import chosen_reading
 from answerable.agents.several import reading_plan
@@ -11,6 +11,8 @@ from answerable.core.context import RunContext
 from answerable.core.errors import OperatorError, UserError
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.reader.reading import Read
+
+CHOSEN = "The user chose this reading from several; do not ask once more."
 
 
 class Minds:
@@ -31,7 +33,7 @@ class Minds:
         if (not has_model and not question.plan_only) or (chosen is not None and chosen.plan is not None):
             return await mind.understand(question, context, before, tell)
         if chosen is not None:
-            question = question.model_copy(update={"text": chosen.label, "choice": None})
+            question = question.model_copy(update={"text": chosen.label, "choice": None, "hint": CHOSEN})
         if question.mode == "react":
             _refuse_several(question)
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
@@ -43,6 +45,8 @@ class Minds:
                 plan = reading_plan(question, reply.best, await mind.merged(question))
                 return Understanding(graph=shown_graph(plan, mind="reader").model_dump(mode="json"))
             return await mind.understanding(question, reply)
+        if self._means.preplan and question.hint is None:
+            return Understanding(graph=preplan_graph(question).model_dump(mode="json"))
         from answerable.agents.planner import Planner  # brings what tells a model of the data
 
         return await Planner(self._means).understand(question, context, before, reply, tell)

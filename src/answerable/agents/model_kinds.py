@@ -10,6 +10,7 @@ from answerable.core.values import Json
 from answerable.engine.steps.base import Step, StepKind
 
 _KINDS = {
+    "preplan": ("preplan_step", "PreplanStep"),
     "write_sql": ("write_steps", "WriteSqlStep"),
     "write_combine": ("write_combine", "WriteCombineStep"),
     "write_python": ("write_steps", "WritePythonStep"),

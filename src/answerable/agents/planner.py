@@ -1,21 +1,20 @@
 """A model plans: the steps, what each must give, and beside them what makes their answer surer."""
 
-from answerable.agents.context import earlier_text
 from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.graphs import clarify_graph, react_graph, shown_graph, text_graph
+from answerable.agents.graphs import cannot_tell_graph, react_graph, readings_graph, shown_graph
 from answerable.agents.means import ModelMeans
+from answerable.agents.reader_mind import best_of
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Mistake
 from answerable.agents.several import by_label, reading_plan
-from answerable.agents.told import told_of_sources
-from answerable.answers.answer import Choice
+from answerable.agents.told import told_of
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
-from answerable.reader.reading import Read, Reading, Reply, Unsure
+from answerable.reader.reading import Reading, Reply
 
 SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
 
@@ -27,7 +26,7 @@ class Planner:
     async def understand(
         self, question: Question, context: RunContext, before: Conversation, reply: Reply, tell: Tell
     ) -> Understanding:
-        best = _best(reply)
+        best = best_of(reply)
         planned = await self._plan(question, context, before, best, tell)
         if planned.explore and question.mode == "auto":
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
@@ -48,19 +47,12 @@ class Planner:
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
     ) -> Planned:
-        reader = await self._means.mind.reader(await self._means.mind.asked(question))
-        tables, values = await told_of_sources(question, self._means)
-        given = {
-            "question": question.text,
-            "today": (question.today or reader.today()).isoformat(),
-            "sources": tables,
-            "values": values,
-            "earlier": earlier_text(before),
-            "reading": best.sentence if best is not None else "",
-        }
+        given = {**await told_of(question, before, best, self._means), "hint": question.hint or ""}
 
         async def check(planned: Planned) -> None:
             """A plan that cannot become a graph is handed back."""
+            if planned.ask and question.force:
+                raise Mistake("the user wants no question back; plan the meaning that is the most likely")
             if planned.explore and question.sources:
                 raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
             if not planned.steps:
@@ -96,18 +88,10 @@ def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
     )
 
 
-def _best(reply: Reply) -> Reading | None:
-    if isinstance(reply, Read):
-        return reply.best
-    return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
-
-
 def _asked_back(question: Question, planned: Planned) -> Graph:
     if planned.ask:
-        choices = tuple(Choice(id=number, label=label) for number, label in enumerate(planned.ask, 1))
-        return clarify_graph(question.text, "This can be read in more than one way. Which do you mean?", choices)
-    missing = planned.cannot or "the question could not be planned."
-    return text_graph(question.text, f"This data cannot tell: {missing}", mind=MODEL)
+        return readings_graph(question.text, planned.ask)
+    return cannot_tell_graph(question.text, planned.cannot or "the question could not be planned.")
 
 
 def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:

@@ -8,12 +8,11 @@ from typing import Any
 
 from answerable.agents.context import earlier_text, frame_text, tables_text, touched, values_text
 from answerable.agents.execution_plan import ANSWER
-from answerable.agents.graphs import clarify_graph, text_graph
+from answerable.agents.graphs import cannot_tell_graph, readings_graph
 from answerable.agents.means import ModelMeans
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Mistake
 from answerable.agents.write_steps import told
-from answerable.answers.answer import Choice
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
@@ -23,7 +22,7 @@ from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
-from answerable.engine.steps.understand import Conversation, Question
+from answerable.engine.steps.understand import Question
 from answerable.query.merged import short_name
 from answerable.query.plan import QueryPlan
 
@@ -46,18 +45,13 @@ class ReactStep:
             "today": (question.today or reader.today()).isoformat(),
             "datasets": f"source {short_name(question.source)}, with the tables {', '.join(found.tables)}",
             "values": values_text(found, share_rows=means.share_rows),
-            "earlier": earlier_text(await self._before(step)),
+            "earlier": earlier_text(await means.before(step.context)),
         }
         reply = await means.agents.ask(
             "react", given, Explored, step.context, step.output, tools=looks.tools(schema), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
         return {"graph": graph.model_dump(mode="json"), "sentence": None}
-
-    async def _before(self, step: Step) -> Conversation:
-        thread = step.context.thread
-        last = await self._means.store.capsules.latest(step.context.scope, thread) if thread is not None else None
-        return Conversation(last=last.body if last else None)
 
 
 class _Looks:
@@ -149,8 +143,7 @@ class _Looks:
 def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:
     if looks.asked is not None:
         text, labels = looks.asked
-        choices = tuple(Choice(id=number, label=label) for number, label in enumerate(labels, 1))
-        return clarify_graph(question.text, text, choices)
+        return readings_graph(question.text, labels, text)
     if not reply.show:
-        return text_graph(question.text, f"This data cannot tell: {reply.cannot}", mind=MODEL)
+        return cannot_tell_graph(question.text, reply.cannot or "no look was shown.")
     return None

@@ -164,6 +164,13 @@ def _reason(confidence: float) -> str:
     return "This is only the best of several readings."
 
 
+def best_of(reply: Reply) -> Reading | None:
+    """The reading that comes first, sure or not."""
+    if isinstance(reply, Read):
+        return reply.best
+    return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
+
+
 def chosen_reading(question: Question, previous: Json | None) -> Choice | None:
     """The reading that the user picked from the last question back, by number."""
     if question.choice is None:

@@ -1,5 +1,7 @@
 """What each builtin agent replies: types that a model fills and the engine trusts only after checks."""
 
+from typing import Literal
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from answerable.agents.execution_plan import MOST_STEPS, Tool
@@ -9,6 +11,14 @@ class Reply(BaseModel):
     """Unknown fields are ignored: a model that says more than it was asked is not wrong."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
+
+
+class Preplanned(Reply):
+    asked: str = Field(description="What is asked, as one plain sentence.")
+    difficulty: Literal["easy", "steps", "explore"] = "easy"
+    missing: str | None = Field(None, description="What these sources lack, only if they cannot answer it.")
+    readings: list[str] = Field([], max_length=5, description="Questions to choose from, only if it is ambiguous.")
+    hint: str = Field("", description="What the planner should not miss.")
 
 
 class PlannedStep(Reply):

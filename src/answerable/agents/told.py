@@ -1,11 +1,26 @@
-"""What a model that plans is told of the sources of a question."""
+"""What a model is told of a question and its sources before anything is planned."""
 
 from dataclasses import replace
 
-from answerable.agents.context import TABLE_TOKENS, links_text, tables_text, touched, values_text
+from answerable.agents.context import TABLE_TOKENS, earlier_text, links_text, tables_text, touched, values_text
 from answerable.agents.means import ModelMeans
 from answerable.agents.several import by_label
-from answerable.engine.steps.understand import Question
+from answerable.engine.steps.understand import Conversation, Question
+from answerable.reader.reading import Reading
+
+
+async def told_of(question: Question, before: Conversation, best: Reading | None, means: ModelMeans) -> dict[str, str]:
+    """`best`: how the reader reads it, if it does."""
+    tables, values = await told_of_sources(question, means)
+    reader = await means.mind.reader(await means.mind.asked(question))
+    return {
+        "question": question.text,
+        "today": (question.today or reader.today()).isoformat(),
+        "sources": tables,
+        "values": values,
+        "earlier": earlier_text(before),
+        "reading": best.sentence if best is not None else "",
+    }
 
 
 async def told_of_sources(question: Question, means: ModelMeans) -> tuple[str, str]:

@@ -34,6 +34,8 @@ class Question(Frozen):
     mode: Mode = "auto"
     plan_only: bool = False
     """Show the plan as the answer, and run nothing."""
+    hint: str | None = None
+    """What is known of the question already, for whoever plans it: nobody looks at it once more before that."""
 
 
 class Understanding(Frozen):

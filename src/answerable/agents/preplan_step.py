@@ -1,0 +1,48 @@
+"""Kind `preplan`: before anything is planned a model says what is asked, how hard it is, and if this data can tell.
+
+What cannot be told, or can be read in several ways, ends here; the rest goes on to the planner with a hint.
+"""
+
+from answerable.agents.graphs import cannot_tell_graph, question_graph, react_graph, readings_graph
+from answerable.agents.means import ModelMeans
+from answerable.agents.reader_mind import best_of
+from answerable.agents.replies import Preplanned
+from answerable.agents.runtime import Mistake
+from answerable.agents.told import told_of
+from answerable.core.values import Json
+from answerable.engine.graph import Graph
+from answerable.engine.steps.base import Step
+from answerable.engine.steps.understand import Question, Understanding
+
+_EFFORT = {"easy": "One query should do.", "steps": "It takes several steps.", "explore": "It may take exploring."}
+
+
+class PreplanStep:
+    def __init__(self, means: ModelMeans) -> None:
+        self._means = means
+
+    async def run(self, step: Step) -> Json:
+        question, means = step.config_as(Question), self._means
+        before = await means.before(step.context)
+        given = await told_of(question, before, best_of(await means.mind.reply(question, before)), means)
+        reply = await means.agents.ask("preplan", given, Preplanned, step.context, step.output, check=_check)
+        graph = _graph(question, reply).model_dump(mode="json")
+        return Understanding(graph=graph, sentence=reply.asked or None).model_dump(mode="json")
+
+
+async def _check(reply: Preplanned) -> None:
+    if len(reply.readings) == 1:
+        raise Mistake("one reading is no choice: give two to five, or none and say in `hint` which you took")
+    if reply.missing and reply.readings:
+        raise Mistake("either something is missing, or there are readings to choose from")
+
+
+def _graph(question: Question, reply: Preplanned) -> Graph:
+    if reply.missing:
+        return cannot_tell_graph(question.text, reply.missing)
+    if reply.readings and not question.force:
+        return readings_graph(question.text, reply.readings)
+    if reply.difficulty == "explore" and question.mode == "auto" and not (question.sources or question.plan_only):
+        return react_graph(question)
+    hint = " ".join(filter(None, (reply.asked, reply.hint, _EFFORT[reply.difficulty])))
+    return question_graph(question.model_copy(update={"hint": hint}))
