@@ -3,32 +3,27 @@
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from starlette.staticfiles import StaticFiles
 
 from answerable.answers.view import Views
 from answerable.app import open_service
 from answerable.gateway.metrics import Metrics
-from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe
+from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
+from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
 from answerable.gateway.routes import chat, datasets, rows, runs, threads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
 
-WEB = Path(__file__).parents[1] / "web"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
 
 
 def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:
+    allow_hosts = tuple(allow_hosts)
     metrics = Metrics()
 
     @asynccontextmanager
@@ -52,8 +47,9 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     for part in (chat, runs, rows, threads, datasets):
         app.include_router(part.router)
     app.include_router(_root(metrics))
-    app.mount("/static", StaticFiles(directory=WEB), name="static")
+    serve_page(app)
     app.add_middleware(BoundedBody)
+    app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
     app.add_middleware(KnownHosts, hosts=frozenset((*LOOPBACK, settings.host, *allow_hosts)))
     app.add_middleware(Observe, metrics=metrics)
     _describe_problems(app)
@@ -72,14 +68,6 @@ def _root(metrics: Metrics) -> APIRouter:
     async def prometheus() -> Response:
         """Counters for Prometheus."""
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
-
-    @router.get("/", include_in_schema=False)
-    async def page() -> FileResponse:
-        return FileResponse(WEB / "index.html", headers={"Content-Security-Policy": PAGE_POLICY})
-
-    @router.get("/docs", include_in_schema=False)
-    async def docs() -> FileResponse:
-        return FileResponse(WEB / "docs.html", headers={"Content-Security-Policy": PAGE_POLICY})
 
     return router
 

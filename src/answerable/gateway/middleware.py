@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.problems import problem_response
+from answerable.gateway.wire import API
 from answerable.logs import about
 
 MAX_BODY = 1_000_000
@@ -21,7 +22,16 @@ SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+NOTHING_RUNS = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox")
+"""For whatever is not the page: should a browser take it for a document, that document can do nothing."""
+STREAMED = (f"{API}/uploads",)
+"""Whose bodies go to the disk as they come, with a limit of their own."""
+_CHANGES_NOTHING = ("GET", "HEAD", "OPTIONS")
+_OWN = ("same-origin", "none")
 _log = logging.getLogger("answerable.http")
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -46,6 +56,8 @@ class Observe:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
+                if not any(name.lower() == NOTHING_RUNS[0] for name, _ in message["headers"]):
+                    message["headers"].append(NOTHING_RUNS)
             await send(message)
 
         with about(request=request_id):
@@ -90,6 +102,43 @@ class KnownHosts:
         return all(_hostname(url) in self._hosts for url in named)
 
 
+class SameOrigin:
+    """Refuses what pages of other origins send through somebody's browser, also of another port of this machine.
+
+    A browser says in `Sec-Fetch-Site` and `Origin` where a request comes from, and no page can change that. Programs
+    send neither of them. `allowed` are hosts whose pages may ask although the request names another host: those of a
+    proxy in front of the server.
+    """
+
+    def __init__(self, app: ASGIApp, allowed: frozenset[str]) -> None:
+        self._app = app
+        self._allowed = allowed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._own(Request(scope)):
+            response = problem_response(
+                403,
+                "origin_refused",
+                "This was sent by a page of another origin.",
+                "Open the page by the address of this server; programs send no `Origin`.",
+                Request(scope),
+            )
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _own(self, request: Request) -> bool:
+        if request.method in _CHANGES_NOTHING and not request.url.path.startswith(API):
+            return True  # the page itself may be linked to from anywhere
+        origin = request.headers.get("origin")
+        if origin is None:
+            return request.headers.get("sec-fetch-site", "none") in _OWN
+        if _hostname(origin) in self._allowed:
+            return True
+        here = f"{origin.partition(':')[0]}://{request.headers.get('host', '')}"
+        return _address(origin) == _address(here) and request.headers.get("sec-fetch-site", "none") in _OWN
+
+
 class BoundedBody:
     """Refuses a request body over `MAX_BODY` bytes before it is in memory."""
 
@@ -97,7 +146,7 @@ class BoundedBody:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in STREAMED:
             await self._app(scope, receive, send)
             return
         chunks, size, more = [], 0, True
@@ -134,6 +183,15 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 def _request_id(scope: Scope) -> str:
     given = Request(scope).headers.get("x-request-id", "")
     return given if _ACCEPTED_ID.fullmatch(given) else "req_" + secrets.token_hex(8)
+
+
+def _address(url: str) -> tuple[str | None, int | None] | None:
+    """Host and port; nothing for what is not an address."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
 
 
 def _hostname(url: str) -> str | None:

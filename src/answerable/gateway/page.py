@@ -1,0 +1,55 @@
+"""The page and its files. It is one document for every address that it knows; what it shows, it fetches."""
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+WEB = Path(__file__).parents[1] / "web"
+BUILT = "dist"
+"""Where the build of `web/` goes."""
+VIEWS = ("ask", "sources", "graphs", "runs", "evals", "settings", "shared")
+"""The page's own addresses, so that they can be opened, reloaded and sent to others."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+FOREVER = "public, max-age=31536000, immutable"
+"""For files whose names hold a hash of their content."""
+
+
+class HashedFiles(StaticFiles):
+    """What the build names by its content never changes under that name."""
+
+    def file_response(self, *arguments: Any, **named: Any) -> Response:
+        response = super().file_response(*arguments, **named)
+        response.headers["Cache-Control"] = FOREVER
+        return response
+
+
+def serve_page(app: FastAPI) -> None:
+    router = APIRouter(include_in_schema=False)
+
+    async def page() -> FileResponse:
+        return _document("index.html")
+
+    async def docs() -> FileResponse:
+        return _document("docs.html")
+
+    router.add_api_route("/", page)
+    router.add_api_route("/docs", docs)
+    for view in VIEWS:
+        router.add_api_route(f"/{view}", page)
+        router.add_api_route(f"/{view}/{{rest:path}}", page)
+    app.include_router(router)
+    app.mount("/assets", HashedFiles(directory=WEB / BUILT / "assets", check_dir=False), name="assets")
+    app.mount("/static", StaticFiles(directory=WEB), name="static")
+
+
+def _document(name: str) -> FileResponse:
+    folder = next((folder for folder in (WEB / BUILT, WEB) if (folder / name).is_file()), WEB)
+    return FileResponse(folder / name, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"})
