@@ -49,6 +49,7 @@ from answerable.store.base import Message, RunRecord, RunResult, RunStatus, Stor
 
 if TYPE_CHECKING:
     from answerable.answers.replay import Replay
+    from answerable.engine.timeline import Timeline
 
 _log = logging.getLogger("answerable.runs")
 MOST_SOURCES = 10
@@ -152,6 +153,11 @@ class Service:
             graph = question_graph(question)
         asked = Asked(message, named, mode if direct is None else direct[0])
         return await self._start(graph, asked, RunContext(new_run_id(), scope, thread or new_thread_id(), request))
+
+    async def carry_out(self, graph: Graph, question: str, *, scope: Scope = LOCAL) -> Answer:
+        """Runs any graph that ends in an answer, in no thread."""
+        run = await self._start(graph, Asked(question, (), None), RunContext(new_run_id(), scope))
+        return await self.finished(run, scope)
 
     async def begin_query(
         self,
@@ -375,6 +381,12 @@ class Service:
         assert step.source is not None
         fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
         return fresh.frame.artifact, fresh.fingerprint
+
+    async def timeline(self, run: RunId, scope: Scope = LOCAL) -> "Timeline":
+        """When each step of a run began and ended."""
+        from answerable.engine.timeline import timeline
+
+        return timeline(await self.store.events.read(scope, run))
 
     async def cancel(self, run: RunId, scope: Scope = LOCAL, reason: str = "cancelled by the user") -> None:
         await self.store.runs.get(scope, run)

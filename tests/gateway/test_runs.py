@@ -170,3 +170,30 @@ def test_an_answer_is_replayed(api: httpx.Client) -> None:
     run = query(api, "SELECT name FROM people ORDER BY name")["run_id"]
     replayed = api.post(f"/runs/{run}/replay").json()
     assert (replayed["verdict"], replayed["text"]) == ("same", "Replays the same.")
+
+
+def test_a_run_tells_its_timeline(api: httpx.Client) -> None:
+    run = api.post("/chat", json={"message": "how many people per city?", "source": "small"}).json()["run_id"]
+    told = api.get(f"/runs/{run}/timeline").json()
+    steps = {step["id"]: step for step in told["steps"]}
+    assert set(steps) == {"understand", "execute", "execute/query", "execute/answer"}
+    query_step = steps["execute/query"]
+    assert (query_step["status"], query_step["parent"], query_step["row_count"]) == ("done", "execute", 2)
+    assert "SELECT" in query_step["code"]
+    assert query_step["critical"]
+    assert 0 <= query_step["start_ms"] <= query_step["end_ms"] <= told["total_ms"]
+
+
+def test_two_runs_are_compared(api: httpx.Client) -> None:
+    first = query(api, "SELECT id, name, city FROM people WHERE id < 3")["run_id"]
+    second = query(api, "SELECT id, name, upper(city) AS city FROM people WHERE id > 1")["run_id"]
+    found = api.get(f"/runs/{first}/comparison", params={"other": second}).json()
+    assert found["key"] == ["id"]
+    assert found["counts"] == {"added": 1, "removed": 1, "changed": 1, "same": 0}
+    assert [row["change"] for row in found["rows"]] == ["changed", "added", "removed"]
+    assert found["rows"][0]["columns"] == ["city"]
+    assert (found["same_code"], found["same_plan"], found["data_changed"]) == (False, True, False)
+    [step] = found["steps"]
+    assert "-  city" in step["code_diff"]
+    only = api.get(f"/runs/{first}/comparison", params={"other": second, "change": "added", "key": ["name"]}).json()
+    assert [row["after"][1] for row in only["rows"]] == ["Cy"]

@@ -67,11 +67,11 @@ class Difference(Frozen):
 def difference(before: Path, after: Path, *, ordered: bool) -> Difference:
     """What changed from one Arrow file to the other."""
     rows_before, rows_after = frame.row_count(before), frame.row_count(after)
-    columns = _columns(before, after)
+    columns = changed_columns(before, after)
     if columns:
         return Difference(rows_before=rows_before, rows_after=rows_after, columns=columns)
     names = [column.name for column in frame.columns(before)]
-    old, new = _comparable(before, names), _comparable(after, names)
+    old, new = comparable(before, names), comparable(after, names)
     removed, added = _leftovers(old, new)
     if removed.height == added.height and _nearly_equal(removed, added):
         reordered = ordered and not _same_order(old, new, rows_before)
@@ -89,7 +89,7 @@ def difference(before: Path, after: Path, *, ordered: bool) -> Difference:
     )
 
 
-def _columns(before: Path, after: Path) -> tuple[ChangedColumn, ...]:
+def changed_columns(before: Path, after: Path) -> tuple[ChangedColumn, ...]:
     old = {column.name: column.type for column in frame.columns(before)}
     new = {column.name: column.type for column in frame.columns(after)}
     gone = [ChangedColumn(column=name, how="removed", before=old[name]) for name in old if name not in new]
@@ -102,7 +102,7 @@ def _columns(before: Path, after: Path) -> tuple[ChangedColumn, ...]:
     return (*gone, *came, *retyped)
 
 
-def _comparable(path: Path, names: Sequence[str]) -> pl.LazyFrame:
+def comparable(path: Path, names: Sequence[str]) -> pl.LazyFrame:
     """The named columns as plain values under their numbers, floats cut to the digits that count."""
     carried = frame.scan(path).select(frame.json_form(path).expressions)
     schema = carried.collect_schema()

@@ -14,7 +14,7 @@ from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, datasets, rows, runs, threads
+from answerable.gateway.routes import chat, comparison, datasets, rows, runs, threads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
@@ -44,7 +44,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         redoc_url=None,
     )
     handle_problems(app)
-    for part in (chat, runs, rows, threads, datasets):
+    for part in (chat, runs, rows, comparison, threads, datasets):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, Field
 from answerable.answers.answer import Answer
 from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
+from answerable.engine.timeline import TimelineStep
 from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
@@ -57,6 +58,12 @@ class RunState(Wire):
     run_id: str
     status: RunStatus
     finished: bool
+
+
+class RunTimeline(Wire):
+    run: RunSummary
+    total_ms: float = Field(description="From the first event to the last.")
+    steps: list[TimelineStep]
 
 
 class RunAccepted(Wire):
@@ -160,6 +167,14 @@ async def events(
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
     await service.store.runs.get(scope, run_id)
     return sse_response(service.events(run_id, scope, after=resume_point(last_event_id)))
+
+
+@router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
+async def run_timeline(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunTimeline:
+    """When each step began and ended, its attempts, and what it used."""
+    record = await service.store.runs.get(scope, run_id)
+    told = await service.timeline(run_id, scope)
+    return RunTimeline(run=summary(record), total_ms=told.total_ms, steps=list(told.steps))
 
 
 @router.post("/runs/{run_id}/cancel", responses=documented(404, 422), status_code=202)
