@@ -96,6 +96,7 @@ def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
             Reply.tool_call(
                 "execute_sql", {"name": "totals", "sql": "SELECT region_id, sum(amount) AS t FROM orders GROUP BY 1"}
             ),
+            Reply.tool_call("execute_python", {"name": "top", "code": "result = totals['T']", "inputs": ["totals"]}),
             Reply.tool_call(
                 "execute_python", {"name": "top", "code": "result = totals.sort('t').tail(1)", "inputs": ["totals"]}
             ),
@@ -109,6 +110,7 @@ def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
     assert "999" not in done.json["text"]
     assert "table orders" in model.requests[1].last("tool")
     assert "nothing_such" in model.requests[2].last("tool")
+    assert "`totals` has no column 'T'; it has 'region_id', 't' (line 1)." in model.requests[4].last("tool")
     assert str(sales) not in model.requests[0].text
 
 
@@ -187,5 +189,5 @@ def test_a_program_that_fails_goes_back_with_its_error(
     done = answerable("ask", "--plan", str(tmp_path / "plan.yaml"), "--source", str(sales), "--json")
     assert done.code == 0, done.out + done.err
     assert done.json["rows"] == [[12]]
-    assert "hight" in model.requests[1].text
+    assert "`DataFrame` has no `hight`; near it there is `height`" in model.requests[1].text
     assert "`os` cannot be imported" in model.requests[2].text

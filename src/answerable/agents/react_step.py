@@ -135,9 +135,9 @@ class _Looks:
         if unknown:
             raise UserError(f"There is no look named {unknown[0]!r}.")
         earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
-        return await self._means.python.produce(
-            PythonConfig(code=code), earlier, self._step.context.scope, self._step.output
-        )
+        config, python = PythonConfig(code=code), self._means.python
+        await python.check(config, earlier)
+        return await python.produce(config, earlier, self._step.context.scope, self._step.output)
 
 
 def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:

@@ -1,7 +1,8 @@
 """Kinds `write_sql` and `write_python`: a model writes the program of a step, the checks judge it, the engine runs it.
 
 A query goes through parsing, the allow-list, the catalog and a dry run at the source before it runs; a program through
-the policy. What fails is handed back with the exact reason, at most twice; then the step fails with that reason.
+a check of its types and the policy. What fails is handed back with the exact reason, at most twice; then the step fails
+with that reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -86,10 +87,11 @@ class WritePythonStep:
         }
 
         async def run(reply: WrittenPython) -> Produced | None:
-            """What a program does wrong shows only when it runs, and nothing outside can come of it."""
+            """What else a program does wrong shows only when it runs, and nothing outside can come of it."""
             if not reply.code.strip():
                 return None
             config = PythonConfig(code=reply.code)
+            await means.python.check(config, earlier)
             return await means.python.produce(config, earlier, step.context.scope, step.output)
 
         return await produced_by(means.agents, "write_python", given, WrittenPython, step, run)

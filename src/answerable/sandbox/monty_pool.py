@@ -19,13 +19,17 @@ _RUNS_PER_PROCESS = 1_000
 
 
 class MontyPool:
-    def __init__(self, size: int) -> None:
-        """Starts them. An `OperatorError` if the interpreter cannot be started here."""
+    def __init__(self, size: int, request_seconds: float | None = None) -> None:
+        """Starts them. An `OperatorError` if the interpreter cannot be started here.
+
+        `request_seconds`: the longest that one may be silent before it is killed.
+        """
         self._open = ExitStack()
         try:
             folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="answerable-monty-")))
             options = {"min_processes": size, "max_processes": size, "max_checkouts_per_worker": _RUNS_PER_PROCESS}
-            self.monty = self._open.enter_context(Monty(binary_path=_program(folder), **options))
+            monty = Monty(binary_path=_program(folder), request_timeout=request_seconds, **options)
+            self.monty = self._open.enter_context(monty)
         except (OSError, RuntimeError) as error:
             self._open.close()
             raise OperatorError(

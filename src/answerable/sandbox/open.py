@@ -1,7 +1,7 @@
 """Every backend by its name, opened when it is first used."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
@@ -111,6 +111,19 @@ class Sandboxes:
         name = _known(backend or self.options.backend)
         refused = _refused(request.code, name)
         return refused if refused is not None else await (await self.get(name)).run(request)
+
+    async def type_errors(
+        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
+    ) -> tuple[str, ...]:
+        """What cannot work in a program over these frames, by their columns; it does not run.
+
+        Nothing of one that will be refused; nor for Monty, which looks by itself."""
+        name = _known(backend or self.options.backend)
+        if name == "monty" or _refused(code, name) is not None:
+            return ()
+        from answerable.sandbox.type_check import type_errors
+
+        return await asyncio.to_thread(type_errors, code, frames)
 
     async def availability(self) -> tuple[Availability, ...]:
         """What this machine can run, in the order of the table."""

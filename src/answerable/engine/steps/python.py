@@ -5,7 +5,7 @@ found in `result`: a frame, rows, a value, or a chart. What it prints is told as
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -38,6 +38,10 @@ _HINTS = {
 
 class Sandboxes(Protocol):
     async def run(self, request: Request, backend: str | None = None) -> SandboxResult: ...
+
+    async def type_errors(
+        self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
+    ) -> tuple[str, ...]: ...
 
 
 class HostFunctions(Protocol):
@@ -78,6 +82,13 @@ class PythonStep:
         earlier = produced_before(step.inputs)
         produced = await self.produce(config, earlier, step.context.scope, step.output)
         return produced.model_dump(mode="json")
+
+    async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
+        """Raises for a program that cannot work on the rows of earlier steps; it does not run."""
+        frames = {_name(name): [column.name for column in each.frame.columns] for name, each in earlier.items()}
+        errors = await self._sandboxes.type_errors(config.code, frames, config.backend)
+        if errors:
+            raise UserError(" ".join(errors), code="python_types")
 
     async def produce(
         self, config: PythonConfig, earlier: Mapping[NodeId, Produced], scope: Scope, tell: Tell
