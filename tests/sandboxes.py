@@ -25,6 +25,9 @@ class Abilities:
     """There is a folder to write to."""
     hides_names: bool = True
     """Not only the content of the host's files is out of reach, but also that they exist, and their size."""
+    start_seconds: float = 0.0
+    """How long it may take on a busy machine to make a place for the code, and to clear it away. Where places are kept
+    ready this is nothing."""
     children: bool = True
     """Its processes are children of the host, and not of a daemon."""
     type_check: bool = False
@@ -36,7 +39,7 @@ ABILITIES = {
     "kernel-bubblewrap": Abilities(),
     "kernel-namespaces": Abilities(),
     "kernel-landlock": Abilities(scratch=False, hides_names=False),
-    "docker": Abilities(children=False),
+    "docker": Abilities(children=False, start_seconds=120.0),
 }
 
 

@@ -64,7 +64,7 @@ def run_locally(local_process: Callable[[list[str]], Awaitable[Process]]) -> Run
     async def run(request: Request) -> SandboxResult:
         process = await local_process(list(container.command()))
         heard = await converse(Pipes(process), request)
-        return result_of(heard, request.into, Place("local"))
+        return await result_of(heard, request.into, Place("local"))
 
     return run
 

@@ -37,7 +37,7 @@ async def told(*bodies: bytes, into: Path | None = None) -> tuple[str, str | Non
     limits = SandboxLimits(seconds=5, output_bytes=10, result_mb=1, host_calls=2)
     request = Request("", limits=limits, into=into, host=HostCalls({}))
     heard = await converse(Forged(message(READY) + b"".join(bodies), 1 << 20), request)
-    result = result_of(heard, into, Place("forged"))
+    result = await result_of(heard, into, Place("forged"))
     return result.outcome, result.reason, result.output
 
 

@@ -135,17 +135,16 @@ os._exit(0)
 
 
 async def test_rows_that_claim_more_than_they_hold_do_not_end_the_host(sandbox: KernelSandbox, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
     code = """
 import io, json, os, struct
 rows = max(number for number in range(256) if not _closed(number))
 file = io.BytesIO()
-pl.DataFrame({"s": ["a much longer text than twelve bytes"] * 50}).write_ipc(file)
-data = bytearray(file.getvalue())
-size = struct.pack("<q", 36)
-place = data.rfind(struct.pack("<q", 36 * 50))
-data[place + 6] = 0xFF
-os.write(rows, data)
+texts = pl.DataFrame({"s": ["a text of thirty-seven bytes, in all."] * 50})
+texts.write_ipc_stream(file, compat_level=pl.CompatLevel.oldest())
+end = struct.pack("<q", 37 * 50)
+data = file.getvalue()
+assert end in data
+os.write(rows, data.replace(end, struct.pack("<q", 1 << 50)))
 said = json.dumps({"done": {"outcome": "ok", "frame": True}}).encode()
 os.write(3, struct.pack("!I", len(said)) + said)
 os._exit(0)
@@ -160,7 +159,7 @@ async def test_rows_cannot_be_changed_once_they_are_given(sandbox: KernelSandbox
 import io, json, mmap, os, struct, threading, time
 rows = max(number for number in range(256) if not _closed(number))
 file = io.BytesIO()
-pl.DataFrame({"a": [1] * 1000}).write_ipc(file)
+pl.DataFrame({"a": [1] * 1000}).write_ipc_stream(file)
 os.write(rows, file.getvalue())
 said = json.dumps({"done": {"outcome": "ok", "frame": True}}).encode()
 os.write(3, struct.pack("!I", len(said)) + said)

@@ -75,7 +75,7 @@ class HostCalls:
 @dataclass(frozen=True, slots=True)
 class Request:
     code: str
-    """Python. Its result is the value of the variable `result` when it ends."""
+    """Python. Its result is the value of the variable `result` when it ends, or else that of its last line."""
     frames: Mapping[str, Path] = field(default_factory=dict)
     """Arrow IPC files that the code sees as data frames, by the variable's name."""
     values: Mapping[str, Json] = field(default_factory=dict)

@@ -62,7 +62,7 @@ class DockerSandbox:
     async def run(self, request: Request) -> SandboxResult:
         async with self._places, self._container(request) as made:
             heard = await self._talked(made, request)
-        return result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, Place(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run removes its own container."""

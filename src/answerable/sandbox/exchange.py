@@ -10,9 +10,8 @@ import json
 import struct
 import time
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, Protocol
 
 import orjson
 
@@ -52,19 +51,19 @@ async def converse(stream: Stream, request: Request) -> Heard:
     heard = Heard()
     await _begun(stream, messages, request)
     began = time.perf_counter()
-    async with AsyncExitStack() as open_files:
-        rows = open_files.enter_context(request.into.open("wb")) if request.into is not None else None
-        try:
-            async with asyncio.timeout(request.limits.seconds):
-                await _listen(stream, messages, request, heard, rows)
-        except TimeoutError:
-            heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
-        except ConnectionError:
-            pass  # it ended while it was spoken to; whoever made the place knows why
-        except Broken:
-            heard.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
-        finally:
-            heard.wall_ms = (time.perf_counter() - began) * 1000
+    rows = bytearray()
+    try:
+        async with asyncio.timeout(request.limits.seconds):
+            await _listen(stream, messages, request, heard, rows)
+    except TimeoutError:
+        heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+    except ConnectionError:
+        pass  # it ended while it was spoken to; whoever made the place knows why
+    except Broken:
+        heard.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
+    finally:
+        heard.wall_ms = (time.perf_counter() - began) * 1000
+        heard.rows = memoryview(rows)
     return heard
 
 
@@ -123,7 +122,7 @@ async def _put(stream: Stream, letter: bytes, body: bytes) -> None:
     await stream.send(_HEAD.pack(letter, len(body)) + body)
 
 
-async def _listen(stream: Stream, messages: "_Messages", request: Request, heard: Heard, rows: BinaryIO | None) -> None:
+async def _listen(stream: Stream, messages: "_Messages", request: Request, heard: Heard, rows: bytearray) -> None:
     while heard.stopped is None and heard.done is None:
         message = await messages.next()
         if message is None:
@@ -143,14 +142,13 @@ async def _listen(stream: Stream, messages: "_Messages", request: Request, heard
             raise Broken("an unknown message")
 
 
-def _keep_rows(body: bytes, request: Request, heard: Heard, rows: BinaryIO | None) -> None:
-    heard.row_bytes += len(body)
-    if rows is None:
+def _keep_rows(body: bytes, request: Request, heard: Heard, rows: bytearray) -> None:
+    if request.into is None:
         raise Broken("rows that nobody asked for")
-    if heard.row_bytes > request.limits.result_mb * _MB:
+    if len(rows) + len(body) > request.limits.result_mb * _MB:
         heard.stopped = Stopped("result_size", f"The result is larger than {request.limits.result_mb:,} MB.")
         return
-    rows.write(body)
+    rows += body
 
 
 def heard_print(text: Json, limit: int, heard: Heard) -> None:

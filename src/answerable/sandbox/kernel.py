@@ -210,23 +210,28 @@ class KernelSandbox:
         if heard.done is None and heard.stopped is None:
             killed = child.group is not None and child.group.has_killed()
             heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
-        if rows is not None and request.into is not None and heard.done is not None:
-            await rows.take(child, request.into)
+        if rows is not None and heard.done is not None:
+            heard.rows = await rows.taken(child)
+            heard.stopped = heard.stopped or _too_large(heard.rows, request.limits)
         heard.wall_ms = (time.perf_counter() - began) * 1000
-        return self._result(heard, child.own(end), request)
+        return await self._result(heard, child.own(end), request)
 
-    def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
+    async def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
         isolation = dict(self._walls) if isolated else {**self._walls, "all": _WITHOUT}
         if self._groups is not None:
             isolation["memory"] += f", control group {self._groups.version}"
         place = Place(self.name, isolation, isolated, end.peak_mb)
-        result = result_of(heard, request.into, place)
-        if result.frame is None and request.into is not None:
-            request.into.unlink(missing_ok=True)
+        result = await result_of(heard, request.into, place)
         if end.cpu_ms is None:
             return result
         return replace(result, resources=replace(result.resources, cpu_ms=end.cpu_ms))
+
+
+def _too_large(rows: memoryview, limits: SandboxLimits) -> Stopped | None:
+    if len(rows) <= limits.result_mb * _MB:
+        return None
+    return Stopped("result_size", f"The result is larger than {limits.result_mb:,} MB.")
 
 
 async def _finished(child: Child) -> None:

@@ -88,7 +88,7 @@ class KubernetesSandbox:
         async with self._places, self._job(request) as job:
             pod = await self._running_pod(job)
             heard = await self._talked(pod, request)
-        return result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, Place(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run deletes its own Job."""

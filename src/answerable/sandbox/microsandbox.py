@@ -61,7 +61,7 @@ class MicrosandboxSandbox:
     async def run(self, request: Request) -> SandboxResult:
         async with self._places, self._machine(request) as machine:
             heard = await self._talked(machine, request)
-        return result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, Place(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run destroys its own machine."""

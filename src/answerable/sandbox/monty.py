@@ -98,10 +98,7 @@ class MontySandbox:
         run.heard.wall_ms = seconds * 1e3
         if halted is not None and run.heard.stopped is None:
             return replace(halted, seconds=seconds)
-        place = Place(self.name, WALLS)
-        if request.into is None:
-            return result_of(run.heard, None, place)
-        return await asyncio.to_thread(result_of, run.heard, request.into, place)
+        return await result_of(run.heard, request.into, Place(self.name, WALLS))
 
     async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
         """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""

@@ -35,9 +35,9 @@ from answerable.core.values import Json
 from answerable.sandbox.base import Paused, Request, SandboxLimits
 from answerable.sandbox.exchange import heard_print
 from answerable.sandbox.monty_faults import fault_of, too_large
-from answerable.sandbox.monty_values import CHUNK, Plain, Rows, Size, chunks_of, rows_in, write_rows
+from answerable.sandbox.monty_values import CHUNK, Plain, Rows, Size, chunks_of, write_rows
 from answerable.sandbox.results import Heard, Stopped
-from answerable.sandbox.runner import TooLarge, Unreturnable
+from answerable.sandbox.runner import TooLarge, Unreturnable, rows_in
 
 State: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
 Answer: TypeAlias = Callable[[Mapping[str, Json], Heard], "Future[dict[str, Json]]"]
@@ -245,7 +245,7 @@ class MontyRun:
         if rows is None or into is None:
             self.heard.done = {"outcome": "ok", "value": Plain().of(result)}
         else:
-            write_rows(rows, into, limit)
+            self.heard.frame = write_rows(rows, into, limit)
             self.heard.done = {"outcome": "ok", "frame": True}
 
     def _ended(self, fault: Stopped | dict[str, Json]) -> None:

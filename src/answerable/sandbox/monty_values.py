@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 from pydantic_monty import MontyClassProxy
 
 from answerable.core.values import Json
-from answerable.sandbox.runner import TooLarge, Unreturnable, plain
+from answerable.sandbox.base import Frame
+from answerable.sandbox.runner import TooLarge, Unreturnable, plain, table_of
+from answerable.sandbox.tables import written
 
 Rows: TypeAlias = list[dict[str, Any]]
 
@@ -119,36 +121,9 @@ class Plain(_Walk):
         return plain(value)
 
 
-def rows_in(value: Any) -> Rows | None:
-    """The value, if it is a list of dictionaries that all have the same keys."""
-    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
-        return None
-    keys = value[0].keys()
-    fit = keys and all(isinstance(key, str) for key in keys) and all(row.keys() == keys for row in value)
-    return value if fit else None
-
-
-def write_rows(rows: Rows, path: Path, limit: int) -> None:
-    """As an Arrow IPC file. Raises `Unreturnable` if a column holds things that have no type in common."""
-    import polars as pl
-    from polars.exceptions import PolarsError
-
-    for name in rows[0]:
-        _check_column(name, {type(row[name]) for row in rows} - {type(None)})
-    try:
-        frame = pl.DataFrame(rows, infer_schema_length=None)
-    except (PolarsError, TypeError, OverflowError, ValueError) as error:
-        raise Unreturnable(f"The rows of the result do not make a table: {str(error)[:300]}") from error
-    for name, dtype in frame.schema.items():
-        if dtype in (pl.Object, pl.Int128, pl.UInt128):
-            raise Unreturnable(f"The column `{name}` holds values that a table cannot hold; give them as text.")
+def write_rows(rows: Rows, path: Path, limit: int) -> Frame:
+    """As an Arrow IPC file. Raises `Unreturnable` if they do not make a table."""
+    frame = table_of(rows)
     if frame.estimated_size() > limit:
         raise TooLarge
-    frame.write_ipc(path, compression="uncompressed")
-
-
-def _check_column(name: str, kinds: set[type]) -> None:
-    """polars would make text of a number among texts, and a number of a date among numbers, without a word."""
-    if len(kinds) > 1 and kinds != {int, float}:
-        both = " and ".join(sorted(kind.__name__ for kind in kinds))
-        raise Unreturnable(f"The column `{name}` holds {both}; make all of its values of one kind.")
+    return written(frame, path)

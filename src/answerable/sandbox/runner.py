@@ -5,9 +5,10 @@ a `Channel` to the host. It guarantees nothing about safety: the code shares its
 channel, so the host counts, checks and bounds again whatever it hears.
 
 What the code sees: the frames as polars data frames, the values, the host functions, and polars as `pl`; `__name__` is
-`"__main__"`. What it leaves in `result` is its result:
+`"__main__"`. What it leaves in `result`, or else the value of its last line, is its result:
 
-    a polars frame, lazy frame or series; a pandas or arrow table     rows, written as an Arrow IPC file
+    a polars frame, lazy frame or series; a pandas or arrow table     rows, written as an Arrow stream
+    a list of dictionaries with the same keys, where rows are wanted  rows too
     numbers, text, dates, lists, dictionaries of these; numpy         a value that JSON can hold
     nothing (also when `result` was never set)                        nothing
 
@@ -19,8 +20,12 @@ What the host hears, as dictionaries:
     {"done": {"outcome", "reason", "message", "value", "frame", "cpu_ms", "peak_mb"}}   last; `frame`: rows were written
 """
 
+import ast
+import contextlib
+import importlib
 import io
 import json
+import numbers
 import os
 import queue
 import resource
@@ -38,6 +43,7 @@ _JSON, _BYTES = b"J", b"B"
 _CHUNK = 1 << 20
 _LINE = 4096
 """Printed text is passed on at the end of a line, or when this much of one is there."""
+_LIBRARIES = ("numpy", "pyarrow", "pandas")
 _OWN_FRAMES = 40
 """Calls that are ours, not the code's, when depth is counted."""
 
@@ -64,9 +70,14 @@ class Unreturnable(Exception):
     """The result is of a kind that cannot be given back."""
 
 
-def prepare() -> None:
-    """Loads what analysis code needs, so that a worker can do it ahead of the code."""
+def prepare(code: str) -> None:
+    """Loads the libraries that the code names, as far as they are there, before walls and limits stand around them."""
     import polars  # noqa: F401
+
+    for name in _LIBRARIES:
+        if name in code:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
 
 def execute(request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
@@ -125,8 +136,13 @@ def _result(request: Mapping[str, Any], channel: Channel) -> Any:
     names = module.__dict__
     names.update(_inputs(request, channel))
     sys.modules["__main__"] = module
-    exec(compile(request["code"], CODE_NAME, "exec", dont_inherit=True), names)  # noqa: S102 - what a sandbox is for
-    return names.get("result")
+    program = ast.parse(request["code"], CODE_NAME)
+    last = program.body.pop() if program.body and isinstance(program.body[-1], ast.Expr) else None
+    exec(compile(program, CODE_NAME, "exec", dont_inherit=True), names)  # noqa: S102 - what a sandbox is for
+    value = None
+    if last is not None:
+        value = eval(compile(ast.Expression(last.value), CODE_NAME, "eval", dont_inherit=True), names)  # noqa: S307
+    return names.get("result", value)
 
 
 def _inputs(request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
@@ -203,7 +219,8 @@ class _Output(io.TextIOBase):
 
 
 def _given_back(result: Any, request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
-    frame = _as_frame(result)
+    rows = rows_in(result) if request["wants_rows"] else None
+    frame = _as_frame(result) if rows is None else table_of(rows)
     if frame is None:
         return {"outcome": "ok", "value": _value(result, request["result_bytes"])}
     if not request["wants_rows"]:
@@ -241,6 +258,46 @@ def _as_frame(result: Any) -> Any:
     return None
 
 
+def rows_in(value: Any) -> list[dict[str, Any]] | None:
+    """The value, if it is a list of dictionaries that all have the same keys."""
+    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
+        return None
+    keys = value[0].keys()
+    fit = keys and all(isinstance(key, str) for key in keys) and all(row.keys() == keys for row in value)
+    return value if fit else None
+
+
+def table_of(rows: list[dict[str, Any]]) -> Any:
+    """As a polars frame. Raises `Unreturnable` if a column holds things that have no type in common."""
+    import polars
+    from polars.exceptions import PolarsError
+
+    for name in rows[0]:
+        _check_column(name, {_kind(row[name]) for row in rows} - {type(None)})
+    try:
+        frame = polars.DataFrame(rows, infer_schema_length=None)
+    except (PolarsError, TypeError, OverflowError, ValueError) as error:
+        raise Unreturnable(f"The rows of the result do not make a table: {str(error)[:300]}") from error
+    for name, dtype in frame.schema.items():
+        if dtype in (polars.Object, polars.Int128, polars.UInt128):
+            raise Unreturnable(f"The column `{name}` holds values that a table cannot hold; give them as text.")
+    return frame
+
+
+def _kind(value: Any) -> type:
+    """Numbers of libraries are as good as Python's."""
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int
+    return float if isinstance(value, numbers.Real) and not isinstance(value, bool) else type(value)
+
+
+def _check_column(name: str, kinds: set[type]) -> None:
+    """polars would make text of a number among texts, and a number of a date among numbers, without a word."""
+    if len(kinds) > 1 and kinds != {int, float}:
+        both = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise Unreturnable(f"The column `{name}` holds {both}; make all of its values of one kind.")
+
+
 def _from_pandas(result: Any) -> Any:
     """An index that says something becomes columns."""
     import polars
@@ -255,11 +312,41 @@ def _write(frame: Any, file: "_Bounded") -> None:
     if not frame.width:
         raise Unreturnable("The result is a table without columns.")
     try:
-        frame.write_ipc(file, compression="uncompressed")
+        _sendable(frame).write_ipc_stream(file, compression="uncompressed", compat_level=_compat_level())
     except Exception as error:  # polars passes failures of the file on as its own
         if file.exceeded:
             raise TooLarge from None
         raise Unreturnable(f"The rows of the result cannot be written: {_first_line(error)}") from error
+
+
+def _compat_level() -> Any:
+    """The layouts that every reader of Arrow knows."""
+    import polars
+
+    return polars.CompatLevel.oldest()
+
+
+def _sendable(frame: Any) -> Any:
+    """In one piece, and of types that the host takes."""
+    types = {name: _sendable_type(dtype) for name, dtype in frame.schema.items()}
+    return frame.cast({name: dtype for name, dtype in types.items() if dtype != frame.schema[name]}).rechunk()
+
+
+def _sendable_type(dtype: Any) -> Any:
+    """Categories become text, and so does a column that holds nothing at all."""
+    import polars
+
+    if isinstance(dtype, polars.Categorical | polars.Enum | polars.Null):
+        return polars.String()
+    if isinstance(dtype, polars.Int128 | polars.UInt128):
+        return polars.Decimal(38, 0)
+    if isinstance(dtype, polars.List):
+        return polars.List(_sendable_type(dtype.inner))
+    if isinstance(dtype, polars.Array):
+        return polars.Array(_sendable_type(dtype.inner), dtype.size)
+    if isinstance(dtype, polars.Struct):
+        return polars.Struct([polars.Field(field.name, _sendable_type(field.dtype)) for field in dtype.fields])
+    return dtype
 
 
 class _Bounded(io.RawIOBase):
@@ -484,7 +571,7 @@ def serve(confine: Callable[[Mapping[str, Any]], None]) -> NoReturn:
     channel = StreamChannel(incoming, outgoing)
     request = channel.receive_request()
     frames = {name: channel.receive_file(size) for name, size in request["frames"].items()}
-    prepare()
+    prepare(request["code"])
     confine(request)
     channel.listen()
     channel.send({"ready": True})

@@ -92,7 +92,7 @@ class _Trial:
             return
         self._attempt.results.append(result)
         self._attempt.evidence += self._shown(result) + self._overfull()
-        if seconds > self._case.limits.seconds + LATE_SECONDS:
+        if seconds > self._case.limits.seconds + LATE_SECONDS + self._abilities.start_seconds:
             self._attempt.evidence.append(f"it held the host for {seconds:.1f} s")
         self._attempt.faults += self._wrong(result, first)
 

@@ -1,0 +1,288 @@
+"""Arrow's stream format, read without believing it: what the columns are, and which bytes are theirs.
+
+Only Python touches what describes the columns, because a forged description ends a process that reads it in C. Whether
+the bytes of a column make sense is asked later, of those who know types; here they only lie inside the stream, each
+after the other, so that no byte is told twice. A small dialect is taken: no compression, no dictionaries, nothing
+whose values take no room. A table can therefore not be much larger than its bytes.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_MOST_COLUMNS = 10_000
+"""Those inside of others are counted too."""
+_MOST_BATCHES = 1_000
+_DEEPEST = 16
+_LONGEST_NAME = 1_000
+_CONTINUED = -1
+_SCHEMA, _BATCH = 1, 3
+"""Kinds of messages; 2 is a dictionary."""
+_UNITS = "smun"
+Buffer: TypeAlias = memoryview
+
+
+class Forged(ValueError):
+    """It is not such a stream, or not of the dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    format: str
+    """The type, as Arrow's C data interface writes it."""
+    children: tuple["Column", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Those of one column in one batch."""
+
+    length: int
+    buffers: tuple[Buffer, ...]
+    children: tuple["Values", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: tuple[Column, ...]
+    batches: tuple[tuple[int, tuple[Values, ...]], ...]
+    """How many rows, and the columns of them."""
+
+
+def read(data: memoryview) -> Table:
+    try:
+        return _read(data)
+    except struct.error as error:
+        raise Forged("a message is cut short") from error
+
+
+def _read(data: memoryview) -> Table:
+    messages = _messages(data)
+    first = next(messages, None)
+    if first is None or first.kind != _SCHEMA:
+        raise Forged("it does not begin with the columns")
+    columns = _Columns().of(first.header.tables(1), _DEEPEST)
+    if not columns:
+        raise Forged("it has no columns")
+    return Table(columns, tuple(_batch(message, columns) for message in messages))
+
+
+# Messages
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    kind: int
+    header: "_Described"
+    body: memoryview
+
+
+def _messages(data: memoryview) -> Iterator[_Message]:
+    """Up to the mark of the end, or the end."""
+    at = 0
+    for _ in range(_MOST_BATCHES + 2):
+        if at == len(data):
+            return
+        mark, length = struct.unpack_from("<ii", data, at)
+        if mark != _CONTINUED or length < 0:
+            raise Forged("it is not an Arrow stream")
+        if length == 0:
+            return
+        message = _Described.root_of(_part(data, at + 8, length))
+        body = _part(data, at + 8 + length, message.number(3, "<q"))
+        yield _Message(message.number(1, "<B"), message.table(2), body)
+        at += 8 + length + len(body)
+    raise Forged(f"it is in more than {_MOST_BATCHES:,} pieces")
+
+
+def _part(data: memoryview, start: int, length: int) -> memoryview:
+    if start < 0 or length < 0 or start + length > len(data):
+        raise Forged("a message is cut short")
+    return data[start : start + length]
+
+
+class _Described:
+    """A table of a flatbuffer: numbered fields, any of which may be left out."""
+
+    def __init__(self, data: memoryview, at: int) -> None:
+        self._data = data
+        self._at = at
+        self._fields = at - self._read("<i", at)
+        self._end = self._read("<H", self._fields)
+
+    @classmethod
+    def root_of(cls, data: memoryview) -> "_Described":
+        return cls(data, struct.unpack_from("<I", data)[0])
+
+    def has(self, field: int) -> bool:
+        return self._place(field) is not None
+
+    def number(self, field: int, kind: str, otherwise: int = 0) -> int:
+        place = self._place(field)
+        return otherwise if place is None else self._read(kind, place)
+
+    def text(self, field: int) -> str:
+        start, length = self._vector(field)
+        if length > _LONGEST_NAME:
+            raise Forged("a name is too long")
+        return bytes(_part(self._data, start, length)).decode()
+
+    def table(self, field: int) -> "_Described":
+        place = self._place(field)
+        if place is None:
+            raise Forged("something is left out")
+        return _Described(self._data, place + self._read("<I", place))
+
+    def tables(self, field: int) -> list["_Described"]:
+        start, length = self._vector(field)
+        places = range(start, start + 4 * min(length, _MOST_COLUMNS + 1), 4)
+        return [_Described(self._data, place + self._read("<I", place)) for place in places]
+
+    def pairs(self, field: int) -> list[tuple[int, int]]:
+        start, length = self._vector(field)
+        return list(struct.iter_unpack("<qq", _part(self._data, start, 16 * length)))
+
+    def _vector(self, field: int) -> tuple[int, int]:
+        place = self._place(field)
+        if place is None:
+            return 0, 0
+        start = place + self._read("<I", place)
+        return start + 4, self._read("<I", start)
+
+    def _place(self, field: int) -> int | None:
+        entry = 4 + 2 * field
+        offset = self._read("<H", self._fields + entry) if entry < self._end else 0
+        return self._at + offset if offset else None
+
+    def _read(self, kind: str, at: int) -> int:
+        if at < 0:
+            raise struct.error("before the beginning")
+        return int(struct.unpack_from(kind, self._data, at)[0])
+
+
+# Columns
+
+
+class _Columns:
+    """Counts, because one description may be pointed at from many places."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_COLUMNS
+
+    def of(self, fields: list[_Described], room: int) -> tuple[Column, ...]:
+        self._left -= len(fields)
+        if self._left < 0 or not room:
+            raise Forged("it has too many columns")
+        return tuple(self._column(field, room) for field in fields)
+
+    def _column(self, field: _Described, room: int) -> Column:
+        name = field.text(0)
+        format = None if field.has(4) else _format(field.number(2, "<B"), field.table(3))
+        children = self.of(field.tables(5), room - 1) if field.has(5) else ()
+        if format is None or not _fit(format, len(children)):
+            raise Forged(f"the column {name!r} is of a kind that is not taken")
+        return Column(name, format, children)
+
+
+def _fit(format: str, children: int) -> bool:
+    if format == "+s":
+        return children > 0
+    return children == (1 if format.startswith("+") else 0)
+
+
+def _format(kind: int, told: _Described) -> str | None:
+    """Nothing for a type outside of the dialect. The numbers are those of Arrow's `Schema.fbs`."""
+    simple = {4: "z", 5: "u", 6: "b", 12: "+l", 13: "+s", 19: "Z", 20: "U", 21: "+L"}
+    made = {2: _integer, 3: _floating, 7: _decimal, 8: _date, 9: _time, 10: _timestamp, 16: _array, 18: _duration}
+    return made[kind](told) if kind in made else simple.get(kind)
+
+
+def _integer(told: _Described) -> str | None:
+    letter = {8: "c", 16: "s", 32: "i", 64: "l"}.get(told.number(0, "<i"))
+    return letter if letter is None or told.number(1, "<B") else letter.upper()
+
+
+def _floating(told: _Described) -> str | None:
+    return {0: "e", 1: "f", 2: "g"}.get(told.number(0, "<h"))
+
+
+def _decimal(told: _Described) -> str | None:
+    precision, scale = told.number(0, "<i"), told.number(1, "<i")
+    fits = told.number(2, "<i", 128) == 128 and 1 <= precision <= 38 and 0 <= scale <= precision
+    return f"d:{precision},{scale}" if fits else None
+
+
+def _date(told: _Described) -> str | None:
+    return {0: "tdD", 1: "tdm"}.get(told.number(0, "<h", 1))
+
+
+def _time(told: _Described) -> str | None:
+    unit, bits = told.number(0, "<h", 1), told.number(1, "<i", 32)
+    return f"tt{_UNITS[unit]}" if bits == {0: 32, 1: 32, 2: 64, 3: 64}.get(unit) else None
+
+
+def _timestamp(told: _Described) -> str | None:
+    unit = told.number(0, "<h")
+    zone = told.text(1)
+    return f"ts{_UNITS[unit]}:{zone}" if 0 <= unit < len(_UNITS) and zone.isascii() and "\0" not in zone else None
+
+
+def _array(told: _Described) -> str | None:
+    size = told.number(0, "<i")
+    return f"+w:{size}" if size > 0 else None
+
+
+def _duration(told: _Described) -> str | None:
+    unit = told.number(0, "<h", 1)
+    return f"tD{_UNITS[unit]}" if 0 <= unit < len(_UNITS) else None
+
+
+# Values
+
+
+def _batch(message: _Message, columns: tuple[Column, ...]) -> tuple[int, tuple[Values, ...]]:
+    if message.kind != _BATCH:
+        raise Forged("it holds something else than rows")
+    told = message.header
+    if told.has(3):
+        raise Forged("it is compressed")
+    nodes, buffers = iter(told.pairs(1)), iter(_parts(message.body, told.pairs(2)))
+    length = told.number(0, "<q")
+    found = tuple(_values(column, length, nodes, buffers) for column in columns)
+    if next(nodes, None) is not None or next(buffers, None) is not None:
+        raise Forged("it has more than its columns")
+    return length, found
+
+
+def _parts(body: memoryview, places: list[tuple[int, int]]) -> Iterator[Buffer]:
+    end = 0
+    for start, length in places:
+        if start < end:
+            raise Forged("two columns share their bytes")
+        end = start + max(length, 0)
+        yield _part(body, start, length)
+
+
+def _values(column: Column, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]) -> Values:
+    """`length`: how long it must be, if that is known. How many nulls the sender says there are does not count."""
+    told, _ = next(nodes, (-1, 0))
+    own = tuple(next(buffers, None) for _ in range(_buffer_count(column.format)))
+    if told < 0 or length not in (None, told) or None in own:
+        raise Forged(f"the column {column.name!r} is not as long as its table")
+    inside = _length_inside(column.format, told)
+    return Values(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))  # type: ignore[arg-type]
+
+
+def _buffer_count(format: str) -> int:
+    """The first says which values are there."""
+    if format == "+s" or format.startswith("+w:"):
+        return 1
+    return 3 if format in ("z", "Z", "u", "U") else 2
+
+
+def _length_inside(format: str, length: int) -> int | None:
+    if format == "+s":
+        return length
+    return length * int(format[3:]) if format.startswith("+w:") else None

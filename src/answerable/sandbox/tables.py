@@ -1,0 +1,132 @@
+"""Tables that come out of a sandbox: bytes that nobody vouches for, on their way into the host's own memory.
+
+polars believes what it is given: a forged number of nulls ends the process. So before it sees a table, `arrow_stream`
+has cut the bytes into columns, nulls are counted here, and nanoarrow has looked at every length and every offset. Text
+comes as bytes, of which polars makes text itself. The file that the host keeps is its own writing.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from answerable.core.values import ColumnType, OutputColumn
+from answerable.sandbox import arrow_stream
+from answerable.sandbox.arrow_stream import Column, Values
+from answerable.sandbox.base import Frame
+
+if TYPE_CHECKING:
+    import polars as pl
+    from nanoarrow.c_array import CArray
+    from nanoarrow.c_schema import CSchema
+    from polars._typing import PolarsDataType
+
+_BYTES_FOR_TEXT = {"u": "z", "U": "Z"}
+_OFFSETS = {"+l": "i", "+L": "l"}
+"""Lists, and how wide the numbers are that say where each of them begins."""
+
+
+def written(frame: "pl.DataFrame", into: Path) -> Frame:
+    """A table of our own."""
+    frame.write_ipc(into, compression="uncompressed")
+    columns = tuple(OutputColumn(name=name, type=_type(dtype)) for name, dtype in frame.schema.items())
+    return Frame(columns=columns, row_count=frame.height, byte_count=into.stat().st_size)
+
+
+def received(data: memoryview) -> "pl.DataFrame":
+    """The table, whose columns may lie in `data`; a `ValueError` if it is not one."""
+    import polars as pl
+    from nanoarrow.c_array_stream import CArrayStream
+    from polars.exceptions import PanicException, PolarsError
+
+    try:
+        table = arrow_stream.read(data)
+        schema = _schema(Column("", "+s", table.columns))
+        whole = [Values(length, (data[:0],), values) for length, values in table.batches]
+        arrays = [_array(schema, values) for values in whole]
+        frame = pl.DataFrame(CArrayStream.from_c_arrays(arrays, schema))
+        columns = zip(frame.schema.items(), table.columns, strict=True)
+        return frame.cast({name: _with_text(dtype, column) for (name, dtype), column in columns})
+    except (ValueError, RuntimeError, PolarsError, PanicException) as error:
+        raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
+
+
+def _schema(column: Column) -> "CSchema":
+    from nanoarrow import c_schema, null
+
+    kind = _BYTES_FOR_TEXT.get(column.format, column.format)
+    children = [_schema(child) for child in column.children]
+    return c_schema(null()).modify(format=kind, name=column.name, nullable=True, children=children)
+
+
+def _array(schema: "CSchema", values: Values) -> "CArray":
+    """nanoarrow looks into the bytes of plain columns. Of the others it leaves the lengths to `arrow_stream`, which has
+    compared them, and the offsets to us."""
+    from nanoarrow.c_array import c_array_from_buffers
+
+    validity, *others = values.buffers
+    nulls = _nulls(validity, values.length)
+    if schema.format in _OFFSETS:
+        _check_offsets(_OFFSETS[schema.format], others[0], values)
+    return c_array_from_buffers(
+        schema,
+        values.length,
+        [validity if nulls else None, *others],
+        null_count=nulls,
+        children=[_array(child, inside) for child, inside in zip(schema.children, values.children, strict=True)],
+        validation_level="none" if values.children else "full",
+    )
+
+
+def _check_offsets(format: str, offsets: memoryview, values: Values) -> None:
+    """Each list begins where the one before it ends, and all lie in what is inside of them."""
+    import polars as pl
+    from nanoarrow import c_schema, null
+    from nanoarrow.c_array import c_array_from_buffers
+
+    if not values.length:
+        return
+    schema = c_schema(null()).modify(format=format)
+    found = pl.Series(c_array_from_buffers(schema, values.length + 1, [None, offsets], validation_level="full"))
+    if found[0] < 0 or found[-1] > values.children[0].length or not found.is_sorted():
+        raise ValueError("a list points out of its values")
+
+
+def _nulls(validity: memoryview, length: int) -> int:
+    """An empty buffer says that there are none."""
+    if not len(validity):
+        return 0
+    if 8 * len(validity) < length:
+        raise ValueError("a column does not say which of its values are there")
+    bits = int.from_bytes(validity, "little") & ((1 << length) - 1)
+    return length - bits.bit_count()
+
+
+def _with_text(dtype: "PolarsDataType", column: Column) -> "PolarsDataType":
+    """The type that a column has once its bytes are text again."""
+    import polars as pl
+
+    if column.format in _BYTES_FOR_TEXT:
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_with_text(dtype.inner, column.children[0]))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_with_text(dtype.inner, column.children[0]), dtype.size)
+    if isinstance(dtype, pl.Struct):
+        fields = zip(dtype.fields, column.children, strict=True)
+        return pl.Struct([pl.Field(field.name, _with_text(field.dtype, child)) for field, child in fields])
+    return dtype
+
+
+def _type(dtype: "pl.DataType") -> ColumnType:
+    kinds: dict[str, ColumnType] = {
+        "Boolean": "boolean",
+        "Date": "date",
+        "Datetime": "datetime",
+        "Time": "time",
+        "Binary": "binary",
+        "List": "json",
+        "Array": "json",
+        "Struct": "json",
+    }
+    if dtype.is_integer() or (dtype.is_decimal() and not getattr(dtype, "scale", 0)):
+        return "integer"
+    return "number" if dtype.is_numeric() else kinds.get(type(dtype).__name__, "text")
