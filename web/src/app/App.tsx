@@ -1,0 +1,106 @@
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { ask, DRAFT, startOver } from "../ask/conversations";
+import { AskView } from "../ask/AskView";
+import { SkeletonRows } from "../shared/Skeleton";
+import type { Command } from "./commands";
+import { Dock } from "./Dock";
+import { DropZone } from "./DropZone";
+import { Help } from "./Help";
+import { COMMAND_KEY, useKeys } from "./keys";
+import { LiveRegion } from "./live";
+import { Palette } from "./Palette";
+import { address, navigate, type Route, useRoute } from "./router";
+import { switchTheme } from "./theme";
+import { Toasts } from "./toasts";
+import { TopBar, VIEW_NAMES } from "./TopBar";
+
+const SourcesView = lazy(() => import("../sources/SourcesView"));
+const RunsView = lazy(() => import("../runs/RunsView"));
+const EvalsView = lazy(() => import("../evals/EvalsView"));
+const SettingsView = lazy(() => import("../settings/SettingsView"));
+const SharedView = lazy(() => import("../ask/SharedView"));
+
+type Open = "palette" | "help" | null;
+
+export function App() {
+  const route = useRoute();
+  const [open, setOpen] = useState<Open>(null);
+  const [drawer, setDrawer] = useState(false);
+  useEffect(() => setDrawer(false), [route]);
+  const commands = useCommands(() => setOpen("help"));
+  useKeys({
+    "mod+k": () => setOpen("palette"),
+    "?": () => setOpen("help"),
+    "g a": () => navigate("/ask"),
+    "g s": () => navigate("/sources"),
+    "g r": () => navigate("/runs"),
+    "g e": () => navigate("/evals"),
+    ...(route.view !== "ask" && { n: newQuestion, "/": () => navigate("/ask") }),
+  });
+  return (
+    <>
+      <a className="skip" href="#question">
+        Skip to the question
+      </a>
+      <TopBar
+        view={route.view}
+        title={VIEW_NAMES.find(([name]) => name === route.view)?.[1] ?? "Answerable"}
+        onPalette={() => setOpen("palette")}
+        onHelp={() => setOpen("help")}
+        onThreads={() => setDrawer(!drawer)}
+        onNew={newQuestion}
+      />
+      <Suspense fallback={<main className="view-wait"><SkeletonRows rows={8} columns={4} /></main>}>
+        <CurrentView route={route} drawer={drawer} />
+      </Suspense>
+      <Dock view={route.view} />
+      {open === "palette" && <Palette commands={commands} onAsk={askAnew} onClose={() => setOpen(null)} />}
+      {open === "help" && <Help onClose={() => setOpen(null)} />}
+      <DropZone />
+      <Toasts />
+      <LiveRegion />
+    </>
+  );
+}
+
+function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {
+  const [first = null, second = null] = route.parts;
+  switch (route.view) {
+    case "ask":
+      return <AskView thread={first} drawer={drawer} />;
+    case "sources":
+      return <SourcesView source={first} table={second} />;
+    case "runs":
+      return <RunsView run={first} other={second} />;
+    case "evals":
+      return <EvalsView suite={first} caseId={second} />;
+    case "settings":
+      return <SettingsView />;
+    case "shared":
+      return <SharedView token={first ?? ""} />;
+  }
+}
+
+function newQuestion(): void {
+  startOver();
+  navigate("/ask");
+}
+
+function askAnew(question: string): void {
+  newQuestion();
+  void ask(DRAFT, { message: question }, (thread) => navigate(address("ask", thread)));
+}
+
+function useCommands(onHelp: () => void): Command[] {
+  return useMemo(
+    () => [
+      ...VIEW_NAMES.map(([view, label]): Command => ({ id: `go-${view}`, group: "Go to", label, keys: ["G", label[0] ?? ""], run: () => navigate(address(view)) })),
+      { id: "settings", group: "Go to", label: "Settings", run: () => navigate("/settings") },
+      { id: "add", group: "Commands", label: "Add a source", run: () => navigate("/sources/+") },
+      { id: "theme", group: "Commands", label: "Light or dark", run: switchTheme },
+      { id: "help", group: "Commands", label: "Keyboard help", keys: ["?"], run: onHelp },
+      { id: "palette", group: "Commands", label: "Search or run a command", keys: [COMMAND_KEY, "K"], run: () => {} },
+    ],
+    [],
+  );
+}

@@ -1,0 +1,25 @@
+import { Activity, Database, ListChecks, MessageSquareText, SlidersHorizontal } from "lucide-react";
+import { Link } from "./Link";
+import { address, type View } from "./router";
+
+const PLACES = [
+  ["ask", "Ask", MessageSquareText],
+  ["sources", "Sources", Database],
+  ["runs", "Runs", Activity],
+  ["evals", "Evals", ListChecks],
+  ["settings", "Settings", SlidersHorizontal],
+] as const;
+
+/** The views, at the bottom of a phone. */
+export function Dock({ view }: { view: View }) {
+  return (
+    <nav className="dock" aria-label="Views">
+      {PLACES.map(([name, label, Icon]) => (
+        <Link key={name} href={address(name)} aria-current={view === name ? "page" : undefined}>
+          <Icon className="i" aria-hidden />
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,65 @@
+import { CircleQuestionMark, PanelLeft, Plus, Search, SlidersHorizontal, SunMoon } from "lucide-react";
+import { COMMAND_KEY } from "./keys";
+import { Link } from "./Link";
+import { Logo } from "./Logo";
+import { address, type View } from "./router";
+import { switchTheme } from "./theme";
+
+export const VIEW_NAMES: [View, string][] = [
+  ["ask", "Ask"],
+  ["sources", "Sources"],
+  ["runs", "Runs"],
+  ["evals", "Evals"],
+];
+
+interface Props {
+  view: View;
+  title: string;
+  onPalette: () => void;
+  onHelp: () => void;
+  onThreads: () => void;
+  onNew: () => void;
+}
+
+export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Props) {
+  return (
+    <header className="bar">
+      {view === "ask" && (
+        <button type="button" className="btn ghost icon drawer-button" aria-label="Threads" onClick={onThreads}>
+          <PanelLeft className="i" aria-hidden />
+        </button>
+      )}
+      <Link className="brand" href="/" aria-label="Answerable">
+        <Logo />
+        <span className="hide-s">Answerable</span>
+      </Link>
+      <span className="ptitle clip">{title}</span>
+      <nav className="views" aria-label="Views">
+        {VIEW_NAMES.map(([name, label]) => (
+          <Link key={name} href={address(name)} aria-current={view === name ? "page" : undefined}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <button type="button" className="cmdk" aria-label="Search or run a command" onClick={onPalette}>
+        <Search className="i i-s" aria-hidden />
+        <span>Search or run a command</span>
+        <kbd>{COMMAND_KEY} K</kbd>
+      </button>
+      <button type="button" className="btn ghost icon hide-s" aria-label="Keyboard help" title="Keyboard help  ?" onClick={onHelp}>
+        <CircleQuestionMark className="i" aria-hidden />
+      </button>
+      <button type="button" className="btn ghost icon" aria-label="Light or dark" title="Light or dark" onClick={switchTheme}>
+        <SunMoon className="i" aria-hidden />
+      </button>
+      <Link className="btn ghost icon" href="/settings" aria-label="Settings" title="Settings" aria-current={view === "settings" ? "page" : undefined}>
+        <SlidersHorizontal className="i" aria-hidden />
+      </Link>
+      {view === "ask" && (
+        <button type="button" className="btn ghost icon only-s" aria-label="New question" onClick={onNew}>
+          <Plus className="i" aria-hidden />
+        </button>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,247 @@
+import { Ellipsis, GitFork, Link as LinkIcon } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { path } from "../api/client";
+import type { SourceList, ThreadSummary } from "../api/types";
+import { offer } from "../app/commands";
+import { useKeys } from "../app/keys";
+import { address, navigate } from "../app/router";
+import { toast } from "../app/toasts";
+import { useFetched } from "../shared/fetched";
+import { Menu } from "../shared/Menu";
+import { ProblemNotice } from "../shared/Notice";
+import { useRemembered } from "../shared/remembered";
+import { Splitter } from "../shared/Splitter";
+import { useStore } from "../shared/store";
+import { ResultPane, type ResultTab } from "../result/ResultPane";
+import { replay } from "../result/verdicts";
+import { Composer } from "./Composer";
+import { Connection } from "./Connection";
+import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
+import { isOver } from "./run";
+import { Threads } from "./Threads";
+import { share } from "./threads";
+import { Turns } from "./Turns";
+import type { TurnActions } from "./TurnView";
+import { Welcome } from "./Welcome";
+
+/** A cell that prose points to; a new object for each click, so that the same cell can light twice. */
+export interface LitCell {
+  row: number | null;
+  column: number | null;
+}
+
+export function AskView({ thread, drawer }: { thread: string | null; drawer: boolean }) {
+  const key = thread ?? DRAFT;
+  const conversation = conversationOf(useStore(conversations), key);
+  const { turns } = conversation;
+  const { names, chosen, setChosen } = useSources(turns.at(-1)?.sources);
+  const [watched, setWatched] = useState<string | null>(null);
+  const [editing, setEditing] = useState<string | null>(null);
+  const [tab, setTab] = useState<ResultTab>("table");
+  const [lit, setLit] = useState<LitCell | null>(null);
+  const [full, setFull] = useState(false);
+  const [onPhone, setOnPhone] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [resultWidth, setResultWidth] = useRemembered("result-width", 640);
+
+  useEffect(() => {
+    if (thread) void open(thread);
+    setWatched(null);
+    setEditing(null);
+    setOnPhone(false);
+  }, [thread]);
+
+  const send = useCallback(
+    (question: string, choice: number | null = null, at = key) => {
+      setWatched(null);
+      void ask(at, { message: question, sources: chosen, choice }, (made) => {
+        if (at === DRAFT && location.pathname === "/ask") navigate(address("ask", made), { replace: true });
+        if (at === DRAFT && location.pathname === "/") navigate(address("ask", made), { replace: true });
+      });
+    },
+    [key, chosen],
+  );
+
+  const shown = shownTurn(turns, watched);
+  const show = (turn: Turn) => {
+    setWatched(turn.key);
+    setOnPhone(true);
+  };
+  const actions: TurnActions = {
+    stop: (turn) => void stop(key, turn),
+    choose: (turn, choice) => send(turn.question, choice),
+    other: () => field.current?.focus(),
+    again: (turn) => send(turn.question, turn.choice),
+    editAndAsk: (turn, text) => {
+      setEditing(null);
+      if (!thread || !turn.messageId) return send(text);
+      return void fork(thread, turn.messageId, false).then((made) => {
+        navigate(address("ask", made));
+        send(text, null, made);
+      });
+    },
+    fork: (turn) => {
+      if (!thread || !turn.messageId) return;
+      void fork(thread, turn.messageId, true).then((made) => {
+        navigate(address("ask", made));
+        toast("This is a copy of the thread up to here.");
+      });
+    },
+    show,
+    showCell: (turn, row, column) => {
+      show(turn);
+      setTab("table");
+      setLit({ row, column });
+    },
+  };
+
+  const startNew = useCallback(() => {
+    startOver();
+    navigate("/ask");
+    requestAnimationFrame(() => field.current?.focus());
+  }, []);
+  useAskKeys({ turns, shown, actions, setTab, field, startNew, setWatched, back: () => (setOnPhone(false), setFull(false)) });
+  useEffect(
+    () =>
+      offer("ask", [
+        { id: "new", group: "Commands", label: "New question", keys: ["N"], run: startNew },
+        ...(shown?.run.answer
+          ? [{ id: "replay", group: "Commands", label: "Replay this answer", keys: ["R"], run: () => void replay(shown.run.answer!.run_id) }]
+          : []),
+      ]),
+    [shown, startNew],
+  );
+
+  const hasResult = Boolean(shown && (shown.run.columns.length || shown.run.answer?.columns.length || !isOver(shown.run)));
+  const className = ["ask", hasResult ? "" : "no-result", full ? "full" : "", onPhone ? "show-result" : "", drawer ? "drawer" : ""].join(" ");
+  return (
+    <main className={className}>
+      <Threads current={thread} onNew={startNew} />
+      <section className="pane conv" aria-label="Conversation">
+        <ConversationHead thread={thread} turns={turns} onFork={() => turns.at(-1) && actions.fork(turns.at(-1)!)} />
+        <Connection turns={turns} />
+        {conversation.problem && <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />}
+        {turns.length ? (
+          <Turns turns={turns} shown={shown?.key ?? null} actions={actions} editing={editing} onEdit={setEditing} />
+        ) : (
+          <div className="scroll">{!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}</div>
+        )}
+        <Composer
+          field={field}
+          placeholder={placeholder(turns)}
+          sources={names}
+          chosen={chosen}
+          onChosen={setChosen}
+          onAsk={(question) => send(question)}
+          onEditLast={turns.at(-1)?.messageId ? () => setEditing(turns.at(-1)?.key ?? null) : undefined}
+        />
+      </section>
+      {hasResult && shown && (
+        <>
+          <Splitter label="Width of the result" value={resultWidth} min={380} max={1100} direction={-1} onChange={setResultWidth} />
+          <ResultPane
+            key={shown.run.id ?? shown.key}
+            run={shown.run}
+            question={shown.question}
+            tab={tab}
+            onTab={setTab}
+            lit={lit}
+            width={resultWidth}
+            full={full}
+            onFull={() => setFull(!full)}
+            onBack={() => setOnPhone(false)}
+          />
+        </>
+      )}
+    </main>
+  );
+}
+
+/** The one that is watched, else the newest that has something to show. */
+function shownTurn(turns: Turn[], watched: string | null): Turn | null {
+  const withResult = turns.filter((turn) => turn.run.columns.length > 0 || turn.run.answer?.columns.length);
+  return turns.find((turn) => turn.key === watched) ?? withResult.at(-1) ?? null;
+}
+
+function placeholder(turns: Turn[]): string {
+  const last = turns.at(-1);
+  if (!last) return "Ask a question";
+  return last.run.answer?.kind === "clarify" ? "Answer above, or ask something else" : "Ask a follow-up";
+}
+
+function useSources(ofThread: string[] | undefined) {
+  const list = useFetched<SourceList>("/sources");
+  const names = useMemo(() => (list.data?.sources ?? []).map((source) => source.name), [list.data]);
+  const usual = list.data?.sources.find((source) => source.default)?.name ?? names[0];
+  const [picked, setChosen] = useState<string[] | null>(null);
+  const asked = ofThread?.length ? ofThread : null;
+  const chosen = useMemo(
+    () => (picked ?? asked ?? (usual ? [usual] : [])).filter((name) => names.includes(name)),
+    [picked, asked, usual, names],
+  );
+  return { names, chosen, setChosen };
+}
+
+function ConversationHead({ thread, turns, onFork }: { thread: string | null; turns: Turn[]; onFork: () => void }) {
+  const summary = useFetched<ThreadSummary>(thread ? path`/threads/${thread}` : null);
+  const title = summary.data?.title ?? turns[0]?.question ?? "New question";
+  return (
+    <div className="head">
+      <h1 className="clip grow">{title}</h1>
+      {thread && (
+        <>
+          <button type="button" className="btn ghost small hide-s" onClick={() => void share(thread)}>
+            <LinkIcon className="i i-s" aria-hidden />
+            Share
+          </button>
+          <Menu
+            label="More"
+            className="btn ghost icon small"
+            items={[
+              { label: "Copy link", icon: <LinkIcon className="i i-s" />, onSelect: () => void share(thread) },
+              { label: "Fork from here", icon: <GitFork className="i i-s" />, onSelect: onFork },
+            ]}
+          >
+            <Ellipsis className="i" aria-hidden />
+          </Menu>
+        </>
+      )}
+    </div>
+  );
+}
+
+interface AskKeys {
+  turns: Turn[];
+  shown: Turn | null;
+  actions: TurnActions;
+  setTab: (tab: ResultTab) => void;
+  setWatched: (key: string) => void;
+  field: React.RefObject<HTMLTextAreaElement | null>;
+  startNew: () => void;
+  back: () => void;
+}
+
+function useAskKeys({ turns, shown, actions, setTab, setWatched, field, startNew, back }: AskKeys): void {
+  const last = turns.at(-1);
+  const step = (by: number) => {
+    const answered = turns.filter((turn) => turn.run.answer?.columns.length);
+    const next = answered[answered.findIndex((turn) => turn.key === shown?.key) + by];
+    if (next) setWatched(next.key);
+  };
+  const choices = last?.run.answer?.kind === "clarify" ? last.run.answer.choices : [];
+  const pick = Object.fromEntries(choices.slice(0, 9).map((choice, i) => [String(i + 1), () => last && actions.choose(last, choice.id)]));
+  useKeys({
+    "/": () => field.current?.focus(),
+    n: startNew,
+    t: () => setTab("table"),
+    c: () => setTab("chart"),
+    v: () => setTab("check"),
+    r: () => shown?.run.answer && void replay(shown.run.answer.run_id),
+    d: () => document.querySelector<HTMLElement>(".download button")?.click(),
+    j: () => step(1),
+    k: () => step(-1),
+    "mod+.": () => last && !isOver(last.run) && actions.stop(last),
+    escape: back,
+    ...pick,
+  });
+}

@@ -1,0 +1,89 @@
+import { ArrowUp, Database } from "lucide-react";
+import { type RefObject, useState } from "react";
+
+interface Props {
+  field: RefObject<HTMLTextAreaElement | null>;
+  placeholder: string;
+  sources: string[];
+  chosen: string[];
+  onChosen: (sources: string[]) => void;
+  onAsk: (question: string) => void;
+  onEditLast?: () => void;
+}
+
+const MOST_LINES = 8;
+
+export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk, onEditLast }: Props) {
+  const [text, setText] = useState("");
+  const ready = text.trim() !== "";
+
+  function submit(event: React.FormEvent) {
+    event.preventDefault();
+    if (!ready) return;
+    onAsk(text.trim());
+    setText("");
+  }
+
+  function onKeyDown(event: React.KeyboardEvent<HTMLTextAreaElement>) {
+    if (event.key === "ArrowUp" && text === "" && onEditLast) {
+      event.preventDefault();
+      onEditLast();
+    }
+    if (event.key === "Escape") event.currentTarget.blur();
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    event.currentTarget.form?.requestSubmit();
+  }
+
+  return (
+    <form className="composer" onSubmit={submit}>
+      <textarea
+        ref={field}
+        id="question"
+        rows={Math.min(MOST_LINES, text.split("\n").length)}
+        maxLength={10_000}
+        placeholder={placeholder}
+        aria-label="Question"
+        autoComplete="off"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="row">
+        <SourceChips sources={sources} chosen={chosen} onChosen={onChosen} />
+        <span className="grow" />
+        <span className="caption dim hide-s hint">
+          <span className="mono">SQL:</span> runs as written
+        </span>
+        <button type="submit" className="btn primary icon send" aria-label="Ask" title={ready ? "Ask  Enter" : "Write a question first"} disabled={!ready}>
+          <ArrowUp className="i" aria-hidden />
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** What is asked: one source, or several together. The last one cannot be taken away. */
+function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "chosen" | "onChosen">) {
+  return (
+    <div className="source-chips" role="group" aria-label="Data to ask">
+      {sources.map((name) => {
+        const on = chosen.includes(name);
+        const next = on ? chosen.filter((other) => other !== name) : [...chosen, name];
+        return (
+          <button
+            key={name}
+            type="button"
+            className={`chip ${on ? "on" : ""}`}
+            aria-pressed={on}
+            title={on ? `${name} is asked` : `Ask ${name} too`}
+            onClick={() => next.length && onChosen(next)}
+          >
+            <Database className="i i-s" aria-hidden />
+            {name}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

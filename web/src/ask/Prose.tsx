@@ -1,0 +1,34 @@
+import { lazy, Suspense } from "react";
+import type { Answer } from "../api/types";
+import { pieces } from "./numbers";
+
+const Markdown = lazy(() => import("../shared/Markdown"));
+
+/** The answer in words; each checked number leads to the cell it comes from. */
+export function Prose({ answer, onCell }: { answer: Answer; onCell: (row: number | null, column: number | null) => void }) {
+  const { text, provenance } = answer;
+  if (answer.kind === "text" && !provenance.links.length) {
+    return (
+      <div className="prose">
+        <Suspense fallback={<p>{text}</p>}>
+          <Markdown text={text} />
+        </Suspense>
+      </div>
+    );
+  }
+  return (
+    <div className="prose">
+      <p>
+        {pieces(text, provenance.links).map(({ text: piece, link }, i) =>
+          link ? (
+            <button key={i} type="button" className="v" title={link.basis} onClick={() => onCell(link.row, link.column)}>
+              {piece}
+            </button>
+          ) : (
+            piece
+          ),
+        )}
+      </p>
+    </div>
+  );
+}

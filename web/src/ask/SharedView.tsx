@@ -1,0 +1,45 @@
+import { path } from "../api/client";
+import type { SharedThread } from "../api/types";
+import { moment } from "../shared/format";
+import { useFetched } from "../shared/fetched";
+import { ProblemNotice } from "../shared/Notice";
+import { PreviewTable } from "../result/PreviewTable";
+import { Prose } from "./Prose";
+import { Receipt } from "./Receipt";
+
+const nothing = () => {};
+
+/** A thread that somebody shared, to read. */
+export default function SharedView({ token }: { token: string }) {
+  const shared = useFetched<SharedThread>(path`/shared/${token}`);
+  return (
+    <main className="shared-view scroll">
+      {shared.problem && <ProblemNotice problem={shared.problem} />}
+      {shared.data && (
+        <>
+          <h1>{shared.data.title}</h1>
+          <p className="dim">Shared to read, from {moment(shared.data.created_at)}.</p>
+          <div className="turns">
+            {shared.data.messages.map((message) => (
+              <article className="turn" key={message.message_id}>
+                {message.role === "user" ? (
+                  <div className="q">
+                    <h2>{message.content}</h2>
+                  </div>
+                ) : message.answer ? (
+                  <>
+                    <Prose answer={message.answer} onCell={nothing} />
+                    <PreviewTable answer={message.answer} onShow={nothing} />
+                    <Receipt answer={message.answer} />
+                  </>
+                ) : (
+                  <p className="prose">{message.content}</p>
+                )}
+              </article>
+            ))}
+          </div>
+        </>
+      )}
+    </main>
+  );
+}

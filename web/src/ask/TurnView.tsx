@@ -1,0 +1,171 @@
+import { ChevronDown, ChevronRight, Lock, Table2 } from "lucide-react";
+import { useState } from "react";
+import type { Answer } from "../api/types";
+import { duration, plural } from "../shared/format";
+import { Notice } from "../shared/Notice";
+import { cellText, formatOf } from "../result/cells";
+import { PreviewTable } from "../result/PreviewTable";
+import { titleOf } from "../result/title";
+import { ChosenLine, ClarifyCard } from "./ClarifyCard";
+import type { Turn } from "./conversations";
+import { LiveCard } from "./LiveCard";
+import { PlanGraph } from "./PlanGraph";
+import { Prose } from "./Prose";
+import { Question } from "./Question";
+import { Receipt } from "./Receipt";
+import { isOver, type RunView, shownSteps } from "./run";
+import { StepList } from "./StepList";
+
+export interface TurnActions {
+  stop: (turn: Turn) => void;
+  choose: (turn: Turn, choice: number) => void;
+  other: () => void;
+  again: (turn: Turn) => void;
+  editAndAsk: (turn: Turn, text: string) => void;
+  fork: (turn: Turn) => void;
+  show: (turn: Turn) => void;
+  showCell: (turn: Turn, row: number | null, column: number | null) => void;
+}
+
+interface Props {
+  turn: Turn;
+  /** What the next turn answered, when this one only asked back. */
+  chosen: string | null;
+  /** The same question again, after a question back was answered. */
+  repeats: boolean;
+  current: boolean;
+  actions: TurnActions;
+  editing: boolean;
+  onEdit: (editing: boolean) => void;
+}
+
+export function TurnView({ turn, chosen, repeats, current, actions, editing, onEdit }: Props) {
+  return (
+    <article className="turn" data-run={turn.run.id ?? undefined}>
+      {!repeats && (
+        <Question
+          text={turn.question}
+          editing={editing}
+          canFork={turn.messageId !== null && isOver(turn.run)}
+          onEdit={onEdit}
+          onAskAgain={(text) => actions.editAndAsk(turn, text)}
+          onFork={() => actions.fork(turn)}
+        />
+      )}
+      <Outcome turn={turn} chosen={chosen} current={current} actions={actions} />
+    </article>
+  );
+}
+
+function Outcome({ turn, chosen, current, actions }: Omit<Props, "editing" | "onEdit" | "repeats">) {
+  const { run } = turn;
+  const [changing, setChanging] = useState(false);
+  if (run.phase === "failed" || run.phase === "cancelled") return <Failure turn={turn} onAgain={() => actions.again(turn)} />;
+  if (!run.answer) return <LiveCard turn={turn} onStop={() => actions.stop(turn)} />;
+  if (run.answer.kind === "clarify") {
+    if (chosen && !changing) return <ChosenLine label={chosen} onChange={() => setChanging(true)} />;
+    return <ClarifyCard answer={run.answer} onChoose={(choice) => actions.choose(turn, choice)} onOther={actions.other} />;
+  }
+  if (run.answer.kind === "refusal") return <Refusal answer={run.answer} />;
+  return (
+    <>
+      <StepsSummary run={run} />
+      {run.answer.kind === "value" && <BigValue answer={run.answer} />}
+      <Prose answer={run.answer} onCell={(row, column) => actions.showCell(turn, row, column)} />
+      {run.answer.columns.length > 0 && <ResultLink answer={run.answer} current={current} onShow={() => actions.show(turn)} />}
+      <Receipt answer={run.answer} />
+    </>
+  );
+}
+
+function StepsSummary({ run }: { run: RunView }) {
+  const steps = shownSteps(run);
+  const [open, setOpen] = useState(true);
+  const ms = run.answer?.usage.duration_ms || steps.reduce((sum, step) => sum + (step.ms ?? 0), 0);
+  const Chevron = open ? ChevronDown : ChevronRight;
+  if (!steps.length) return null;
+  return (
+    <>
+      <button type="button" className="steps-sum" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Chevron className="i i-s" aria-hidden />
+        <span>
+          {plural(steps.length, "step")}, {duration(ms)}
+        </span>
+      </button>
+      {open && (
+        <div className="planbox">
+          <PlanGraph steps={steps} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function BigValue({ answer }: { answer: Answer }) {
+  const value = answer.rows[0]?.[0];
+  const column = answer.columns[0];
+  if (value === undefined || !column) return null;
+  const format = formatOf(answer, 0);
+  return (
+    <p className="display num">
+      {cellText(value, format)}
+      {format.unit && <span className="unit">{format.unit}</span>}
+    </p>
+  );
+}
+
+function ResultLink({ answer, current, onShow }: { answer: Answer; current: boolean; onShow: () => void }) {
+  return (
+    <>
+      <button type="button" className={`result-link ${current ? "cur" : ""}`} aria-pressed={current} onClick={onShow}>
+        <Table2 className="i" aria-hidden />
+        <span className="grow clip">{titleOf(answer)}</span>
+        <span className="dim num">{plural(answer.row_count, "row")}</span>
+        <ChevronRight className="i i-s" aria-hidden />
+      </button>
+      <PreviewTable answer={answer} onShow={onShow} />
+    </>
+  );
+}
+
+function Failure({ turn, onAgain }: { turn: Turn; onAgain: () => void }) {
+  const { error, phase } = turn.run;
+  const steps = shownSteps(turn.run);
+  const again = (
+    <button type="button" className="btn primary small" onClick={onAgain}>
+      Ask again
+    </button>
+  );
+  return (
+    <>
+      <Notice tone={phase === "failed" ? "error" : "warn"} title={error?.message ?? "The run did not end with an answer."} actions={again}>
+        {error?.hint && <p>{error.hint}</p>}
+        <p className="caption dim">
+          <span className="mono">{error?.code}</span>
+          {turn.run.id && (
+            <>
+              {" "}
+              in run <span className="mono">{turn.run.id}</span>
+            </>
+          )}
+        </p>
+      </Notice>
+      {steps.length > 1 && <StepList steps={steps} />}
+    </>
+  );
+}
+
+function Refusal({ answer }: { answer: Answer }) {
+  return (
+    <div className="refusal card">
+      <span className="big lk">
+        <Lock className="i" aria-hidden />
+      </span>
+      <div>
+        <p className="h">{answer.text}</p>
+        {answer.provenance.error?.hint && <p className="mid">{answer.provenance.error.hint}</p>}
+        <p className="caption dim">Refused before any row was read. Recorded.</p>
+      </div>
+    </div>
+  );
+}

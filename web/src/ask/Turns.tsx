@@ -1,0 +1,80 @@
+import { ArrowDown } from "lucide-react";
+import { useLayoutEffect, useRef, useState } from "react";
+import type { Turn } from "./conversations";
+import { type TurnActions, TurnView } from "./TurnView";
+
+interface Props {
+  turns: Turn[];
+  shown: string | null;
+  actions: TurnActions;
+  editing: string | null;
+  onEdit: (turn: string | null) => void;
+}
+
+const NEAR_END = 80;
+
+/** Follows the newest only while the reader is at the end; else a quiet button leads there. */
+export function Turns({ turns, shown, actions, editing, onEdit }: Props) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  const [behind, setBehind] = useState(false);
+
+  useLayoutEffect(() => {
+    const node = scroll.current;
+    if (!node) return;
+    if (atEnd.current) node.scrollTop = node.scrollHeight;
+    else setBehind(true);
+  }, [turns]);
+
+  function toEnd() {
+    scroll.current?.scrollTo({ top: scroll.current.scrollHeight, behavior: "smooth" });
+  }
+
+  return (
+    <>
+      <div
+        className="scroll"
+        ref={scroll}
+        tabIndex={0}
+        role="region"
+        aria-label="Questions and answers"
+        onScroll={({ currentTarget: node }) => {
+          atEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_END;
+          if (atEnd.current) setBehind(false);
+        }}
+      >
+        <div className="turns">
+          {turns.map((turn, i) => (
+            <TurnView
+              key={turn.key}
+              turn={turn}
+              chosen={chosenBy(turn, turns[i + 1])}
+              repeats={isAnswerTo(turns[i - 1], turn)}
+              current={turn.key === shown}
+              actions={actions}
+              editing={editing === turn.key}
+              onEdit={(open) => onEdit(open ? turn.key : null)}
+            />
+          ))}
+        </div>
+      </div>
+      {behind && (
+        <button type="button" className="btn small to-end float" onClick={toEnd}>
+          <ArrowDown className="i i-s" aria-hidden />
+          New answer
+        </button>
+      )}
+    </>
+  );
+}
+
+/** A question back was answered when the same question follows it. */
+function isAnswerTo(turn: Turn | undefined, next: Turn | undefined): boolean {
+  return turn?.run.answer?.kind === "clarify" && next?.question === turn.question;
+}
+
+function chosenBy(turn: Turn, next: Turn | undefined): string | null {
+  if (!isAnswerTo(turn, next)) return null;
+  const picked = turn.run.answer?.choices.find((choice) => choice.id === next?.choice);
+  return picked?.label ?? next?.run.answer?.provenance.understood ?? "another reading";
+}

@@ -1,0 +1,45 @@
+import { Upload } from "lucide-react";
+import { useRef } from "react";
+import type { Catalog } from "../api/types";
+import { path } from "../api/client";
+import { navigate } from "../app/router";
+import { useFetched } from "../shared/fetched";
+import { suggestions } from "./suggestions";
+import { addFiles } from "../sources/upload";
+
+/** The first visit: never a blank page, but real questions and a way in. */
+export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
+  const catalog = useFetched<Catalog>(source ? path`/datasets/${source}/schema` : null);
+  const files = useRef<HTMLInputElement>(null);
+  return (
+    <div className="welcome">
+      <h2>What would you like to know?</h2>
+      <p className="mid">
+        Ask {source ? <b>{source}</b> : "your data"} in plain words, or add your own. Every answer comes with the plan, the code, the rows and
+        the age of the data.
+      </p>
+      <div className="sug">
+        {catalog.data &&
+          suggestions(catalog.data).map((question) => (
+            <button key={question} type="button" className="chip" onClick={() => onAsk(question)}>
+              {question}
+            </button>
+          ))}
+      </div>
+      <div className="drop">
+        <Upload className="i" aria-hidden />
+        <span>
+          Drop a file anywhere on the page,{" "}
+          <button type="button" className="link" onClick={() => files.current?.click()}>
+            choose one
+          </button>
+          , or{" "}
+          <button type="button" className="link" onClick={() => navigate("/sources/+")}>
+            connect a database
+          </button>
+        </span>
+        <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,223 @@
+import { api, path, Problem } from "../api/client";
+import type { RunEvent } from "../api/events";
+import { begin, type Connection, follow, type Hearing } from "../api/stream";
+import type { MessageList, MessageView, ThreadSummary } from "../api/types";
+import { say } from "../app/live";
+import { refresh } from "../shared/fetched";
+import { createStore } from "../shared/store";
+import { fold, isOver, NEW_RUN, recalled, type RunView, shownSteps } from "./run";
+
+export interface Turn {
+  key: string;
+  question: string;
+  messageId: string | null;
+  choice: number | null;
+  sources: string[];
+  run: RunView;
+  connection: Connection;
+  stopping: boolean;
+}
+
+export interface Conversation {
+  thread: string | null;
+  turns: Turn[];
+  loading: boolean;
+  problem: Problem | null;
+}
+
+export interface Asking {
+  message: string;
+  sources?: string[];
+  choice?: number | null;
+}
+
+/** The talk that has no thread yet stands under this name. */
+export const DRAFT = "draft";
+const EMPTY: Conversation = { thread: null, turns: [], loading: false, problem: null };
+const LIVE: Connection = { state: "live" };
+
+export const conversations = createStore<Record<string, Conversation>>({});
+
+export function conversationOf(all: Record<string, Conversation>, key: string): Conversation {
+  return all[key] ?? EMPTY;
+}
+
+export function startOver(): void {
+  change(DRAFT, () => EMPTY);
+}
+
+/** Asks in a thread, or in a new one; `onThread` hears which. Resolves when the run has ended. */
+export async function ask(key: string, asking: Asking, onThread: (thread: string) => void): Promise<void> {
+  const turn = newTurn(asking);
+  change(key, (now) => ({ ...now, turns: [...now.turns, turn] }));
+  const sources = asking.sources ?? [];
+  const thread = key === DRAFT ? null : key;
+  const named = sources.length > 1 ? { sources } : { source: sources[0] ?? null };
+  const body = { message: asking.message, thread_id: thread, choice: asking.choice ?? null, ...named };
+  let home = key;
+  try {
+    const begun = await begin(body);
+    home = settle(key, begun.thread);
+    onThread(home);
+    changeTurn(home, turn.key, (now) => ({ ...now, run: { ...now.run, id: begun.run } }));
+    announce(home);
+    refresh("/threads");
+    await follow(begun.run, hearing(home, turn.key), begun.response);
+  } catch (error) {
+    broken(home, turn.key, error);
+  }
+  refresh("/threads");
+  announce(home);
+  await nameMessages(home);
+}
+
+/** Shows a thread as the server knows it; runs that go on are followed. */
+export async function open(thread: string): Promise<void> {
+  const known = conversations.get()[thread];
+  if (!known) change(thread, () => ({ ...EMPTY, thread, loading: true }));
+  try {
+    const { messages } = await api.get<MessageList>(path`/threads/${thread}/messages` + "?answers=true");
+    change(thread, (now) => ({ ...now, thread, loading: false, problem: null, turns: merged(now.turns, messages) }));
+    for (const turn of conversationOf(conversations.get(), thread).turns) void catchUp(thread, turn);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    change(thread, (now) => ({ ...now, loading: false, problem: error }));
+  }
+}
+
+export async function stop(key: string, turn: Turn): Promise<void> {
+  if (!turn.run.id) return;
+  changeTurn(key, turn.key, (now) => ({ ...now, stopping: true }));
+  await api.post(path`/runs/${turn.run.id}/cancel`);
+}
+
+export async function decide(turn: Turn, step: string, approved: boolean): Promise<void> {
+  if (turn.run.id) await api.post(path`/runs/${turn.run.id}/approvals`, { step, approved });
+}
+
+/** A new thread with everything up to this question; without it when it is to be asked in other words. */
+export async function fork(thread: string, messageId: string, include: boolean): Promise<string> {
+  const made = await api.post<ThreadSummary>(path`/threads/${thread}/fork`, { message_id: messageId, include });
+  refresh("/threads");
+  return made.thread_id;
+}
+
+// Other tabs hear of new questions, and look.
+
+const channel = new BroadcastChannel("answerable");
+
+function announce(thread: string): void {
+  channel.postMessage(thread);
+}
+
+channel.addEventListener("message", ({ data }: MessageEvent<string>) => {
+  refresh("/threads");
+  if (conversations.get()[data]) void open(data);
+});
+
+// Following
+
+const followed = new Set<string>();
+
+async function catchUp(key: string, turn: Turn): Promise<void> {
+  const run = turn.run.id;
+  if (!run || isOver(turn.run) || followed.has(run)) return;
+  try {
+    await follow(run, hearing(key, turn.key));
+  } catch (error) {
+    broken(key, turn.key, error);
+  }
+  refresh("/threads");
+}
+
+function hearing(key: string, turn: string): Hearing {
+  return {
+    onEvent: (event) => {
+      followed.add(event.run);
+      changeTurn(key, turn, (now) => {
+        const run = fold(now.run, event);
+        tell(now.run, run, event);
+        return { ...now, run };
+      });
+    },
+    onConnection: (connection) => changeTurn(key, turn, (now) => ({ ...now, connection })),
+  };
+}
+
+function tell(before: RunView, after: RunView, event: RunEvent): void {
+  if (event.type === "answer.final") say(event.answer.text);
+  if (event.type === "run.failed") say(event.message);
+  if (event.type !== "step.started" && event.type !== "step.failed") return;
+  const step = shownSteps(after).find((known) => known.id === event.node);
+  const same = before.steps.find((known) => known.id === event.node)?.state === step?.state;
+  if (step && !same) say(`${step.name}: ${event.type === "step.failed" ? "failed" : "started"}`);
+}
+
+function broken(key: string, turn: string, error: unknown): void {
+  if (!(error instanceof Problem)) throw error;
+  say(error.message);
+  changeTurn(key, turn, (now) => ({ ...now, run: { ...now.run, phase: "failed", error } }));
+}
+
+// The list of turns
+
+let made = 0;
+
+function newTurn(asking: Asking): Turn {
+  return {
+    key: `turn-${++made}`,
+    question: asking.message,
+    messageId: null,
+    choice: asking.choice ?? null,
+    sources: asking.sources ?? [],
+    run: NEW_RUN,
+    connection: LIVE,
+    stopping: false,
+  };
+}
+
+/** The server's questions in order; what is known of a run here already is kept, so that nothing flashes. */
+export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
+  const answers = new Map(messages.filter((m) => m.answer).map((m) => [m.run_id, m.answer]));
+  const byRun = new Map(turns.map((turn) => [turn.run.id, turn]));
+  const told = messages
+    .filter((message) => message.role === "user" && message.run_id)
+    .map((message): Turn => {
+      const known = byRun.get(message.run_id);
+      if (known) return { ...known, messageId: message.message_id };
+      const answer = answers.get(message.run_id);
+      return {
+        ...newTurn({ message: message.content, sources: message.run?.sources ?? [] }),
+        key: message.message_id,
+        messageId: message.message_id,
+        run: answer ? recalled(answer) : { ...NEW_RUN, id: message.run_id },
+      };
+    });
+  const unknown = turns.filter((turn) => !turn.run.id || !told.some((known) => known.run.id === turn.run.id));
+  return [...told, ...unknown];
+}
+
+async function nameMessages(key: string): Promise<void> {
+  if (key === DRAFT) return;
+  try {
+    const { messages } = await api.get<MessageList>(path`/threads/${key}/messages`);
+    change(key, (now) => ({ ...now, turns: merged(now.turns, messages) }));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error; // names are only needed to fork and edit, which say so themselves
+  }
+}
+
+function settle(key: string, thread: string): string {
+  if (key !== DRAFT || !thread) return key;
+  const draft = conversationOf(conversations.get(), DRAFT);
+  conversations.set(({ [DRAFT]: _, ...rest }) => ({ ...rest, [thread]: { ...draft, thread } }));
+  return thread;
+}
+
+function change(key: string, update: (now: Conversation) => Conversation): void {
+  conversations.set((all) => ({ ...all, [key]: update(conversationOf(all, key)) }));
+}
+
+function changeTurn(key: string, turn: string, update: (now: Turn) => Turn): void {
+  change(key, (now) => ({ ...now, turns: now.turns.map((known) => (known.key === turn ? update(known) : known)) }));
+}

@@ -1,0 +1,199 @@
+import type { PlanNode, RunEvent } from "../api/events";
+import type { Answer, ErrorRecord, Json, OutputColumn } from "../api/types";
+import type { State } from "../shared/Status";
+import { stepName } from "./stepNames";
+
+/** What is known of a run, folded from its events. Pure: no page, no network. */
+
+export interface StepView {
+  id: string;
+  kind: string;
+  name: string;
+  source: string | null;
+  after: string[];
+  state: State;
+  attempt: number;
+  note: string | null;
+  done: number | null;
+  total: number | null;
+  ms: number | null;
+  rows: number | null;
+  code: string | null;
+}
+
+export type Phase = "running" | "done" | "partial" | "failed" | "cancelled";
+
+export interface RunView {
+  id: string | null;
+  phase: Phase;
+  steps: StepView[];
+  sentence: string | null;
+  columns: OutputColumn[];
+  rowCount: number | null;
+  /** Rows that came with events, from the first on; the answer's own where it holds them all. */
+  rows: Json[][];
+  answer: Answer | null;
+  error: Pick<ErrorRecord, "message" | "hint" | "code"> | null;
+  began: number | null;
+  ended: number | null;
+  tokens: number;
+}
+
+export const NEW_RUN: RunView = {
+  id: null,
+  phase: "running",
+  steps: [],
+  sentence: null,
+  columns: [],
+  rowCount: null,
+  rows: [],
+  answer: null,
+  error: null,
+  began: null,
+  ended: null,
+  tokens: 0,
+};
+
+export function fold(run: RunView, event: RunEvent): RunView {
+  const known: RunView = { ...run, id: run.id ?? event.run, began: run.began ?? event.at };
+  switch (event.type) {
+    case "run.started":
+      return withNodes(known, event.graph?.nodes ?? []);
+    case "run.resumed":
+      return { ...known, steps: halted(known.steps, "idle") };
+    case "plan.ready":
+      return withNodes({ ...known, sentence: event.sentence ?? known.sentence }, event.plan?.nodes ?? []);
+    case "step.started":
+      return changed(known, event.node, { state: "running", attempt: event.attempt, note: null });
+    case "step.progress":
+      return changed(known, event.node, { note: event.message, done: event.done, total: event.total });
+    case "step.output":
+      return heard(known, event.node, event.channel, event.data);
+    case "step.retried":
+      return changed(known, event.node, {
+        state: "retrying",
+        note: `${event.message} Tries again in ${Math.ceil(event.delay)} s.`,
+      });
+    case "step.finished":
+      return changed(known, event.node, { state: "ok", note: null, ms: event.duration_ms, ...outputOf(event.output) });
+    case "step.failed":
+      return changed(known, event.node, { state: "error", note: event.message, ms: event.duration_ms });
+    case "step.skipped":
+      return changed(known, event.node, { state: "skipped", note: event.reason });
+    case "approval.requested":
+      return changed(known, event.node, { state: "waiting", note: event.prompt });
+    case "approval.decided":
+      return changed(known, event.node, { state: event.approved ? "running" : "skipped", note: event.note });
+    case "answer.metadata":
+      return { ...known, columns: event.columns, rowCount: event.row_count };
+    case "answer.batch":
+      return event.rows && event.offset === known.rows.length ? { ...known, rows: [...known.rows, ...event.rows] } : known;
+    case "answer.final":
+      return answered(known, event.answer);
+    case "run.finished":
+      return { ...known, phase: event.status === "partial" ? "partial" : "done", ended: event.at };
+    case "run.failed":
+      return { ...known, steps: halted(known.steps), phase: "failed", ended: event.at, error: event };
+    case "run.cancelled":
+      return {
+        ...known,
+        steps: halted(known.steps),
+        phase: "cancelled",
+        ended: event.at,
+        error: { message: `Stopped: ${event.reason}.`, hint: null, code: "cancelled" },
+      };
+  }
+}
+
+/** A run whose answer was stored, when the page is opened again. */
+export function recalled(answer: Answer): RunView {
+  const steps = answer.steps.map(
+    (step, i): StepView => ({
+      ...blankStep({ id: step.id, kind: step.kind, config: { source: step.source } }),
+      after: i ? [answer.steps[i - 1]?.id ?? ""] : [],
+      state: step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped",
+      ms: step.duration_ms,
+      rows: step.row_count,
+      code: step.code,
+    }),
+  );
+  return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps }, answer);
+}
+
+export function isOver(run: RunView): boolean {
+  return run.phase !== "running";
+}
+
+/** The steps to show: wrappers around other steps are left out, and what they led to follows what they followed. */
+export function shownSteps(run: RunView): StepView[] {
+  const wrappers = new Map(run.steps.filter((step) => step.kind === "subgraph").map((step) => [step.id, step]));
+  return run.steps
+    .filter((step) => !wrappers.has(step.id))
+    .map((step) => {
+      const parent = wrappers.get(step.id.split("/").slice(0, -1).join("/"));
+      const after = step.after.length ? step.after : (parent?.after ?? []);
+      return { ...step, after: after.flatMap((id) => wrappers.get(id)?.after ?? [id]) };
+    });
+}
+
+function withNodes(run: RunView, nodes: PlanNode[]): RunView {
+  const fresh = nodes.filter((node) => !run.steps.some((step) => step.id === node.id));
+  return fresh.length ? { ...run, steps: [...run.steps, ...fresh.map(blankStep)] } : run;
+}
+
+function blankStep(node: PlanNode): StepView {
+  const source = typeof node.config?.source === "string" ? node.config.source : null;
+  return {
+    id: node.id,
+    kind: node.kind,
+    name: stepName(node),
+    source,
+    after: node.after ?? [],
+    state: "idle",
+    attempt: 1,
+    note: null,
+    done: null,
+    total: null,
+    ms: null,
+    rows: null,
+    code: null,
+  };
+}
+
+function changed(run: RunView, id: string, changes: Partial<StepView>): RunView {
+  const known = withNodes(run, [{ id, kind: "step" }]);
+  return { ...known, steps: known.steps.map((step) => (step.id === id ? { ...step, ...changes } : step)) };
+}
+
+function heard(run: RunView, node: string, channel: string, data: Json): RunView {
+  if (channel === "code" && typeof data === "string") return changed(run, node, { code: data });
+  if (channel === "token") return { ...run, tokens: run.tokens + 1 };
+  return run;
+}
+
+function outputOf(output: Json): Partial<StepView> {
+  if (output === null || typeof output !== "object" || Array.isArray(output)) return {};
+  const { frame, code } = output as { frame?: { row_count?: number }; code?: string };
+  return { ...(frame?.row_count !== undefined && { rows: frame.row_count }), ...(typeof code === "string" && { code }) };
+}
+
+function answered(run: RunView, answer: Answer): RunView {
+  const told = answer.provenance.error;
+  const ended = answer.status === "failed" || answer.status === "cancelled";
+  return {
+    ...run,
+    answer,
+    columns: answer.columns,
+    rowCount: answer.row_count,
+    rows: answer.rows.length ? answer.rows : run.rows,
+    ...(ended && {
+      phase: answer.status as Phase,
+      error: told ?? { message: answer.text, hint: null, code: answer.status },
+    }),
+  };
+}
+
+/** Steps that were under way when the run ended are not running any more. */
+function halted(steps: StepView[], state: State = "skipped"): StepView[] {
+  return steps.map((step) => (step.state === "running" || step.state === "retrying" ? { ...step, state } : step));
+}

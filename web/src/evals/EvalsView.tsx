@@ -1,0 +1,1 @@
+export default function EvalsView(_: Record<string, string | null>) { return <main />; }

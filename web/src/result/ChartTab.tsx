@@ -1,0 +1,111 @@
+import { ChartArea, ChartBarBig, ChartLine, ChartScatter, Image } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { View } from "vega";
+import type { Answer, Json } from "../api/types";
+import { themeChanges } from "../app/theme";
+import type { RunView } from "../ask/run";
+import { save } from "../shared/save";
+import { useStore } from "../shared/store";
+import { type ChartFields, chartFields, type ChartKind, chartRows, chartSpec, defaultKind, description, MOST_POINTS } from "./chartSpec";
+import { chartConfig } from "./chartTheme";
+import { drawChart, toPng, toSvg } from "./drawChart";
+import { readRows, AS_IS } from "./rows";
+import { titleOf } from "./title";
+
+const KINDS = [
+  ["bar", "Bars", ChartBarBig],
+  ["line", "Line", ChartLine],
+  ["area", "Area", ChartArea],
+  ["point", "Points", ChartScatter],
+] as const;
+
+export default function ChartTab({ run }: { run: RunView }) {
+  const rows = useAllRows(run);
+  const { answer } = run;
+  if (!answer || !rows) return <p className="none dim">The chart is drawn when the last row is in.</p>;
+  const fields = chartFields(answer.columns, rows);
+  if (!fields) return <NoChart answer={answer} />;
+  return <Chart key={answer.run_id} answer={answer} rows={rows} fields={fields} />;
+}
+
+function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; fields: ChartFields }) {
+  const [kind, setKind] = useState<ChartKind>(() => defaultKind(answer, fields));
+  const holder = useRef<HTMLDivElement>(null);
+  const view = useRef<View | null>(null);
+  const theme = useStore(themeChanges);
+
+  useEffect(() => {
+    const node = holder.current;
+    if (!node) return undefined;
+    let gone = false;
+    void drawChart(node, chartSpec(answer, kind, fields, rows), chartConfig(node), chartRows(rows)).then((drawn) => {
+      if (gone) drawn.finalize();
+      else view.current = drawn;
+    });
+    return () => {
+      gone = true;
+      view.current?.finalize();
+      view.current = null;
+      node.replaceChildren();
+    };
+  }, [answer, kind, fields.label, fields.measure, fields.series, rows, theme]);
+
+  const keep = async (extension: "png" | "svg") => {
+    if (view.current) save(extension === "png" ? await toPng(view.current) : await toSvg(view.current), `${answer.run_id}.${extension}`);
+  };
+  return (
+    <>
+      <div className="tool t-chart">
+        <div className="seg" role="group" aria-label="Kind of chart">
+          {KINDS.map(([name, label, Icon]) => (
+            <button key={name} type="button" aria-pressed={kind === name} onClick={() => setKind(name)}>
+              <Icon className="i i-s" aria-hidden />
+              {label}
+            </button>
+          ))}
+        </div>
+        <span className="grow" />
+        {(["png", "svg"] as const).map((extension) => (
+          <button key={extension} type="button" className="btn ghost small" onClick={() => void keep(extension)}>
+            <Image className="i i-s" aria-hidden />
+            {extension.toUpperCase()}
+          </button>
+        ))}
+      </div>
+      <div className="scroll chartbox">
+        <h3>{titleOf(answer)}</h3>
+        <p className="dim">{description(answer, fields, rows)}</p>
+        <div className="chart" ref={holder} role="img" aria-label={`${titleOf(answer)}. ${description(answer, fields, rows)}`} />
+      </div>
+    </>
+  );
+}
+
+function NoChart({ answer }: { answer: Answer }) {
+  const why = answer.row_count < 2 ? "One row is read faster than drawn." : "A chart needs a number and a name or a time to set it against.";
+  return (
+    <div className="cen">
+      <p className="h">No chart fits this result</p>
+      <p className="mid">{why} The table holds everything.</p>
+    </div>
+  );
+}
+
+/** Every row, when there are few enough to draw. */
+function useAllRows(run: RunView): Json[][] | null {
+  const whole = run.rowCount !== null && run.rows.length >= run.rowCount;
+  const [fetched, setFetched] = useState<Json[][] | null>(null);
+  useEffect(() => {
+    if (whole || !run.answer || !run.id) return undefined;
+    const stop = new AbortController();
+    const limit = Math.min(MOST_POINTS, run.answer.row_count);
+    void readRows(run.id, { offset: 0, limit, order: AS_IS }, stop.signal).then(
+      ({ rows }) => setFetched(rows),
+      (error) => {
+        if (!stop.signal.aborted) throw error;
+      },
+    );
+    return () => stop.abort();
+  }, [run.id, run.answer, whole]);
+  return useMemo(() => (whole ? run.rows : fetched), [whole, run.rows, fetched]);
+}

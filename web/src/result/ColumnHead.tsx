@@ -1,0 +1,52 @@
+import type { Header } from "@tanstack/react-table";
+import { ArrowDown, ArrowUp, Pin } from "lucide-react";
+import type { Json, SortKey } from "../api/types";
+import type { CellFormat } from "./cells";
+import type { PlacedColumn } from "./Grid";
+
+interface Props {
+  place: PlacedColumn;
+  format: CellFormat;
+  sort: SortKey | null;
+  header: Header<Json[], unknown> | undefined;
+  onSort: () => void;
+}
+
+/** A head that sorts, pins, and has a handle for its width. The unit stands here once. */
+export function ColumnHead({ place, format, sort, header, onSort }: Props) {
+  const pinned = place.pinned !== null;
+  const Arrow = sort?.descending ? ArrowDown : ArrowUp;
+  return (
+    <div
+      role="columnheader"
+      aria-colindex={place.index + 1}
+      aria-sort={sort ? (sort.descending ? "descending" : "ascending") : "none"}
+      className={`cell ${format.right ? "r" : ""} ${pinned ? "pin" : ""} ${sort ? "sorted" : ""}`}
+      style={pinned ? { left: place.pinned ?? 0, width: place.width } : { left: place.left, width: place.width, position: "absolute" }}
+    >
+      <button type="button" className="sorter clip" title={`Sort by ${format.header}`} onClick={onSort}>
+        {format.header}
+        {format.unit && <span className="u">{format.unit}</span>}
+        {sort && <Arrow className="i" aria-hidden />}
+      </button>
+      <button
+        type="button"
+        className={`pinner ${pinned ? "on" : ""}`}
+        aria-pressed={pinned}
+        aria-label={`Keep ${format.header} in sight`}
+        title={pinned ? "Let it scroll" : "Keep in sight"}
+        onClick={() => header?.column.pin(pinned ? false : "left")}
+      >
+        <Pin className="i" aria-hidden />
+      </button>
+      <span
+        className="resizer"
+        aria-hidden
+        onPointerDown={(event) => event.stopPropagation()}
+        onMouseDown={header?.getResizeHandler()}
+        onTouchStart={header?.getResizeHandler()}
+        onDoubleClick={() => header?.column.resetSize()}
+      />
+    </div>
+  );
+}

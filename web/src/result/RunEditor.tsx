@@ -1,0 +1,34 @@
+import { Play } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { address, navigate } from "../app/router";
+import { ask } from "../ask/conversations";
+import { Code } from "../shared/Code";
+
+const Editor = lazy(() => import("../shared/Editor"));
+
+interface Props {
+  code: string;
+  language: "sql" | "python";
+  source: string | null;
+}
+
+/** The code of a step, to change and run: it takes the same checks, limits and records as any other. */
+export function RunEditor({ code, language, source }: Props) {
+  const [draft, setDraft] = useState(code);
+  const run = () => {
+    const prefix = language === "python" ? "PYTHON:" : "SQL:";
+    const thread = location.pathname.split("/")[2];
+    if (thread) void ask(thread, { message: `${prefix} ${draft}`, sources: source ? [source] : [] }, (made) => navigate(address("ask", made)));
+  };
+  return (
+    <>
+      <Suspense fallback={<Code text={code} language={language} />}>
+        <Editor text={code} language={language} label="Code of the step" onChange={setDraft} onSubmit={run} />
+      </Suspense>
+      <button type="button" className="btn small run-code" onClick={run}>
+        <Play className="i i-s" aria-hidden />
+        Run as written
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { Columns3, Copy, ListFilter } from "lucide-react";
+import { useDeferredValue, useMemo, useState } from "react";
+import type { LitCell } from "../ask/AskView";
+import { isOver, type RunView } from "../ask/run";
+import type { Json } from "../api/types";
+import { toast } from "../app/toasts";
+import { Dialog } from "../shared/Dialog";
+import { SearchField } from "../shared/Field";
+import { count, plural } from "../shared/format";
+import { Status } from "../shared/Status";
+import { asTabbed, type CellFormat, formatOf, plainFormat } from "./cells";
+import { ColumnsMenu } from "./ColumnsMenu";
+import { Grid } from "./Grid";
+import type { Cursor } from "./gridKeys";
+import { NothingFound } from "./NothingFound";
+import { readRows, type RowOrder, type RowSource } from "./rows";
+import { useRows } from "./useRows";
+
+const MOST_COPIED = 10_000;
+
+export function TableTab({ run, lit }: { run: RunView; lit: LitCell | null }) {
+  const [sort, setSort] = useState<RowOrder["sort"]>(null);
+  const [typed, setTyped] = useState("");
+  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const [opened, setOpened] = useState<{ name: string; value: Json } | null>(null);
+  const search = useDeferredValue(typed);
+  const order = useMemo<RowOrder>(() => ({ sort, search }), [sort, search]);
+  const source = useRows(run, order);
+  const formats = useFormats(run);
+  const cursor = useMemo<Cursor | null>(() => (lit && lit.row !== null && lit.column !== null ? { row: lit.row, column: lit.column } : null), [lit]);
+  const streaming = !run.answer && !isOver(run);
+  const rowHeight = useRowHeight();
+
+  if (run.answer && run.answer.row_count === 0) return <NothingFound answer={run.answer} />;
+
+  function sortBy(column: number) {
+    const name = run.columns[column]?.name ?? "";
+    setSort((now) => (now?.column !== name ? { column: name, descending: false } : now.descending ? null : { column: name, descending: true }));
+  }
+
+  return (
+    <>
+      <div className="tool">
+        {streaming ? (
+          <>
+            <Status state="running">{plural(source.count(), "row")} so far</Status>
+            <span className="dim">Sorting and download open when the last row is in.</span>
+          </>
+        ) : (
+          <>
+            <SearchField label="Filter rows" icon={ListFilter} className="grow" value={typed} onChange={setTyped} />
+            {search && <span className="dim num caption">{count(source.count())} of {count(run.rowCount ?? 0)}</span>}
+            <ColumnsMenu formats={formats} hidden={hidden} onHidden={setHidden}>
+              <Columns3 className="i i-s" aria-hidden />
+              Columns <span className="dim">{formats.length - hidden.size}</span>
+            </ColumnsMenu>
+            <button type="button" className="btn ghost small hide-s" onClick={() => void copyRows(run, source, order)}>
+              <Copy className="i i-s" aria-hidden />
+              Copy
+            </button>
+          </>
+        )}
+      </div>
+      <Grid
+        label={`Rows of the answer, ${count(source.count())}`}
+        source={source}
+        formats={formats}
+        hidden={hidden}
+        sort={sort}
+        onSort={sortBy}
+        rowHeight={rowHeight}
+        lit={cursor}
+        onSortBy={sortBy}
+        onFilterBy={(value) => setTyped(value === null ? "" : String(value))}
+        onOpenCell={({ column }, value) => setOpened({ name: formats[column]?.header ?? "", value })}
+        onCopied={toast}
+      />
+      {opened && <CellDialog {...opened} onClose={() => setOpened(null)} />}
+    </>
+  );
+}
+
+function useFormats(run: RunView): CellFormat[] {
+  const { answer, columns } = run;
+  return useMemo(() => columns.map((column, i) => (answer ? formatOf(answer, i) : plainFormat(column))), [answer, columns]);
+}
+
+function useRowHeight(): number {
+  return useMemo(() => (matchMedia("(max-width: 720px)").matches ? 40 : 32), []);
+}
+
+async function copyRows(run: RunView, source: RowSource, order: RowOrder): Promise<void> {
+  const most = Math.min(MOST_COPIED, source.count());
+  const held = Array.from({ length: most }, (_, i) => source.row(i));
+  const whole = held.every((row) => row !== undefined);
+  const rows = whole || !run.id ? (held as Json[][]) : (await readRows(run.id, { offset: 0, limit: most, order })).rows;
+  await navigator.clipboard.writeText(asTabbed(run.columns.map((column) => column.name), rows));
+  const left = source.count() - most;
+  toast(left > 0 ? `The first ${count(most)} rows copied. Download holds them all.` : `${plural(most, "row")} copied, with column names`);
+}
+
+/** The whole value, which a cell may cut. */
+function CellDialog({ name, value, onClose }: { name: string; value: Json; onClose: () => void }) {
+  const text = value === null ? "null" : typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
+  return (
+    <Dialog label={name} className="cell-view" onClose={onClose}>
+      <header>
+        <h2 className="h grow">{name}</h2>
+        <button type="button" className="btn small" autoFocus onClick={onClose}>
+          Close
+        </button>
+      </header>
+      <pre className="code" tabIndex={0}>
+        {text}
+      </pre>
+    </Dialog>
+  );
+}

@@ -1,0 +1,43 @@
+import type { Answer } from "../api/types";
+import { duration } from "../shared/format";
+import { phrases } from "./phrases";
+
+const BARS = { high: 3, medium: 2, low: 1 } as const;
+
+/** The question with each phrase over what it became, and how sure that is. */
+export function Understood({ answer, question }: { answer: Answer; question: string }) {
+  const { bindings, understood, confidence, confidence_reason: reason, mind } = answer.provenance;
+  const model = answer.usage.model_calls ? `${answer.usage.model_calls} model calls` : "no model";
+  return (
+    <section>
+      <h3>
+        Understood
+        <span className="rt">
+          {mind}, {model}, {duration(answer.usage.duration_ms)}
+        </span>
+      </h3>
+      {bindings.length > 0 && (
+        <p className="understood">
+          {phrases(question, bindings).map(({ text, meaning }, i) => (
+            <span key={i}>
+              <span className={meaning ? "b" : undefined}>{text}</span>
+              {meaning && <small>{meaning}</small>}
+            </span>
+          ))}
+        </p>
+      )}
+      {understood && <p className={bindings.length ? "mid sentence" : "sentence lead"}>{understood}</p>}
+      {confidence && (
+        <p className={`row conf c-${confidence}`}>
+          <span className="bars" aria-hidden>
+            {[1, 2, 3].map((n) => (
+              <i key={n} className={n <= BARS[confidence] ? "on" : undefined} />
+            ))}
+          </span>
+          <b>{confidence[0]!.toUpperCase() + confidence.slice(1)} confidence</b>
+          <span className="mid">{reason}</span>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Answer, Json, OutputColumn } from "../api/types";
+import { type CellFormat, formatOf, isNumeric } from "./cells";
+
+/** Chart specifications made from the shape of a result. Pure; names from data appear only as titles. */
+
+export type ChartKind = "bar" | "line" | "point" | "area";
+export type Spec = Record<string, unknown>;
+
+export interface ChartFields {
+  /** What stands along the axis: a name or a time. */
+  label: number;
+  measure: number;
+  /** A second name, as colours. */
+  series: number | null;
+}
+
+export const MOST_POINTS = 5_000;
+const SERIES = 6;
+
+/** Which columns make a chart, and nothing where none does. */
+export function chartFields(columns: OutputColumn[], rows: Json[][]): ChartFields | null {
+  const all = columns.map((_, i) => i);
+  const numbers = all.filter((i) => isNumeric(columns[i]!.type));
+  const times = all.filter((i) => /date|time/.test(columns[i]!.type));
+  const names = all.filter((i) => !numbers.includes(i) && !times.includes(i));
+  const measure = numbers.at(names.length || times.length ? 0 : 1);
+  const label = times[0] ?? names[0] ?? (numbers.length > 1 ? numbers[0] : undefined);
+  if (measure === undefined || label === undefined || rows.length < 2) return null;
+  const other = [...names, ...times].find((i) => i !== label);
+  const few = other !== undefined && new Set(rows.map((row) => row[other])).size <= SERIES;
+  return { label, measure, series: few ? (other ?? null) : null };
+}
+
+export function defaultKind(answer: Answer, fields: ChartFields): ChartKind {
+  const chart = answer.provenance.chart as { mark?: { type?: string } | string } | null;
+  const mark = typeof chart?.mark === "string" ? chart.mark : chart?.mark?.type;
+  if (mark === "bar" || mark === "line" || mark === "point" || mark === "area") return mark;
+  const type = answer.columns[fields.label]?.type ?? "";
+  return /date|time/.test(type) ? "line" : isNumeric(type) ? "point" : "bar";
+}
+
+export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, rows: Json[][]): Spec {
+  const { label, measure, series } = fields;
+  const [labelFormat, measureFormat] = [formatOf(answer, label), formatOf(answer, measure)];
+  const type = answer.columns[label]?.type ?? "";
+  const isTime = /date|time/.test(type);
+  const lying = kind === "bar" && !isTime && rows.length > 6;
+  const place = {
+    field: key(label),
+    type: isTime ? "temporal" : isNumeric(type) && kind === "point" ? "quantitative" : "nominal",
+    sort: null,
+    title: lying ? null : title(labelFormat),
+    axis: lying ? { labelLimit: 160, ticks: false, domain: false, grid: false } : { grid: false, labelAngle: 0, labelOverlap: true },
+  };
+  const quantity = {
+    field: key(measure),
+    type: "quantitative",
+    title: title(measureFormat),
+    axis: { format: "~s", tickCount: 5, domain: false, ticks: false },
+    ...(kind !== "bar" && kind !== "area" && { scale: { zero: false } }),
+  };
+  const color = series === null ? undefined : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
+  return {
+    data: { name: "rows" },
+    width: "container",
+    height: lying ? { step: 24 } : 320,
+    autosize: { type: "fit-x", contains: "padding" },
+    mark: markOf(kind),
+    encoding: lying ? { y: place, x: quantity, ...(color && { color }) } : { x: place, y: quantity, ...(color && { color }), ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }) },
+  };
+}
+
+function markOf(kind: ChartKind): Spec {
+  if (kind === "bar") return { type: "bar", cornerRadiusEnd: 2 };
+  if (kind === "line") return { type: "line", point: { size: 28, filled: true }, strokeWidth: 2 };
+  if (kind === "area") return { type: "area", opacity: 0.35, line: true };
+  return { type: "point", filled: true, size: 46 };
+}
+
+export function chartRows(rows: Json[][]): Record<string, Json>[] {
+  return rows.map((row) => Object.fromEntries(row.map((value, i) => [key(i), typeof value === "bigint" ? Number(value) : value])));
+}
+
+/** In words what the chart shows, for those who cannot see it. */
+export function description(answer: Answer, fields: ChartFields, rows: Json[][]): string {
+  const [label, measure] = [formatOf(answer, fields.label), formatOf(answer, fields.measure)];
+  return `${measure.header} by ${label.header}, ${rows.length} ${rows.length === 1 ? "row" : "rows"}. The table has the same values.`;
+}
+
+export function title(format: CellFormat): string {
+  return format.unit ? `${format.header}, ${format.unit}` : format.header;
+}
+
+function key(index: number): string {
+  return `c${index}`;
+}

@@ -1,0 +1,12 @@
+import type { Answer, Json } from "../api/types";
+
+/** What a result is called: the chart's title where it has one, else what was understood. */
+export function titleOf(answer: Answer): string {
+  const chart = answer.provenance.chart;
+  const title = isRecord(chart) && typeof chart.title === "string" ? chart.title : null;
+  return title ?? answer.provenance.understood ?? answer.columns.map((column) => column.name).join(", ");
+}
+
+function isRecord(value: Json): value is { [key: string]: Json } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+import { type ColumnDef, getCoreRowModel, type Table, useReactTable } from "@tanstack/react-table";
+import { useMemo } from "react";
+import type { Json } from "../api/types";
+import { type CellFormat, cellText } from "./cells";
+
+const NARROWEST = 76;
+const WIDEST = 300;
+const PER_LETTER = 7.3;
+const PADDING = 40;
+
+/** Width, order, pinning and visibility of columns; rows stay with their source. */
+export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[]> {
+  const columns = useMemo(
+    () => formats.map((format, i): ColumnDef<Json[]> => ({ id: String(i), header: format.header, size: widthOf(format, i, sample), minSize: 56, maxSize: 900 })),
+    // Widths are set once, from the heads and the first rows, and stay.
+    [formats, sample.length > 0],
+  );
+  return useReactTable<Json[]>({
+    data: NO_ROWS,
+    columns,
+    getCoreRowModel: getCoreRowModel(),
+    columnResizeMode: "onChange",
+    enablePinning: true,
+  });
+}
+
+const NO_ROWS: Json[][] = [];
+
+export function widthOf(format: CellFormat, index: number, sample: Json[][]): number {
+  const texts = sample.slice(0, 40).map((row) => cellText(row[index] ?? null, format).length);
+  const head = format.header.length + (format.unit ? format.unit.length + 1 : 0) + 2;
+  return Math.round(Math.min(WIDEST, Math.max(NARROWEST, Math.max(head, ...texts) * PER_LETTER + PADDING)));
+}

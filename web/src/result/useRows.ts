@@ -1,0 +1,19 @@
+import { useEffect, useMemo, useReducer } from "react";
+import type { RunView } from "../ask/run";
+import { isOver } from "../ask/run";
+import { heldRows, remoteRows, type RowOrder, type RowSource } from "./rows";
+
+/** The rows of a run in this order: those the page holds when it holds all, else by range from the server. */
+export function useRows(run: RunView, order: RowOrder): RowSource {
+  const { columns, rows, rowCount, id } = run;
+  const whole = rowCount !== null && rows.length >= rowCount;
+  const streaming = !isOver(run) && !run.answer;
+  const source = useMemo(
+    () => (whole || streaming || !id ? heldRows(columns, rows, order) : remoteRows(id, columns, rowCount ?? 0, order, rows)),
+    [columns, rows, rowCount, id, whole, streaming, order],
+  );
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  useEffect(() => source.subscribe(redraw), [source]);
+  useEffect(() => () => source.close(), [source]);
+  return source;
+}

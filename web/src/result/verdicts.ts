@@ -1,0 +1,26 @@
+import { api, path } from "../api/client";
+import type { Replay } from "../api/types";
+import { say } from "../app/live";
+import { createStore } from "../shared/store";
+
+export interface Verdict {
+  verdict: Replay["verdict"] | "running";
+  text: string;
+  at: string;
+}
+
+/** What running an answer's steps again has shown, by run. */
+export const verdicts = createStore<Record<string, Verdict>>({});
+
+export async function replay(run: string): Promise<void> {
+  const note = (verdict: Verdict["verdict"], text: string) =>
+    verdicts.set((now) => ({ ...now, [run]: { verdict, text, at: new Date().toISOString() } }));
+  note("running", "Running the steps again …");
+  try {
+    const found = await api.post<Replay>(path`/runs/${run}/replay`);
+    note(found.verdict, found.text);
+    say(found.text);
+  } catch (error) {
+    note("cannot", (error as Error).message);
+  }
+}

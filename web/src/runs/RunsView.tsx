@@ -1,0 +1,1 @@
+export default function RunsView(_: Record<string, string | null>) { return <main />; }

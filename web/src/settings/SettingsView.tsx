@@ -1,0 +1,1 @@
+export default function SettingsView(_: Record<string, string | null>) { return <main />; }

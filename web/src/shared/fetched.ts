@@ -1,0 +1,73 @@
+import { useCallback, useEffect, useState } from "react";
+import { api, Problem } from "../api/client";
+import { createStore, useStore, type Store } from "./store";
+
+export interface Fetched<T> {
+  data: T | null;
+  problem: Problem | null;
+  loading: boolean;
+  reload: () => void;
+}
+
+interface Entry {
+  data: unknown;
+  problem: Problem | null;
+  loading: boolean;
+}
+
+const entries = new Map<string, Store<Entry>>();
+const NOTHING: Entry = { data: null, problem: null, loading: false };
+
+/** What is at this address of the API; the same for all who ask, and shown again at once when they come back. */
+export function useFetched<T>(address: string | null): Fetched<T> {
+  const store = entryOf(address ?? "");
+  const entry = useStore(store);
+  useEffect(() => {
+    if (address) void load(address);
+  }, [address]);
+  const reload = useCallback(() => {
+    if (address) void load(address);
+  }, [address]);
+  return { data: entry.data as T | null, problem: entry.problem, loading: entry.loading, reload };
+}
+
+/** Looks again at every address that begins like this and is watched or was kept. */
+export function refresh(prefix: string): void {
+  for (const address of entries.keys()) if (address.startsWith(prefix)) void load(address);
+}
+
+export function put(address: string, data: unknown): void {
+  entryOf(address).set({ data, problem: null, loading: false });
+}
+
+function entryOf(address: string): Store<Entry> {
+  let store = entries.get(address);
+  if (!store) {
+    store = createStore(NOTHING);
+    if (address) entries.set(address, store);
+  }
+  return store;
+}
+
+async function load(address: string): Promise<void> {
+  const store = entryOf(address);
+  store.set((now) => ({ ...now, loading: true }));
+  try {
+    put(address, await api.get(address));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    store.set((now) => ({ ...now, problem: error, loading: false }));
+  }
+}
+
+/** True once `milliseconds` have passed with `waiting`: what comes at once needs no skeleton. */
+export function useLate(waiting: boolean, milliseconds = 150): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    setLate(false);
+    if (!waiting) return undefined;
+    const timer = setTimeout(() => setLate(true), milliseconds);
+    return () => clearTimeout(timer);
+  }, [waiting, milliseconds]);
+  return waiting && late;
+}

@@ -1,0 +1,80 @@
+/** Words and numbers as the page writes them. Pure. */
+
+const MINUS = "−";
+
+export function count(value: number | bigint): string {
+  return value.toLocaleString("en-US").replace("-", MINUS);
+}
+
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(2)} s`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
+}
+
+export function money(usd: number | null): string {
+  if (usd === null) return "price not known";
+  return `${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)} USD`;
+}
+
+const DAY = 86_400_000;
+
+/** How long ago, in the largest fitting unit: `14 min`. */
+export function age(iso: string, now = Date.now()): string {
+  const ms = Math.max(0, now - Date.parse(iso));
+  if (ms < 60_000) return "less than a minute";
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < DAY) return `${Math.floor(ms / 3_600_000)} h`;
+  return plural(Math.floor(ms / DAY), "day");
+}
+
+export function clock(iso: string): string {
+  return new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+}
+
+/** Today by its time, this week by its day, else by its date. */
+export function moment(iso: string, now = new Date()): string {
+  const then = new Date(iso);
+  if (then.toDateString() === now.toDateString()) return clock(iso);
+  const options: Intl.DateTimeFormatOptions = { day: "numeric", month: "short" };
+  if (now.getTime() - then.getTime() < 7 * DAY) options.weekday = "short";
+  if (now.getFullYear() !== then.getFullYear()) options.year = "numeric";
+  return then.toLocaleDateString("en-GB", options).replace(",", "");
+}
+
+export function bytes(n: number): string {
+  if (n < 1_000) return `${n} B`;
+  if (n < 1_000_000) return `${(n / 1_000).toFixed(0)} KB`;
+  return `${(n / 1_000_000).toFixed(1)} MB`;
+}
+
+/** A long id by its ends. */
+export function shortId(id: string): string {
+  const [prefix, rest] = id.includes("_") ? id.split("_") : ["", id];
+  return `${prefix ? `${prefix}_` : ""}${(rest ?? "").slice(-6)}`;
+}
+
+/** The first bytes of a hash, in groups of four. */
+export function fingerprint(hash: string): string {
+  return (hash.split(":").pop() ?? "").slice(0, 12).replace(/(.{4})(?=.)/g, "$1 ");
+}
+
+export function percent(fraction: number, decimals = 1): string {
+  return `${(fraction * 100).toFixed(decimals)} %`;
+}
+
+/** Today, Yesterday, Last week, then months: the heading a list of dated things stands under. */
+export function dayGroup(iso: string, now = new Date()): string {
+  const start = new Date(now).setHours(0, 0, 0, 0);
+  const then = Date.parse(iso);
+  if (then >= start) return "Today";
+  if (then >= start - DAY) return "Yesterday";
+  if (then >= start - 7 * DAY) return "Last week";
+  return new Date(iso).toLocaleDateString("en-GB", { month: "long", year: "numeric" });
+}

@@ -1,0 +1,1 @@
+export default function SourcesView(_: Record<string, string | null>) { return <main />; }
