@@ -18,6 +18,7 @@ from answerable.sandbox.open import SandboxOptions
 
 if TYPE_CHECKING:
     from answerable.models.config import ModelsConfig
+    from answerable.sources.added import AddedSources
     from answerable.sources.registry import SourceRegistry
 
 PREFIX = "ANSWERABLE_"
@@ -81,6 +82,9 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    upload_mb: int = Field(
+        default=2048, ge=0, description="Largest file that may be uploaded; 0 forbids adding sources over HTTP."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="`debug` also logs whole plans, programs and two sample records of each step."
     )
@@ -104,8 +108,16 @@ class Settings(Frozen):
         from answerable import demo
         from answerable.sources.registry import SourceRegistry
 
-        named = {"demo": str(demo.location()), **self.sources}
-        return SourceRegistry(named, self.cache, any_location=any_location)
+        added = {name: one.location for name, one in self.added_sources.all().items()}
+        named = {"demo": str(demo.location()), **added, **self.sources}
+        return SourceRegistry(named, self.cache, any_location=any_location, semantic=self.home / "semantic")
+
+    @property
+    def added_sources(self) -> "AddedSources":
+        """Those that were added while Answerable ran."""
+        from answerable.sources.added import AddedSources
+
+        return AddedSources(self.home)
 
     @property
     def sandbox_options(self) -> SandboxOptions:

@@ -9,6 +9,9 @@ from answerable.core.context import LOCAL, Scope
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
+from answerable.settings import Settings
+from answerable.sources.added import AddedSources
+from answerable.sources.watch import Watch
 
 
 def _service(request: Request) -> Service:
@@ -19,6 +22,20 @@ def _service(request: Request) -> Service:
 def _views(request: Request) -> Views:
     views: Views = request.app.state.views
     return views
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.settings
+    return settings
+
+
+def _watch(request: Request) -> Watch:
+    watch: Watch = request.app.state.watch
+    return watch
+
+
+def _added(request: Request) -> AddedSources:
+    return _settings(request).added_sources
 
 
 def _scope() -> Scope:
@@ -32,8 +49,13 @@ def _request_id(request: Request) -> str:
 
 
 ServiceOf = Annotated[Service, Depends(_service)]
+SettingsOf = Annotated[Settings, Depends(_settings)]
+WatchOf = Annotated[Watch, Depends(_watch)]
+AddedOf = Annotated[AddedSources, Depends(_added)]
 ViewsOf = Annotated[Views, Depends(_views)]
 ScopeOf = Annotated[Scope, Depends(_scope)]
 RequestId = Annotated[str, Depends(_request_id)]
 RunPath = Annotated[RunId, Path(pattern=RUN_ID)]
+SourcePath = Annotated[str, Path(min_length=1, max_length=200)]
+TablePath = Annotated[str, Path(min_length=1, max_length=500)]
 ThreadPath = Annotated[ThreadId, Path(pattern=THREAD_ID)]

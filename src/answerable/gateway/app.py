@@ -10,14 +10,16 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.answers.view import Views
 from answerable.app import open_service
+from answerable.core.clock import SystemClock
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, comparison, datasets, rows, runs, threads
+from answerable.gateway.routes import chat, comparison, datasets, rows, runs, sources, threads, uploads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
+from answerable.sources.watch import Watch
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -31,9 +33,11 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
             app.state.views = Views(settings.cache / "views")
+            app.state.watch = watch = Watch(service.sources, SystemClock())
             await service.resume_unfinished()
             await service.purge()
             yield
+            await watch.close()
 
     app = FastAPI(
         title="Answerable",
@@ -43,8 +47,10 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         docs_url=None,  # ours needs nothing from other hosts
         redoc_url=None,
     )
+    app.state.settings = settings
+    app.state.statistics = {}
     handle_problems(app)
-    for part in (chat, runs, rows, comparison, threads, datasets):
+    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)

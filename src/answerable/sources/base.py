@@ -40,14 +40,20 @@ class Probe(Protocol):
         ...
 
 
-class Source(Protocol):
+class Source(Probe, Protocol):
     name: str
     kind: str
     """`files`, `sqlite`, `duckdb`, `postgres`, …"""
     dialect: Dialect
+    semantic_files: tuple[Path, ...]
+    """Where a `semantic.yaml` is looked for; the first that exists counts."""
 
     async def describe(self) -> Catalog:
         """The catalog of the data as it is now; unchanged data is not read again."""
+        ...
+
+    async def describe_plainly(self) -> Catalog:
+        """The same without what a `semantic.yaml` says."""
         ...
 
     async def values(self) -> ValueLookup:

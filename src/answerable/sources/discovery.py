@@ -70,6 +70,23 @@ def data_file(path: Path, *, named: bool) -> DataFile | None:
     return DataFile(path, kind, inner.stem, compressed)
 
 
+def sniffed(path: Path, name: str) -> str | None:
+    """The format of a file that came from somewhere under `name`: only where name and content agree."""
+    kind = database_kind(path)
+    ending = Path(name).suffix.lower()
+    if kind or ending in _DATABASES:
+        return kind if ending in _DATABASES else None
+    compressed = ending in _COMPRESSED
+    by_name = _FORMATS.get(Path(name).with_suffix("").suffix.lower() if compressed else ending)
+    head = _head(path)
+    if by_name is None or head.startswith(_GZIP_MAGIC) != compressed:
+        return None
+    if by_name in _COMPRESSIBLE:
+        is_text = _by_content(path, head, compressed) is None and _as_text(path, compressed) is not None
+        return by_name if is_text else None
+    return by_name if _by_content(path, head, compressed) == by_name else None
+
+
 def _head(path: Path, size: int = 16) -> bytes:
     with path.open("rb") as file:
         return file.read(size)

@@ -15,17 +15,29 @@ from answerable.sources.served import Options, Place, ServedSource
 from answerable.sources.sqlite import SqlitePlace
 
 
-async def open_source(location: str, *, name: str | None = None, cache: Path, options: Options | None = None) -> Source:
-    """Opens a file, a folder or a database URL. What cannot be read is found out here or when it is first described."""
+async def open_source(
+    location: str,
+    *,
+    name: str | None = None,
+    cache: Path,
+    options: Options | None = None,
+    semantic: Path | None = None,
+) -> Source:
+    """Opens a file, a folder or a database URL. What cannot be read is found out here or when it is first described.
+    A file at `semantic` wins over a `semantic.yaml` beside the data."""
     chosen = options or Options()
     if not location.strip():
         raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
     if "://" in location:
-        return await asyncio.to_thread(_by_url, location, name, cache, chosen)
-    return await asyncio.to_thread(_by_path, location, name, cache, chosen)
+        source = await asyncio.to_thread(_by_url, location, name, cache, chosen)
+    else:
+        source = await asyncio.to_thread(_by_path, location, name, cache, chosen)
+    if semantic is not None:
+        source.semantic_files = (semantic, *source.semantic_files)
+    return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: Options) -> Source:
+def _by_url(location: str, name: str | None, cache: Path, options: Options) -> ServedSource:
     scheme = location.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise UserError(
@@ -37,7 +49,7 @@ def _by_url(location: str, name: str | None, cache: Path, options: Options) -> S
     return _served(shown_location(location), name or place.database, place, cache, options)
 
 
-def _by_path(location: str, name: str | None, cache: Path, options: Options) -> Source:
+def _by_path(location: str, name: str | None, cache: Path, options: Options) -> ServedSource:
     try:
         path = Path(location).expanduser().absolute()
         found = path.exists()

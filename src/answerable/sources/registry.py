@@ -6,6 +6,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.sources.base import Source
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
 class SourceRegistry:
     """`any_location` lets a path or URL stand for a source: for a person at their machine, never for the network."""
 
-    def __init__(self, named: Mapping[str, str], cache: Path, *, any_location: bool) -> None:
+    def __init__(
+        self, named: Mapping[str, str], cache: Path, *, any_location: bool, semantic: Path | None = None
+    ) -> None:
+        """`semantic`: a folder for what is said about named sources that have no place of their own for it."""
         self._named = dict(named)
+        self._semantic = semantic
         self._cache = cache
         self._any_location = any_location
         self._open: dict[str, asyncio.Task[Source]] = {}
@@ -31,6 +36,24 @@ class SourceRegistry:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._named)
+
+    def location(self, name: str) -> str:
+        """Where a named source is, as it may be shown."""
+        return shown_location(self._location(name))
+
+    def add(self, name: str, location: str) -> None:
+        """From now on it can be asked by this name."""
+        self._named[name] = location
+
+    async def remove(self, name: str) -> None:
+        """From now on nobody can ask it."""
+        self._named.pop(name, None)
+        await self.release(name)
+
+    def _semantic_file(self, name: str) -> Path | None:
+        if self._semantic is None or name not in self._named:
+            return None
+        return self._semantic / f"{quote(name, safe='')}.yaml"
 
     def known_as(self, name: str) -> str:
         """What a source is called wherever it is recorded or shown: of a URL, that is all but its password."""
@@ -46,7 +69,10 @@ class SourceRegistry:
         opening = self._open.get(name)
         if opening is None:
             location = self._location(name)
-            opening = self._open[name] = asyncio.create_task(open_source(location, name=name, cache=self._cache))
+            said = self._semantic_file(name)
+            opening = self._open[name] = asyncio.create_task(
+                open_source(location, name=name, cache=self._cache, semantic=said)
+            )
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:

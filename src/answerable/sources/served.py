@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
-from answerable.core.errors import OperatorError
+from answerable.core.errors import OperatorError, SemanticError
 from answerable.core.values import Dialect, Frozen, OutputColumn
 from answerable.sources.base import Limits, Result
 from answerable.sources.fingerprints import digest, identity
@@ -69,6 +69,7 @@ class ServedSource:
         self.name = name
         self.kind = place.kind
         self.dialect: Dialect = place.dialect
+        self.semantic_files = tuple(place.semantic_files)
         self._place = place
         self._cache = cache
         self._options = options
@@ -93,6 +94,13 @@ class ServedSource:
                 self._description = known = await self._described(snapshot)
                 self._meant = None
             return await self._with_meaning(known.catalog)
+
+    async def describe_plainly(self) -> Catalog:
+        """Without what a `semantic.yaml` says."""
+        with suppress(SemanticError):
+            await self.describe()
+        assert self._description is not None
+        return self._description.catalog
 
     async def values(self) -> ValueLookup:
         catalog = await self.describe()
@@ -205,7 +213,7 @@ class ServedSource:
 
     async def _with_meaning(self, catalog: Catalog) -> Catalog:
         """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""
-        path, state = await asyncio.to_thread(_first_existing, self._place.semantic_files)
+        path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
         if self._meant is None or self._meant[0] != state:
             self._meant = (state, catalog if path is None else _meant(catalog, path))
         return self._meant[1]

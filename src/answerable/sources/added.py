@@ -1,0 +1,181 @@
+"""Sources that were added while Answerable ran: databases by URL, and uploaded files.
+
+    uploads/NAME/…              the files of one source; a database file is a source alone
+    added-sources.json          names and URLs, passwords included, readable by their owner only
+
+Nothing outside these two is ever written or removed.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from answerable.core.errors import OperatorError, RefusedError, UserError
+from answerable.sources.discovery import database_kind, sniffed, table_name
+
+Origin = Literal["added", "uploaded"]
+
+_LONGEST_NAME = 120
+_KEPT_MARKS = " .-_()"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    location: str
+    origin: Origin
+    files: tuple[str, ...] = ()
+
+
+class AddedSources:
+    def __init__(self, home: Path) -> None:
+        self.uploads = home / "uploads"
+        self._file = home / "added-sources.json"
+
+    def all(self) -> Mapping[str, Added]:
+        return {**self._databases(), **self._uploaded()}
+
+    def get(self, name: str) -> Added | None:
+        return self.all().get(name)
+
+    # Databases
+
+    def add_database(self, name: str, url: str) -> None:
+        urls = {known: added.location for known, added in self._databases().items()}
+        self._write({**urls, name: url})
+
+    def _databases(self) -> dict[str, Added]:
+        try:
+            known = json.loads(self._file.read_bytes())
+            return {str(name): Added(str(url), "added") for name, url in known.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, AttributeError) as error:
+            raise OperatorError(
+                f"{self._file} cannot be read: {error}.",
+                code="added_sources_unreadable",
+                hint="Repair the file, or remove it and add the sources again.",
+            ) from error
+
+    def _write(self, urls: Mapping[str, str]) -> None:
+        """The file is readable by its owner before anything is in it."""
+        partial = self._file.with_name(f".{secrets.token_hex(8)}")
+        with _writing(self._file):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                json.dump(urls, file, ensure_ascii=False, indent=2)
+            partial.replace(self._file)
+
+    # Uploads
+
+    def staging(self) -> Path:
+        """Where a file is written before it is known to be one that can be read."""
+        folder = self.uploads / ".staging"
+        with _writing(folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return folder / secrets.token_hex(16)
+
+    def adopt(self, staged: Path, file_name: str, source: str, *, replace: bool) -> str:
+        """Moves a whole file into a source, and tells its format. What cannot be read is refused by its content."""
+        format_ = sniffed(staged, file_name)
+        if format_ is None:
+            raise UserError(
+                f"{file_name} is of no type that can be read, or its content is not what its name says.",
+                code="upload_unsupported",
+                hint="Upload CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files.",
+            )
+        folder = self.uploads / source
+        target = folder / file_name
+        if target.exists() and not replace:
+            raise UserError(
+                f"The source {source!r} has a file {file_name!r} already.",
+                code="upload_exists",
+                hint="Upload it again with `replace`, or under another name.",
+            )
+        others = [name for name in self._files(folder) if name != file_name]
+        if others and (format_ in ("sqlite", "duckdb") or _database_in(folder)):
+            raise UserError(
+                "A database file is a source of its own.", code="upload_alone", hint="Upload it without `source`."
+            )
+        with _writing(folder):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            staged.replace(target)
+        return format_
+
+    def _uploaded(self) -> dict[str, Added]:
+        if not self.uploads.is_dir():
+            return {}
+        found = {}
+        for folder in sorted(self.uploads.iterdir()):
+            files = self._files(folder) if folder.is_dir() and not folder.name.startswith(".") else []
+            if files:
+                found[folder.name] = Added(str(_database_in(folder) or folder), "uploaded", tuple(files))
+        return found
+
+    def _files(self, folder: Path) -> list[str]:
+        if not folder.is_dir():
+            return []
+        return sorted(path.name for path in folder.iterdir() if path.is_file() and not _is_note(path.name))
+
+    def remove(self, name: str) -> None:
+        added = self.get(name)
+        if added is None:
+            raise RefusedError(
+                f"The source {name!r} was not added here.",
+                code="source_from_settings",
+                hint="Remove it from `settings.yaml` or from the command that started the server.",
+            )
+        if added.origin == "added":
+            self._write({known: one.location for known, one in self._databases().items() if known != name})
+            return
+        gone = self.uploads / f".removed-{secrets.token_hex(8)}"
+        with _writing(self.uploads):
+            (self.uploads / name).replace(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+def source_name(wanted: str) -> str:
+    """Small letters, digits and underscores of any script: a name that is also a folder and part of an address."""
+    return table_name(wanted)[:60]
+
+
+def safe_file_name(given: str) -> str:
+    """The last part of a path, without what a file system, a shell or a page could take for something else."""
+    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    plain = "".join(letter if letter.isalnum() or letter in _KEPT_MARKS else "_" for letter in last).strip(" .")
+    stem, dot, suffix = plain.rpartition(".")
+    if not dot or not stem.strip(" ._-") or not suffix:
+        raise UserError(
+            "The file needs a name with an ending such as .csv.", code="upload_name_invalid", hint="Rename the file."
+        )
+    return f"{stem[: _LONGEST_NAME - len(suffix)]}.{suffix[:20]}"
+
+
+def _database_in(folder: Path) -> Path | None:
+    if not folder.is_dir():
+        return None
+    return next((path for path in sorted(folder.iterdir()) if path.is_file() and database_kind(path)), None)
+
+
+def _is_note(name: str) -> bool:
+    return name.startswith(".") or name.endswith(".yaml")
+
+
+@contextmanager
+def _writing(place: Path) -> Iterator[None]:
+    """A failure of the disk becomes an error that says where."""
+    try:
+        yield
+    except OSError as error:
+        raise OperatorError(
+            f"{place} cannot be written: {error.strerror}.",
+            code="home_unwritable",
+            hint="Check that the folder may be written to and has room.",
+        ) from error

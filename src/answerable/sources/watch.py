@@ -1,0 +1,98 @@
+"""Which sources have been read, which are being read, and what is wrong with the others."""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from answerable.core.catalog import Catalog
+from answerable.core.clock import Clock
+from answerable.core.errors import AnswerableError
+from answerable.sources.registry import SourceRegistry
+
+State = Literal["unread", "reading", "ready", "failed"]
+STAGES = ("Opening", "Reading tables", "Indexing values")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is known of a source without reading it."""
+
+    state: State = "unread"
+    kind: str | None = None
+    stage: int = 0
+    """Of `STAGES`, while it is read."""
+    since: float = 0.0
+    read_at: datetime | None = None
+    catalog: Catalog | None = None
+    """The last that was read."""
+    error: AnswerableError | None = None
+
+
+class Watch:
+    """Reads sources in the background, one after the other."""
+
+    def __init__(self, sources: SourceRegistry, clock: Clock) -> None:
+        self._sources = sources
+        self._clock = clock
+        self._seen: dict[str, Seen] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._again: set[str] = set()
+        self._turn = asyncio.Semaphore(1)
+
+    def seen(self, name: str) -> Seen:
+        return self._seen.get(name, Seen())
+
+    def seconds(self, name: str) -> float:
+        """How long it has been read by now."""
+        return self._clock.monotonic() - self.seen(name).since
+
+    def read(self, name: str) -> Seen:
+        """Begins to read a source as it is now; when that is under way, once more after it."""
+        if name in self._tasks:
+            self._again.add(name)
+        else:
+            known = self.seen(name)
+            self._seen[name] = replace(known, state="reading", stage=0, since=self._clock.monotonic(), error=None)
+            self._tasks[name] = asyncio.create_task(self._read(name))
+        return self._seen[name]
+
+    def look(self, name: str) -> Seen:
+        """The same for a source that has never been read."""
+        return self.read(name) if self.seen(name).state == "unread" else self.seen(name)
+
+    async def forget(self, name: str) -> None:
+        self._again.discard(name)
+        if task := self._tasks.pop(name, None):
+            task.cancel()
+            await asyncio.wait([task])
+        self._seen.pop(name, None)
+
+    async def close(self) -> None:
+        for name in list(self._tasks):
+            await self.forget(name)
+
+    async def _read(self, name: str) -> None:
+        wanted = True
+        while wanted:
+            self._again.discard(name)
+            async with self._turn:
+                await self._through(name)
+            wanted = name in self._again
+        self._tasks.pop(name, None)
+        self._note(name, state="failed" if self.seen(name).error else "ready")
+
+    async def _through(self, name: str) -> None:
+        try:
+            source = await self._sources.get(name)
+            self._note(name, kind=source.kind, stage=1)
+            catalog = await source.describe()
+            self._note(name, catalog=catalog, stage=2)
+            await source.values()
+        except AnswerableError as error:
+            self._note(name, error=error)
+        else:
+            self._note(name, error=None, read_at=self._clock.now())
+
+    def _note(self, name: str, **news: object) -> None:
+        self._seen[name] = replace(self.seen(name), **news)  # type: ignore[arg-type]

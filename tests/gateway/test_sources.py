@@ -1,0 +1,177 @@
+"""Sources over HTTP: looked at, uploaded, added, removed."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+Upload = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def upload(api: httpx.Client) -> Iterator[Upload]:
+    """Uploads; what was made goes away in the end."""
+    made: set[str] = set()
+
+    def send(content: bytes, name: str, **more: Any) -> httpx.Response:
+        reply = api.post("/uploads", params={"name": name, **more}, content=content)
+        if reply.status_code == 201:
+            made.add(reply.json()["source"]["name"])
+        return reply
+
+    yield send
+    for name in made:
+        api.delete(f"/sources/{name}")
+
+
+def settled(api: httpx.Client, name: str) -> dict[str, Any]:
+    for _ in range(300):
+        status: dict[str, Any] = api.get(f"/sources/{name}/status").json()
+        if status["state"] not in ("unread", "reading"):
+            return status
+        time.sleep(0.05)
+    raise AssertionError(f"{name} is still being read")
+
+
+def test_sources_tell_how_they_are(api: httpx.Client) -> None:
+    listed = {source["name"]: source for source in api.get("/sources").json()["sources"]}
+    assert set(listed) == {"demo", "small"}
+    assert (listed["demo"]["origin"], listed["small"]["origin"]) == ("bundled", "settings")
+    status = settled(api, "small")
+    assert (status["state"], status["kind"], status["tables"], status["rows"]) == ("ready", "files", 1, 3)
+    assert status["default"]
+    assert not status["removable"]
+    assert api.get("/sources/nope/status").json()["code"] == "source_unknown"
+
+
+def test_a_dropped_file_can_be_asked_at_once(api: httpx.Client, upload: Upload) -> None:
+    sent = upload(b"sku,price\nA,10\nB,30\n", "../Price list (2026).csv")
+    assert sent.status_code == 201, sent.text
+    assert (sent.json()["file"], sent.json()["format"], sent.json()["bytes"]) == ("Price list (2026).csv", "csv", 20)
+    name = sent.json()["source"]["name"]
+    assert name == "price_list_2026"
+    answer = api.post("/chat", json={"message": "what is the average price?", "source": name}).json()
+    assert answer["rows"] == [[20.0]], answer
+    assert settled(api, name)["files"] == ["Price list (2026).csv"]
+
+
+def test_files_join_and_replace(api: httpx.Client, upload: Upload) -> None:
+    assert upload(b"id,town\n1,Oslo\n", "towns.csv", source="Trip 1").json()["source"]["name"] == "trip_1"
+    assert upload(b"town_id,nights\n1,2\n", "stays.csv", source="trip_1").status_code == 201
+    assert settled(api, "trip_1")["tables"] == 2
+    again = upload(b"id,town\n1,Rome\n", "towns.csv", source="trip_1")
+    assert (again.status_code, again.json()["code"]) == (422, "upload_exists")
+    assert upload(b"id,town\n1,Rome\n", "towns.csv", source="trip_1", replace=True).status_code == 201
+    rows = api.get("/sources/trip_1/tables/towns/rows").json()["rows"]
+    assert rows == [[1, "Rome"]]
+    other = upload(b"a\n1\n", "towns.csv")
+    assert other.json()["source"]["name"] == "towns"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "more", "code"),
+    [
+        (b"", "a.csv", {}, "file_empty"),
+        (b"\x7fELF\0\0", "a.csv", {}, "upload_unsupported"),
+        (b"a\n1\n", "a.php", {}, "upload_unsupported"),
+        (b"a\n1\n", "..", {}, "upload_name_invalid"),
+        (b"a\n1\n", "a.csv", {"source": "demo"}, "source_not_uploaded"),
+        (b"a\n1\n", "a.csv", {"source": "small"}, "source_not_uploaded"),
+    ],
+)
+def test_what_cannot_be_a_source_leaves_nothing(
+    api: httpx.Client, server: Any, content: bytes, name: str, more: dict[str, str], code: str
+) -> None:
+    reply = api.post("/uploads", params={"name": name, **more}, content=content)
+    assert reply.status_code in (403, 422)
+    assert reply.json()["code"] == code
+    uploads = server.home / "uploads"
+    assert [path for path in uploads.rglob("*") if path.is_file()] == []
+    assert {source["name"] for source in api.get("/sources").json()["sources"]} == {"demo", "small"}
+
+
+def test_a_source_name_cannot_leave_the_folder(api: httpx.Client, server: Any, upload: Upload) -> None:
+    assert upload(b"a\n1\n", "a.csv", source="../../../evil").json()["source"]["name"] == "evil"
+    assert (server.home / "uploads" / "evil" / "a.csv").is_file()
+    for name in ("..%2f..%2fhome", "..", "%2e%2e"):
+        assert api.delete(f"/sources/{name}").status_code in (404, 405)
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(server: Any, api: httpx.Client) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as raw:
+        head = "POST /api/v1/uploads?name=cut.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n\r\n"
+        raw.sendall(head.encode() + b"a,b\n" * 1000)
+    for _ in range(100):
+        if not [path for path in (server.home / "uploads").rglob("*") if path.is_file()]:
+            break
+        time.sleep(0.02)
+    assert [path for path in (server.home / "uploads").rglob("*") if path.is_file()] == []
+    assert api.get("/sources/cut/status").status_code == 404
+
+
+def test_a_database_is_added_and_its_password_never_shown(api: httpx.Client, server: Any) -> None:
+    url = "postgresql://reader:hunter2@127.0.0.1:1/crm"
+    made = api.post("/sources", json={"url": url})
+    assert made.status_code == 201
+    assert (made.json()["name"], made.json()["location"]) == ("crm", "postgresql://reader@127.0.0.1:1/crm")
+    try:
+        status = settled(api, "crm")
+        assert status["state"] == "failed"
+        assert status["error"]["message"]
+        asked = api.post("/chat", json={"message": "how many?", "source": "crm"})
+        for reply in (made, asked, api.get("/sources"), api.get(f"/runs/{asked.json()['run_id']}/events")):
+            assert "hunter2" not in reply.text
+        assert api.post("/sources", json={"url": url, "name": "crm"}).json()["code"] == "source_exists"
+        keeping = [path for path in server.home.rglob("*") if path.is_file() and b"hunter2" in path.read_bytes()]
+        assert [path.name for path in keeping] == ["added-sources.json"]
+    finally:
+        assert api.delete("/sources/crm").status_code == 204
+    assert b"hunter2" not in (server.home / "added-sources.json").read_bytes()
+    assert api.post("/sources", json={"url": "file:///etc/passwd"}).json()["code"] == "source_url_invalid"
+    assert api.post("/sources", json={"url": "/etc"}).json()["code"] == "source_url_invalid"
+    assert api.delete("/sources/demo").json()["code"] == "source_from_settings"
+
+
+def test_columns_show_how_their_values_are_spread(api: httpx.Client) -> None:
+    orders = api.get("/sources/demo/tables/orders/statistics").json()
+    columns = {column["name"]: column for column in orders["columns"]}
+    assert columns["order_id"]["unique"]
+    assert sum(one["count"] for one in columns["status"]["top_values"]) == orders["row_count"]
+    months = columns["order_date"]["histogram"]
+    assert sum(one["count"] for one in months) == orders["row_count"]
+    assert months == sorted(months, key=lambda one: one["low"])
+    items = {
+        column["name"]: column for column in api.get("/sources/demo/tables/order_items/statistics").json()["columns"]
+    }
+    spread = items["quantity"]["histogram"]
+    assert sum(one["count"] for one in spread) == api.get("/sources/demo/tables/order_items/rows").json()["row_count"]
+    assert api.get("/sources/demo/tables/nope/statistics").json()["code"] == "table_unknown"
+
+
+def test_relationships_tell_what_points_to_nothing(api: httpx.Client, upload: Upload, tmp_path: Path) -> None:
+    found = api.get("/sources/demo/relationships").json()["relationships"]
+    assert {one["orphan_rows"] for one in found} == {0}
+    ids = "\n".join(f"{n},Town {n}" for n in range(1, 40))
+    upload(f"town_id,town\n{ids}\n".encode(), "towns.csv", source="orphans")
+    stays = "\n".join(f"{n},{n % 39 + 1}" for n in range(1, 200)) + "\n200,99\n"
+    upload(f"stay_id,town_id\n{stays}".encode(), "stays.csv", source="orphans")
+    relations = api.get("/sources/orphans/relationships").json()["relationships"]
+    assert [one["orphan_rows"] for one in relations] in ([1], []), relations
+
+
+def test_some_rows_of_a_table(api: httpx.Client) -> None:
+    page = api.get("/sources/small/tables/people/rows", params={"offset": 1, "limit": 1}).json()
+    assert page == {
+        "columns": [
+            {"name": "id", "type": "integer"},
+            {"name": "name", "type": "text"},
+            {"name": "city", "type": "text"},
+        ],
+        "rows": [[2, "Bo", "Paris"]],
+        "offset": 1,
+        "row_count": 3,
+    }
