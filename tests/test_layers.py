@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("service",),
     ("app",),
-    ("library", "examiner"),
+    ("library", "examiner", "rehearsal"),
     ("gateway",),
     ("cli", "__main__"),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from answerable.agents.means import ModelMeans
 from answerable.agents.minds import Minds
@@ -30,6 +31,9 @@ from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
 from answerable.store.open import open_store
 
+if TYPE_CHECKING:
+    from answerable.models.tape import Tape
+
 
 @asynccontextmanager
 async def open_service(
@@ -39,9 +43,10 @@ async def open_service(
     clock: Clock | None = None,
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
+    tape: "Tape | None" = None,
 ) -> AsyncIterator[Service]:
     """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
-    `sources`: where somebody has opened them already."""
+    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply."""
     clock = clock or SystemClock()
     settings.home.mkdir(parents=True, exist_ok=True)
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
@@ -50,7 +55,7 @@ async def open_service(
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = Apis(settings.apis, clock, settings.sandbox_seconds)
     means = ModelMeans(
-        agents=_agents(settings.models_config, store, clock),
+        agents=_agents(settings.models_config, store, clock, tape),
         mind=ReaderMind(sources, clock),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
@@ -98,10 +103,12 @@ def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, Step
     }
 
 
-def _agents(config: ModelsConfig, store: Store, clock: Clock) -> Agents:
+def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:
     def models() -> Models:
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
+        from answerable.models.tape import TapedModels
 
-        return Models(config, store.budgets, clock=clock)
+        opened = Models(config, store.budgets, clock=clock)
+        return opened if tape is None else TapedModels(opened, tape)
 
     return Agents(models, available=bool(config.named()))

@@ -41,6 +41,7 @@ CATALOG = Catalog(
             to_table="customers",
             to_columns=("id",),
             origin="declared",
+            synonyms=("bought by",),
         ),
     ),
 )
@@ -77,7 +78,7 @@ def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
     assert "from 1 to 9" in shared
     assert "Ulm" not in kept + values_text(found, share_rows=False)
     assert "from 1" not in kept
-    assert "join orders.customer_id = customers.id" in kept
+    assert "join orders.customer_id = customers.id (called bought by)" in kept
 
 
 def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,11 @@ The critic writes checks and the data decides them; confidence comes from how ma
 numbers in its words are checked against the rows like all others. Where either fails, the answer goes without it.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answerable.agents.context import tables_text, touched
+from answerable.agents.context import shortened, tables_text, touched
 from answerable.agents.execution_plan import AdviceConfig
 from answerable.agents.means import ModelMeans
 from answerable.agents.replies import Checks, Verification, Wording
@@ -36,6 +37,7 @@ class CriticStep:
         reader = await means.mind.reader(source)
         given = {
             "question": config.question,
+            "today": (config.today or reader.today()).isoformat(),
             "program": produced.code,
             "rows": await _rows_text(produced, means.store.artifacts, step, share_rows=means.share_rows),
             "dialect": source.dialect,
@@ -130,4 +132,5 @@ async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, sh
 
 
 def _listed(row: Sequence[Json]) -> str:
-    return ", ".join(str(cell)[:200] for cell in row)
+    """As JSON, so that numbers, texts and absent values can be told apart."""
+    return json.dumps([shortened(cell) for cell in row], ensure_ascii=False, default=str)

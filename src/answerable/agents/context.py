@@ -136,7 +136,8 @@ def _note(description: str | None) -> str:
 
 def _relationship(each: Relationship) -> str:
     pairs = zip(each.from_columns, each.to_columns, strict=True)
-    return "join " + " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
+    same = " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
+    return f"join {same}{_names(None, each.synonyms)}"
 
 
 def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
@@ -151,12 +152,13 @@ def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def frame_text(name: str, frame: FrameRef, *, share_rows: bool) -> str:
-    """An earlier step's rows: its columns, how many there are, and three complete records."""
+def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequence[Json] | None = None) -> str:
+    """An earlier step's rows: its columns, how many there are, and the first of them, else three complete records."""
     head = f"{name}: {frame.row_count:,} rows"
     columns = [f"  {column.name} {column.type}" for column in frame.columns]
-    records = [f"  {_record(record)}" for record in frame.sample] if share_rows else []
-    return "\n".join([head, *columns, *(["  records:", *records] if records else [])])
+    shown = [f"  {_record(record)}" for record in records or frame.sample] if share_rows else []
+    which = "all" if len(shown) == frame.row_count else f"the first {len(shown)}" if records else "some"
+    return "\n".join([head, *columns, *([f"  {which} of them:", *shown] if shown else [])])
 
 
 def _record(record: Json) -> str:

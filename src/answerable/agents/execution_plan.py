@@ -46,6 +46,7 @@ class AdviceConfig(Frozen):
 
     question: str
     source: str
+    today: date | None = None
 
 
 class PlanStep(Frozen):

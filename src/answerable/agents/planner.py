@@ -111,7 +111,8 @@ def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: Pla
         advice=advisers,
     )
     document = plan_graph(plan, source, presentation).model_dump(mode="json")
-    config = AdviceConfig(question=plan.question, source=asked[0] if asked else source).model_dump(mode="json")
+    advised = AdviceConfig(question=plan.question, source=asked[0] if asked else source, today=plan.today)
+    config = advised.model_dump(mode="json")
     beside = [
         {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
         for adviser in advisers

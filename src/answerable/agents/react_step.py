@@ -15,7 +15,7 @@ from answerable.agents.runtime import Mistake
 from answerable.agents.write_steps import told
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
+from answerable.core.values import FrameRef, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.present import MODEL, Presentation
@@ -27,6 +27,8 @@ from answerable.query.merged import short_name
 from answerable.query.plan import QueryPlan
 
 MOST_LOOKS = 12
+ROWS_SEEN = 20
+"""Rows of a look that the model sees."""
 
 
 class ReactStep:
@@ -36,14 +38,15 @@ class ReactStep:
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
         means = self._means
-        reader = await means.mind.reader(await means.sources.get(question.source))
+        source = await means.sources.get(question.source)
+        reader = await means.mind.reader(source)
         found = touched(reader, question.text)
         looks = _Looks(step, question, means)
         schema = tables_text(found, share_rows=means.share_rows)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
-            "datasets": f"source {short_name(question.source)}, with the tables {', '.join(found.tables)}",
+            "datasets": f"source {short_name(question.source)}, in the SQL of {source.dialect}\n{schema}",
             "values": values_text(found, share_rows=means.share_rows),
             "earlier": earlier_text(await means.before(step.context)),
         }
@@ -124,7 +127,15 @@ class _Looks:
         except (AnswerableError, ValueError) as error:
             return f"It failed: {told(error) if isinstance(error, AnswerableError) else error}"
         self.produced[NodeId(name)] = produced
-        return frame_text(name, produced.frame, share_rows=self._means.share_rows)
+        return await self._seen(name, produced.frame)
+
+    async def _seen(self, name: str, result: FrameRef) -> str:
+        from answerable.answers import frame
+
+        path = await self._means.store.artifacts.path(self._step.context.scope, result.artifact)
+        names = [column.name for column in result.columns]
+        records = [dict(zip(names, row, strict=True)) for row in frame.rows(path, 0, ROWS_SEEN)]
+        return frame_text(name, result, share_rows=self._means.share_rows, records=records)
 
     async def _query(self, config: SqlConfig) -> Produced:
         step = self._step

@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "agents": ("answerable.cli.agents", "List agents, and try them with their cases."),
     "ask": ("answerable.cli.ask", "Ask a question in plain words of files or a database."),
     "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
     "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),

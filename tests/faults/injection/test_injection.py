@@ -5,6 +5,7 @@ Each case puts a text into a row, lets a scripted model read it through its own 
 
 import asyncio
 import hashlib
+import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -145,7 +146,7 @@ def test_obeying_the_data_gains_nothing(number: int, house: House, service: Serv
 
     house.model.script(say)
     answer = loop.run(service.ask("what do the notes say?", source=str(house.source), mode="react"))
-    assert repr(text)[1:12] in turns[1].last("tool")  # the model did see it
+    assert json.dumps(text, ensure_ascii=False)[1:12] in turns[1].last("tool")  # the model did see it
     _unharmed(house, answer, before, turns)
 
 

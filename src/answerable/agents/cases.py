@@ -1,0 +1,177 @@
+"""What an agent is tried with: `cases.yaml` in its folder, and beside it, in `transcripts/`, what a model said to each.
+
+    - id: revenue_by_region
+      question: Revenue of each region in 2025?
+      task: Revenue per region in 2025, highest first.           what a writer is told to give
+      rows: {sales: SELECT …}                                    what is there already, for whoever works on rows
+      expect: {kind: table, says: [North], same_rows: SELECT …}
+
+A case runs as a graph that asks this agent and nobody else, through the same steps as every question.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from answerable.agents.execution_plan import ANSWER, AdviceConfig, ExecutionPlan, PlanStep, Tool, plan_graph
+from answerable.agents.graphs import preplan_graph, question_graph, react_graph
+from answerable.answers.answer import Kind
+from answerable.core.errors import UserError
+from answerable.core.ids import NodeId
+from answerable.core.values import Frozen
+from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.present import MODEL, Confidence, Presentation
+from answerable.engine.steps.understand import Question
+from answerable.models.tape import Exchange
+
+CASES, TRANSCRIPTS = "cases.yaml", "transcripts"
+_FOUND = "found"
+T = TypeVar("T")
+
+
+class Expected(Frozen):
+    """What must hold of the answer, whatever the words of the model."""
+
+    kind: Kind | None = None
+    says: tuple[str, ...] = ()
+    """Words that its text, choices, heads or remarks must have, in upper or lower case."""
+    never_says: tuple[str, ...] = ()
+    same_rows: str | None = None
+    """A query that gives the rows that must come out."""
+    confidence: Confidence | None = None
+
+
+class AgentCase(Frozen):
+    id: str = Field(pattern=r"^[a-z0-9_]+$")
+    question: str
+    source: str = "demo"
+    today: date = date(2025, 12, 31)
+    task: str = ""
+    rows: Mapping[str, str] = {}
+    expect: Expected
+
+
+class Transcript(Frozen):
+    """What was said to a model in a case, and what it replied."""
+
+    model: str
+    share_rows: bool = True
+    exchanges: tuple[Exchange, ...]
+
+
+def load_cases(folder: Path) -> tuple[AgentCase, ...]:
+    found = _read(folder / CASES, TypeAdapter(tuple[AgentCase, ...]))
+    ids = [case.id for case in found]
+    twice = next((name for name in ids if ids.count(name) > 1), None)
+    if twice is not None:
+        raise _invalid(folder / CASES, f"two cases are called {twice!r}")
+    return found
+
+
+def load_transcript(folder: Path, case: AgentCase) -> Transcript:
+    path = _place(folder, case)
+    if not path.is_file():
+        raise UserError(
+            f"Nothing was recorded for the case {case.id!r} of {folder.name}.",
+            code="transcript_missing",
+            hint=f"Record it: answerable agents record {folder.name} --case {case.id}.",
+        )
+    return _read(path, TypeAdapter(Transcript))
+
+
+def save_transcript(folder: Path, case: AgentCase, transcript: Transcript) -> None:
+    path = _place(folder, case)
+    path.parent.mkdir(exist_ok=True)
+    document = transcript.model_dump(mode="json", exclude_defaults=True)
+    path.write_text(yaml.dump(document, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _place(folder: Path, case: AgentCase) -> Path:
+    return folder / TRANSCRIPTS / f"{case.id}.yaml"
+
+
+class _Readable(yaml.SafeDumper):
+    """Text of several lines stands as it is."""
+
+
+_Readable.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)
+
+
+def _read(path: Path, shape: TypeAdapter[T]) -> T:
+    try:
+        return shape.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise _invalid(path, str(error)) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _invalid(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _invalid(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"{path.parent.name}/{path.name}: {reason}.", code="agent_cases_invalid", hint="See docs/agents.md."
+    )
+
+
+def case_graph(agent: str, case: AgentCase) -> Graph:
+    """The graph that puts a case to its agent."""
+    return _GRAPHS[agent](agent, case)
+
+
+def _planned(_: str, case: AgentCase) -> Graph:
+    return question_graph(_question(case))
+
+
+def _preplanned(_: str, case: AgentCase) -> Graph:
+    return preplan_graph(_question(case))
+
+
+def _explored(_: str, case: AgentCase) -> Graph:
+    return react_graph(_question(case))
+
+
+def _question(case: AgentCase) -> Question:
+    return Question(text=case.question, source=case.source, today=case.today, mode="plan", plan_only=True)
+
+
+def _written(agent: str, case: AgentCase) -> Graph:
+    """One more step after those whose rows are there."""
+    tool: Tool = "python" if agent == "write_python" else "combine" if case.rows else "sql"
+    step = PlanStep(id=_FOUND, tool=tool, context=case.task, after=tuple(case.rows))
+    return plan_graph(_plan(case, step), case.source)
+
+
+def _advised(agent: str, case: AgentCase) -> Graph:
+    """The last of the rows are the answer, and the agent looks at them before they are shown."""
+    adviser, answering = NodeId(agent), tuple(case.rows)[-1]
+    presentation = Presentation(question=case.question, mind=MODEL, advice=(adviser,))
+    graph = plan_graph(_plan(case), case.source, presentation)
+    config = AdviceConfig(question=case.question, source=case.source, today=case.today).model_dump(mode="json")
+    beside = Node(id=adviser, kind=agent, config=config, after=(NodeId(answering),))
+    shown = graph.by_id[ANSWER]
+    present = shown.model_copy(update={"after": (adviser, *shown.after)})
+    return Graph(nodes=(*(node for node in graph.nodes if node.id != ANSWER), beside, present), output=ANSWER)
+
+
+def _plan(case: AgentCase, *more: PlanStep) -> ExecutionPlan:
+    there = (PlanStep(id=name, tool="sql", code=sql) for name, sql in case.rows.items())
+    return ExecutionPlan(question=case.question, source=case.source, today=case.today, steps=(*there, *more))
+
+
+_GRAPHS: Mapping[str, Callable[[str, AgentCase], Graph]] = {
+    "preplan": _preplanned,
+    "plan": _planned,
+    "write_sql": _written,
+    "write_python": _written,
+    "critic": _advised,
+    "format": _advised,
+    "react": _explored,
+}
+AGENTS = tuple(_GRAPHS)

@@ -1,0 +1,168 @@
+"""Agents are tried with their cases: what was recorded is said again over a real socket, and must still hold."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scripted_model import Reply, ScriptedModel
+
+from answerable.agents.cases import AGENTS, AgentCase, Expected, load_cases, load_transcript
+from answerable.agents.folder import BUILTIN
+from answerable.core.errors import UserError
+from answerable.rehearsal import Chosen, Rehearsed, record, replay
+from answerable.settings import load_settings
+
+EVERY = [(BUILTIN / agent, case) for agent in AGENTS for case in load_cases(BUILTIN / agent)]
+WORDING = {"text": "North leads with 12.50.", "headers": {"n": "Orders"}}
+
+
+def gathered(rehearsed: AsyncIterator[Rehearsed]) -> list[Rehearsed]:
+    async def gather() -> list[Rehearsed]:
+        return [one async for one in rehearsed]
+
+    return asyncio.run(gather())
+
+
+@pytest.fixture
+def again(tmp_path: Path) -> Callable[[Sequence[Chosen]], list[Rehearsed]]:
+    told = partial(load_settings, {}, home=tmp_path, store=":memory:", models={})
+    return lambda chosen: gathered(replay(chosen, told))
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Rehearsed]:
+    told = partial(load_settings, {}, home=tmp_path_factory.mktemp("home"), store=":memory:", models={})
+    return {f"{one.agent}-{one.case}": one for one in gathered(replay(EVERY, told))}
+
+
+@pytest.mark.parametrize("case", [f"{folder.name}-{case.id}" for folder, case in EVERY])
+def test_what_was_recorded_still_holds(case: str, replayed: dict[str, Rehearsed]) -> None:
+    assert replayed[case].problems == ()
+    assert replayed[case].calls > 0
+
+
+def test_every_agent_has_cases() -> None:
+    folders = {path.name for path in BUILTIN.iterdir() if (path / "agent.yaml").is_file()}
+    assert folders == set(AGENTS)
+    assert all(len(load_cases(BUILTIN / agent)) > 1 for agent in AGENTS)
+
+
+@pytest.fixture
+def format_agent(tmp_path: Path) -> Path:
+    """A copy whose cases and transcripts a test may change."""
+    return Path(shutil.copytree(BUILTIN / "format", tmp_path / "format"))
+
+
+def changed(folder: Path, case: AgentCase, change: Callable[[Any], None]) -> None:
+    path = folder / "transcripts" / f"{case.id}.yaml"
+    document = yaml.safe_load(path.read_text())
+    change(document["exchanges"])
+    path.write_text(yaml.safe_dump(document))
+
+
+def test_a_prompt_that_has_changed_is_shown_as_a_difference(
+    format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+) -> None:
+    other, missing = load_cases(format_agent)
+
+    def reword(exchanges: Any) -> None:
+        exchanges[0]["asked"] = exchanges[0]["asked"].replace("No greeting", "Do greet")
+
+    changed(format_agent, other, reword)
+    (format_agent / "transcripts" / f"{missing.id}.yaml").unlink()
+    found = {one.case: one for one in again([(format_agent, other), (format_agent, missing)])}
+    [problem] = found[other.id].problems
+    assert "-  percentages, sums, averages or differences of your own: a sentence with such a number" in problem
+    assert "Do greet" in problem
+    assert "answerable agents record" in problem
+    [problem] = found[missing.id].problems
+    assert f"answerable agents record format --case {missing.id}" in problem
+
+
+def test_replies_that_nobody_asks_for_are_told(
+    format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+) -> None:
+    case = load_cases(format_agent)[0]
+    changed(format_agent, case, lambda exchanges: exchanges.append(exchanges[0]))
+    [one] = again([(format_agent, case)])
+    assert one.problems == ("1 of the recorded replies were not asked for.",)
+
+
+def test_what_does_not_hold_is_told(format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]) -> None:
+    case = load_cases(format_agent)[0]
+    expected = Expected(
+        kind="value", says=("Atlantis",), never_says=("north",), same_rows="SELECT 1 AS n", confidence="low"
+    )
+    [one] = again([(format_agent, case.model_copy(update={"expect": expected}))])
+    assert [problem.split(":")[0] for problem in one.problems] == [
+        "The answer is table, not value",
+        "It does not say 'Atlantis'",
+        "It says 'north'",
+        "Its confidence is None, not low",
+        "Its rows are not those expected",
+    ]
+
+
+def test_a_model_is_recorded_without_its_key_and_said_again(
+    scripted_model: ScriptedModel,
+    format_agent: Path,
+    tmp_path: Path,
+    again: Callable[[Sequence[Chosen]], list[Rehearsed]],
+) -> None:
+    case = AgentCase(
+        id="new",
+        question="Orders per region?",
+        rows={"orders": "SELECT 'North' AS region, 12.5 AS n"},
+        expect=Expected(says=("North leads",)),
+    )
+    settings = load_settings(
+        {},
+        home=tmp_path,
+        store=":memory:",
+        model="compatible:scripted",
+        model_base_url=scripted_model.base_url,
+        model_key="key-of-the-test",
+    )
+    scripted_model.script([Reply.object({**WORDING, "text": WORDING["text"] + " key-of-the-test"})])
+    [recorded] = gathered(record([(format_agent, case)], settings))
+    assert recorded.problems == ()
+    transcript = load_transcript(format_agent, case)
+    assert transcript.model == "compatible:scripted"
+    assert "12.5" in transcript.exchanges[0].asked
+    assert json.loads(transcript.exchanges[0].text)["text"] == f"{WORDING['text']} [redacted]"
+    [one] = again([(format_agent, case)])
+    assert one.problems == ()
+
+
+def test_what_does_not_hold_is_not_kept(scripted_model: ScriptedModel, format_agent: Path, tmp_path: Path) -> None:
+    case = AgentCase(id="new", question="?", rows={"orders": "SELECT 1 AS n"}, expect=Expected(says=("Atlantis",)))
+    settings = load_settings(
+        {}, home=tmp_path, store=":memory:", model="compatible:scripted", model_base_url=scripted_model.base_url
+    )
+    scripted_model.script([Reply.object(WORDING)])
+    [one] = gathered(record([(format_agent, case)], settings))
+    assert len(one.problems) == 1
+    with pytest.raises(UserError, match="Nothing was recorded"):
+        load_transcript(format_agent, case)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("- {id: a, question: q, expect: {}}\n- {id: a, question: q, expect: {}}", "two cases are called 'a'"),
+        ("- {id: A b, question: q, expect: {}}", "0.id"),
+        ("- {id: a, question: q, expect: {mood: good}}", "0.expect.mood"),
+        ("- [", "cases.yaml"),
+    ],
+)
+def test_what_is_wrong_with_cases_is_said(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "cases.yaml").write_text(text)
+    with pytest.raises(UserError, match=reason) as caught:
+        load_cases(tmp_path)
+    assert caught.value.stable_code == "agent_cases_invalid"
