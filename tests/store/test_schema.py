@@ -16,6 +16,8 @@ FROZEN = {
     "0002_owner_of_runs.sql": "6a8d536fa038ab1f8c5fc7b8359f83965a7272bba5f73e33d47f16ed7220feb0",
     "0003_budgets.sql": "23ef7afe81489d6db144d38c5e1e63afccce5ccd730059fd86e978cd05002308",
     "0004_lists.sql": "5d6b17935259030531a7fd2a1af7ca94c322aed9e9f6bfd8eead14cd7b547765",
+    "0005_semantic_edits.sql": "ef708be5d42ca2679c60b4e7f2cd77e0c9daf64a009b6e4a378f3a385f3f86f9",
+    "0006_evals.sql": "b15d4e1a2174c59cfbc5936a3af1f0ee51d794da0183709c4c21453d6cfb21e7",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

@@ -133,7 +133,7 @@ async def test_damage_inside_is_found_when_it_is_read(tmp_path: Path, opened: An
     path = tmp_path / "a.db"
     await filled(path, events=2000)
     content = bytearray(path.read_bytes())
-    content[4096 * 20 :] = b"\xa5" * (len(content) - 4096 * 20)
+    content[4096 * 40 :] = b"\xa5" * (len(content) - 4096 * 40)
     path.write_bytes(content)
     store = await opened(path)
     with pytest.raises(OperatorError, match=str(path)) as caught:

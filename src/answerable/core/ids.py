@@ -8,6 +8,8 @@ RunId = NewType("RunId", str)
 NodeId = NewType("NodeId", str)
 ThreadId = NewType("ThreadId", str)
 MessageId = NewType("MessageId", str)
+EditId = NewType("EditId", str)
+EvalId = NewType("EvalId", str)
 TenantId = NewType("TenantId", str)
 UserId = NewType("UserId", str)
 ArtifactId = NewType("ArtifactId", str)
@@ -26,6 +28,14 @@ def new_thread_id() -> ThreadId:
 
 def new_message_id() -> MessageId:
     return MessageId("msg_" + _sortable())
+
+
+def new_edit_id() -> EditId:
+    return EditId("edt_" + _sortable())
+
+
+def new_eval_id() -> EvalId:
+    return EvalId("evl_" + _sortable())
 
 
 def is_thread_id(text: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from answerable.core.context import RunContext, Scope
 from answerable.core.events import Event
-from answerable.core.ids import ArtifactId, MessageId, RunId, TenantId, ThreadId
+from answerable.core.ids import ArtifactId, EditId, EvalId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
 
 RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
@@ -288,6 +288,80 @@ class Budgets(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EditRecord:
+    """A change of what is said about a source."""
+
+    edit: EditId
+    scope: Scope
+    source: str
+    made_at: datetime
+    note: str
+    before: str = field(repr=False)
+    after: str = field(repr=False)
+
+
+class Edits(Protocol):
+    async def add(self, scope: Scope, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
+
+    async def get(self, scope: Scope, edit: EditId) -> EditRecord: ...
+
+    async def of_source(self, scope: Scope, source: str, *, limit: int = 100) -> Sequence[EditRecord]:
+        """Newest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """A question whose right answer is known."""
+
+    suite: str
+    case: str
+    scope: Scope
+    made_at: datetime
+    run: RunId | None
+    """The answer that it was made from."""
+    body: Json = field(repr=False)
+
+
+EvalStatus = Literal["running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRecord:
+    """One measuring of a set of cases."""
+
+    eval: EvalId
+    scope: Scope
+    suite: str
+    status: EvalStatus
+    started_at: datetime
+    finished_at: datetime | None
+    body: Json = field(repr=False)
+
+
+class Evals(Protocol):
+    async def put_case(self, scope: Scope, suite: str, case: str, body: Json, *, run: RunId | None) -> CaseRecord:
+        """One of the same name is a `UserError`."""
+        ...
+
+    async def cases(self, scope: Scope) -> Sequence[CaseRecord]:
+        """Of all suites, the oldest first."""
+        ...
+
+    async def delete_case(self, scope: Scope, suite: str, case: str) -> None: ...
+
+    async def begin(self, scope: Scope, suite: str, body: Json) -> EvalRecord: ...
+
+    async def finish(self, scope: Scope, eval: EvalId, status: EvalStatus, body: Json) -> None: ...
+
+    async def get(self, scope: Scope, eval: EvalId) -> EvalRecord: ...
+
+    async def recent(self, scope: Scope, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
+        """Newest first; of one suite, or of all."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """All of them over one database, closed together."""
 
@@ -297,6 +371,8 @@ class Store:
     threads: Threads
     artifacts: Artifacts
     budgets: Budgets
+    edits: Edits
+    evals: Evals
     database: "Database"
 
     async def close(self) -> None:

@@ -10,6 +10,8 @@ from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
 from answerable.store.budgets import SqlBudgets
 from answerable.store.database import Database, Synchronous
+from answerable.store.edits import SqlEdits
+from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schema import Migration, migrations
@@ -89,5 +91,7 @@ async def _assembled(database: Database, folder: Path, clock: Clock) -> Store:
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
         budgets=SqlBudgets(database, clock),
+        edits=SqlEdits(database, clock),
+        evals=SqlEvals(database, clock),
         database=database,
     )
