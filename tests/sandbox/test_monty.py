@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -15,6 +17,7 @@ import pytest
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
+from answerable.sandbox import monty_launch
 from answerable.sandbox.base import HostCalls, Pause, Paused, Request, SandboxLimits, SandboxResult
 from answerable.sandbox.monty import MontySandbox
 from answerable.sandbox.policy import SMALL
@@ -364,3 +367,42 @@ async def test_nothing_of_the_environment_reaches_the_worker() -> None:
     environments = [worker.environ() for worker in workers]
     await sandbox.close()
     assert environments == [{}]
+
+
+def status_of(process: int) -> str:
+    return Path(f"/proc/{process}/status").read_text()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
+async def test_the_worker_is_behind_walls_and_the_result_names_them() -> None:
+    sandbox = MontySandbox(1)
+    await sandbox.start()
+    result = await sandbox.run(Request("result = 1"))
+    (worker,) = [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
+    status = status_of(worker.pid)
+    await sandbox.close()
+    assert "seccomp" in result.isolation["system"]
+    assert "Seccomp:\t2" in status
+    assert "NoNewPrivs:\t1" in status
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
+@pytest.mark.parametrize(
+    ("program", "seen"),
+    [
+        (["cat", "/usr/lib/os-release"], True),
+        (["cat", "/etc/passwd"], False),
+        (["ls", "/"], False),
+        (["env", "/bin/true"], False),
+    ],
+    ids=["a-system-library", "a-file", "a-folder", "another-program"],
+)
+def test_what_the_walls_of_a_worker_let_through(program: list[str], seen: bool, tmp_path: Path) -> None:
+    """Other programs in the place of the interpreter try what it has no words for."""
+    found = shutil.which(program[0])
+    assert found is not None
+    command = [sys.executable, "-I", "-S", monty_launch.__file__, tmp_path / "walls", os.path.realpath(found)]
+    done = subprocess.run([*command, *program[1:]], capture_output=True, check=False)
+    if "Landlock" not in (tmp_path / "walls").read_text():
+        pytest.skip("this kernel has no Landlock")
+    assert (done.returncode == 0) is seen, done.stderr

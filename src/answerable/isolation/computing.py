@@ -1,7 +1,7 @@
 """seccomp, the other way round: from here on this process may compute, use files that are open to it, and nothing else.
 
-Every system call that is not listed is refused (EPERM): none makes a process or starts a program, opens a socket of any
-kind, looks at another process, changes the machine, or makes memory executable that no library's file holds.
+Every system call that is not listed is refused (EPERM): none makes a process or starts a program, opens a socket that
+could reach anyone, looks at another process, changes the machine, or makes memory executable that is not a library's.
 """
 
 import errno
@@ -44,8 +44,14 @@ _ALLOWED = """
 _ALLOWED_ON_OWN_FILES = "chmod:90: fchmod:91:52 fchmodat:268:53 utimensat:280:88 truncate:76:45"
 """Landlock does not cover rights and times: where it is the only wall, the files of the host would be changed."""
 
+_BECOME_ANOTHER = " execve:59:221 arch_prctl:158:"
+"""And what its loader needs."""
+
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _MMAP, _MPROTECT, _PKEY_MPROTECT = (9, 222), (10, 226), (329, 288)
+_SOCKETPAIR, _SENDTO = (53, 199), (44, 206)
+_AF_UNIX, _STREAMS = 1, (1, 0x801, 0x80001, 0x80801)
+"""Streams of both ends, also such as do not wait or are closed with a program. Datagrams could be sent elsewhere."""
 _NEW_NAMESPACES = 0x7E020080
 _EXECUTABLE, _WRITABLE, _ANONYMOUS = 4, 2, 0x20
 _ONLY_WITH: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {
@@ -62,13 +68,14 @@ _ALLOW = instruction(seccomp.RETURN, seccomp.ALLOW)
 _REFUSE = instruction(seccomp.RETURN, seccomp.REFUSE | errno.EPERM)
 
 
-def restrict_to_computing(*, own_files: bool) -> None:
-    """For this process and every thread that it has or makes. `own_files`: those of the host are not in sight."""
-    seccomp.install(_filter(os.getpid(), own_files), every_thread=True)
+def restrict_to_computing(*, own_files: bool, programs: bool = False) -> None:
+    """For this process and every thread that it has or makes. `own_files`: those of the host are not in sight.
+    `programs`: it may become another program, in the same process; which ones, Landlock must say."""
+    more = (_ALLOWED_ON_OWN_FILES if own_files else "") + (_BECOME_ANOTHER if programs else "")
+    seccomp.install(_filter(os.getpid(), _ALLOWED + more), every_thread=True)
 
 
-def _filter(itself: int, own_files: bool) -> bytes:
-    allowed = _ALLOWED + _ALLOWED_ON_OWN_FILES if own_files else _ALLOWED
+def _filter(itself: int, allowed: str) -> bytes:
     which, start = seccomp.prologue(wrong_kind=seccomp.KILL)
     code = [*start, *_if_number(_CLONE3[which], [instruction(seccomp.RETURN, seccomp.REFUSE | errno.ENOSYS)])]
     for number in _plain_numbers(allowed, which):
@@ -77,6 +84,8 @@ def _filter(itself: int, own_files: bool) -> bytes:
         code += _if_number(numbers[which], _one_of(argument, values))
     for numbers in _ONLY_TO_ITSELF:
         code += _if_number(numbers[which], _one_of(0, (itself,)))
+    code += _if_number(_SOCKETPAIR[which], [*_require(_load(0), _AF_UNIX), *_require(_load(1), *_STREAMS), _ALLOW])
+    code += _if_number(_SENDTO[which], [*_require(_load(4), 0), *_require(_load(4, upper=True), 0), _ALLOW])
     code += _if_number(_CLONE[which], _a_thread())
     code += _if_number(_MMAP[which], _no_new_code())
     for numbers in (_MPROTECT, _PKEY_MPROTECT):
@@ -94,15 +103,19 @@ def _if_number(number: int, then: list[bytes]) -> list[bytes]:
     return [instruction(seccomp.JUMP_IF_EQUAL, number, 0, len(then)), *then]
 
 
-def _load(argument: int) -> bytes:
-    return instruction(seccomp.LOAD, seccomp.FIRST_ARGUMENT + 8 * argument)
+def _load(argument: int, *, upper: bool = False) -> bytes:
+    """Half of it, which is all that there is of a number."""
+    return instruction(seccomp.LOAD, seccomp.FIRST_ARGUMENT + 8 * argument + 4 * upper)
 
 
 def _one_of(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    code = [_load(argument)]
-    for value in values:
-        code += [instruction(seccomp.JUMP_IF_EQUAL, value, 0, 1), _ALLOW]
-    return [*code, _REFUSE]
+    return [*_require(_load(argument), *values), _ALLOW]
+
+
+def _require(load: bytes, *values: int) -> list[bytes]:
+    """Goes on behind it if what is loaded is one of them."""
+    checks = [instruction(seccomp.JUMP_IF_EQUAL, value, len(values) - i) for i, value in enumerate(values)]
+    return [load, *checks, _REFUSE]
 
 
 def _without_bits(argument: int, bits: int) -> list[bytes]:

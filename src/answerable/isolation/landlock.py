@@ -43,8 +43,14 @@ def version() -> int:
     return system_call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
 
 
-def restrict(read: Sequence[str], write: Sequence[str], port: int | None, scratch: Sequence[str] = ()) -> int:
-    """Returns the version of Landlock in force. In `scratch` there may be folders too."""
+def restrict(
+    read: Sequence[str],
+    write: Sequence[str],
+    port: int | None,
+    scratch: Sequence[str] = (),
+    run: Sequence[str] = (),
+) -> int:
+    """Returns the version of Landlock in force. In `scratch` there may be folders too; `run` are programs."""
     known = version()
     files = 0
     for since, rights in _KNOWN_BY_VERSION:
@@ -57,6 +63,8 @@ def restrict(read: Sequence[str], write: Sequence[str], port: int | None, scratc
             _allow_path(ruleset, path, _WRITE & files)
         for path in scratch:
             _allow_path(ruleset, path, _SCRATCH & files)
+        for path in run:
+            _allow_path(ruleset, path, (_READ | _EXECUTE) & files)
         if port is not None and known >= 4:
             rule = _PortRule(_CONNECT_TCP, port)
             _add(ruleset, _RULE_PORT, rule)

@@ -29,6 +29,7 @@ WALLS: Mapping[str, str] = {
     "network": "none in the language but the host's functions",
     "processes": "none in the language; a process of its own with an empty environment",
 }
+_BEHIND = "Landlock, seccomp and limits, where the kernel has them"
 _REMEMBERED = 512
 """Pieces of code whose types were found right, and need not be checked again."""
 
@@ -49,7 +50,7 @@ class MontySandbox:
         if binary() is None:
             remedy = "Install it again: `pip install pydantic-monty`."
             return Availability(self.name, False, "The program `monty` is not installed.", remedy=remedy)
-        return Availability(self.name, True, f"Monty {__version__}", WALLS)
+        return Availability(self.name, True, f"Monty {__version__}", {**WALLS, "system": _BEHIND})
 
     async def start(self) -> None:
         if self._pool is None:
@@ -98,7 +99,7 @@ class MontySandbox:
         run.heard.wall_ms = seconds * 1e3
         if halted is not None and run.heard.stopped is None:
             return replace(halted, seconds=seconds)
-        return await result_of(run.heard, request.into, Place(self.name, WALLS))
+        return await result_of(run.heard, request.into, Place(self.name, self._walls()))
 
     async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
         """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""
@@ -117,6 +118,10 @@ class MontySandbox:
         finally:
             timer.cancel()
             self._running.discard(run)
+
+    def _walls(self) -> Mapping[str, str]:
+        behind = self._pool.walls if self._pool is not None else ""
+        return {**WALLS, "system": behind} if behind else WALLS
 
     def _remember(self, code: bytes, known: Known) -> None:
         self._known[code] = known

@@ -1,5 +1,6 @@
 """The worker processes of Monty: opened together, and gone with the process that opened them, however that ends."""
 
+import functools
 import os
 import shlex
 import shutil
@@ -14,6 +15,7 @@ from pydantic_monty import Monty
 from answerable.core.errors import OperatorError
 from answerable.sandbox import monty_launch
 
+_REPORT = "walls"
 _RUNS_PER_PROCESS = 1_000
 """After so many a process is replaced, whatever it did."""
 
@@ -27,6 +29,7 @@ class MontyPool:
         self._open = ExitStack()
         try:
             folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="answerable-monty-")))
+            self._report = folder / _REPORT
             options = {"min_processes": size, "max_processes": size, "max_checkouts_per_worker": _RUNS_PER_PROCESS}
             monty = Monty(binary_path=_program(folder), request_timeout=request_seconds, **options)
             self.monty = self._open.enter_context(monty)
@@ -37,6 +40,11 @@ class MontyPool:
                 code="sandbox_unavailable",
                 hint="Install it again: `pip install pydantic-monty`.",
             ) from error
+
+    @functools.cached_property
+    def walls(self) -> str:
+        """What the kernel keeps around the workers, as they say; to be asked when one of them has answered."""
+        return self._report.read_text().partition("\n")[0] if self._report.exists() else ""
 
     def close(self) -> None:
         self._open.close()
@@ -49,15 +57,15 @@ def binary() -> str | None:
 
 
 def _program(folder: Path) -> str | None:
-    """A worker does not notice that its host was killed while it computes; started this way it does.
-
-    Where programs cannot be started from the temporary folder, it ends when the time of its code is over.
+    """A worker starts without walls, and does not notice that its host was killed while it computes; started this way
+    it has them, and does. Where programs cannot be started from the temporary folder, it ends when the time of its code
+    is over.
     """
     found = binary()
     if found is None or sys.platform != "linux":
         return found
     script = folder / "monty"
-    words = [sys.executable, "-I", "-S", monty_launch.__file__, found]
+    words = [sys.executable, "-I", "-S", monty_launch.__file__, str(folder / _REPORT), found]
     script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     script.chmod(0o500)
     return str(script) if os.access(script, os.X_OK) else found

@@ -15,7 +15,7 @@ class SandboxOptions:
     backend: str = "kernel"
     """The one for requests that name none."""
     pool: int = 2
-    """How many places are kept warm, where a backend can."""
+    """How many can run at once, in places that are kept warm where a backend can."""
     allow_unisolated: bool = False
     """Whether code may run without isolation where the kernel offers too little."""
     docker_image: str = "answerable-sandbox"
@@ -41,7 +41,7 @@ def _kernel(options: SandboxOptions) -> Sandbox:
 def _docker(options: SandboxOptions) -> Sandbox:
     from answerable.sandbox.docker import DockerSandbox
 
-    return DockerSandbox(options.docker_image, options.docker_host or None)
+    return DockerSandbox(options.docker_image, options.docker_host or None, at_once=options.pool)
 
 
 def _kubernetes(options: SandboxOptions) -> Sandbox:
