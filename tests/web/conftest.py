@@ -166,8 +166,9 @@ def site() -> Iterator[Site]:
     thread.join(10)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """Not for the whole session: as long as it is open, its loop stands in the way of tests that are coroutines."""
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if executable is None:
         pytest.skip("there is no Chromium on this machine")
