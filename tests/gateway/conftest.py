@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,22 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def api(server: Server) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=f"{server.url}/api/v1", timeout=60) as client:
         yield client
+
+
+@pytest.fixture
+def upload(api: httpx.Client) -> Iterator[Callable[..., httpx.Response]]:
+    """Uploads; what was made goes away in the end."""
+    made: set[str] = set()
+
+    def send(content: bytes, name: str, **more: Any) -> httpx.Response:
+        reply = api.post("/uploads", params={"name": name, **more}, content=content)
+        if reply.status_code == 201:
+            made.add(reply.json()["source"]["name"])
+        return reply
+
+    yield send
+    for name in made:
+        api.delete(f"/sources/{name}")
 
 
 @pytest.fixture

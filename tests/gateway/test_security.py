@@ -61,7 +61,7 @@ def test_the_page_and_programs_may_ask(server: Any, api: httpx.Client, headers: 
 def test_a_name_that_leads_here_is_not_enough(server: Any, host: str) -> None:
     """DNS rebinding: the attacker's own name resolves to this machine, so the browser takes it for one origin."""
     headers = {"Host": host, "Origin": f"http://{host}", "Sec-Fetch-Site": "same-origin"}
-    for path in ("/", "/api/v1/runs", "/openapi.json", "/metrics", "/static/index.html"):
+    for path in ("/", "/api/v1/runs", "/openapi.json", "/metrics", "/static/docs.html"):
         assert httpx.get(server.url + path, headers=headers).status_code in (400, 403), path
 
 
@@ -72,7 +72,7 @@ def test_the_page_may_be_linked_to_from_anywhere(server: Any) -> None:
 
 
 def test_every_reply_is_guarded(server: Any) -> None:
-    for path in ("/", "/ask", "/api/v1/runs", "/api/v1/nowhere", "/static/index.html", "/openapi.json"):
+    for path in ("/", "/ask", "/api/v1/runs", "/api/v1/nowhere", "/static/docs.html", "/openapi.json"):
         headers = httpx.get(server.url + path).headers
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"
@@ -103,3 +103,16 @@ def test_files_named_by_their_content_are_kept_for_good(tmp_path: Path, monkeypa
     assert client.get("/").headers["cache-control"] == "no-cache"
     assert client.get("/assets/../index.html").status_code == 404
     assert client.get("/assets/%2e%2e/index.html").status_code == 404
+
+
+def test_a_page_that_is_not_built_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fastapi import FastAPI
+    from starlette.testclient import TestClient
+
+    (tmp_path / "not-built.html").write_bytes((page.WEB / "not-built.html").read_bytes())
+    monkeypatch.setattr(page, "WEB", tmp_path)
+    app = FastAPI()
+    page.serve_page(app)
+    reply = TestClient(app).get("/ask")
+    assert reply.status_code == 503
+    assert "make page" in reply.text

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,6 @@ import httpx
 import pytest
 
 Upload = Callable[..., httpx.Response]
-
-
-@pytest.fixture
-def upload(api: httpx.Client) -> Iterator[Upload]:
-    """Uploads; what was made goes away in the end."""
-    made: set[str] = set()
-
-    def send(content: bytes, name: str, **more: Any) -> httpx.Response:
-        reply = api.post("/uploads", params={"name": name, **more}, content=content)
-        if reply.status_code == 201:
-            made.add(reply.json()["source"]["name"])
-        return reply
-
-    yield send
-    for name in made:
-        api.delete(f"/sources/{name}")
 
 
 def settled(api: httpx.Client, name: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Who is asking, and what a route may use: a route's parameter list is its access rule."""
 
+import asyncio
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
@@ -34,6 +35,11 @@ def _watch(request: Request) -> Watch:
     return watch
 
 
+def _editing(request: Request) -> asyncio.Lock:
+    lock: asyncio.Lock = request.app.state.editing
+    return lock
+
+
 def _added(request: Request) -> AddedSources:
     return _settings(request).added_sources
 
@@ -51,6 +57,8 @@ def _request_id(request: Request) -> str:
 ServiceOf = Annotated[Service, Depends(_service)]
 SettingsOf = Annotated[Settings, Depends(_settings)]
 WatchOf = Annotated[Watch, Depends(_watch)]
+EditingOf = Annotated[asyncio.Lock, Depends(_editing)]
+"""Held by whoever reads a semantic file in order to change it."""
 AddedOf = Annotated[AddedSources, Depends(_added)]
 ViewsOf = Annotated[Views, Depends(_views)]
 ScopeOf = Annotated[Scope, Depends(_scope)]

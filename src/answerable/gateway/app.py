@@ -1,5 +1,6 @@
 """The HTTP application: routes, middleware, page."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -15,7 +16,7 @@ from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, comparison, datasets, rows, runs, sources, threads, uploads
+from answerable.gateway.routes import chat, comparison, datasets, rows, runs, semantic, sources, threads, uploads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
@@ -33,6 +34,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
             app.state.views = Views(settings.cache / "views")
+            app.state.editing = asyncio.Lock()
             app.state.watch = watch = Watch(service.sources, SystemClock())
             await service.resume_unfinished()
             await service.purge()
@@ -50,7 +52,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     app.state.settings = settings
     app.state.statistics = {}
     handle_problems(app)
-    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads):
+    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)

@@ -35,10 +35,11 @@ def serve_page(app: FastAPI) -> None:
     router = APIRouter(include_in_schema=False)
 
     async def page() -> FileResponse:
-        return _document("index.html")
+        index = WEB / BUILT / "index.html"
+        return _document(index) if index.is_file() else _document(WEB / "not-built.html", status=503)
 
     async def docs() -> FileResponse:
-        return _document("docs.html")
+        return _document(WEB / "docs.html")
 
     router.add_api_route("/", page)
     router.add_api_route("/docs", docs)
@@ -50,6 +51,6 @@ def serve_page(app: FastAPI) -> None:
     app.mount("/static", StaticFiles(directory=WEB), name="static")
 
 
-def _document(name: str) -> FileResponse:
-    folder = next((folder for folder in (WEB / BUILT, WEB) if (folder / name).is_file()), WEB)
-    return FileResponse(folder / name, headers={"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"})
+def _document(file: Path, *, status: int = 200) -> FileResponse:
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+    return FileResponse(file, status_code=status, headers=headers)

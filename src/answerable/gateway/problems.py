@@ -43,6 +43,10 @@ class Problem(BaseModel):
     code: str
     hint: str | None = None
     request_id: str | None = None
+    line: int | None = None
+    """Of a file that has a mistake: where it stands."""
+    column: int | None = None
+    field: str | None = None
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -51,7 +55,9 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
-def problem_response(status: int, code: str, detail: str, hint: str | None, request: Request) -> JSONResponse:
+def problem_response(
+    status: int, code: str, detail: str, hint: str | None, request: Request, **place: Any
+) -> JSONResponse:
     problem = Problem(
         title=HTTPStatus(status).phrase,
         status=status,
@@ -59,6 +65,7 @@ def problem_response(status: int, code: str, detail: str, hint: str | None, requ
         code=code,
         hint=hint,
         request_id=request.scope.get("request_id"),
+        **place,
     )
     return JSONResponse(problem.model_dump(exclude_none=True), status, media_type="application/problem+json")
 
@@ -70,7 +77,8 @@ def status_of(error: AnswerableError) -> int:
 def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(AnswerableError)
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
-        return problem_response(status_of(error), error.stable_code, str(error), error.hint, request)
+        place = {part: error.details[part] for part in ("line", "column", "field") if part in error.details}
+        return problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -1,0 +1,201 @@
+"""Changing what is said about a source: read, checked against the data, and written whole.
+
+It is written where it is read from: beside the data, unless that place is not ours to write (data that comes with the
+package, a folder that may only be read, a database); then to a file of the home folder, which from then on counts.
+"""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from answerable.core.errors import OperatorError, SemanticError, UserError
+from answerable.core.values import Frozen
+from answerable.sources.base import Source
+from answerable.sources.semantic import End, Semantic, apply, dump, parse
+
+_PACKAGE = Path(__file__).parents[1]
+
+
+class NameEdit(Frozen):
+    """What a table, or one of its columns, is called. What is left out stays; null takes it away."""
+
+    kind: Literal["name"] = "name"
+    table: str = Field(min_length=1, max_length=500)
+    column: str | None = Field(None, min_length=1, max_length=500)
+    label: str | None = Field(None, max_length=2_000)
+    synonyms: tuple[str, ...] | None = Field(None, max_length=200)
+    description: str | None = Field(None, max_length=2_000)
+    unit: str | None = Field(None, max_length=200)
+    hidden: bool | None = None
+    values: dict[str, tuple[str, ...]] | None = None
+    """What people call single values of the column."""
+
+
+class RelationshipEdit(Frozen):
+    """A way to join: use it, name it, or hide it."""
+
+    kind: Literal["relationship"] = "relationship"
+    from_: End = Field(alias="from")
+    to: End
+    name: str | None = Field(None, max_length=500)
+    synonyms: tuple[str, ...] | None = Field(None, max_length=200)
+    hidden: bool | None = None
+
+
+class RelationshipRemoval(Frozen):
+    """Forgets what was said about a relationship."""
+
+    kind: Literal["relationship_removed"] = "relationship_removed"
+    from_: End = Field(alias="from")
+    to: End
+
+
+SemanticEdit = Annotated[NameEdit | RelationshipEdit | RelationshipRemoval, Field(discriminator="kind")]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What is said about a source at the moment."""
+
+    file: Path
+    """Where a change goes."""
+    text: str
+
+    @property
+    def version(self) -> str:
+        return sha256(self.text.encode()).hexdigest()[:16]
+
+
+async def read_meaning(source: Source) -> Meaning:
+    return await asyncio.to_thread(_read, source.semantic_files)
+
+
+async def checked(source: Source, text: str, file: Path) -> Semantic:
+    """What a text says, if all that it speaks of exists; else a `SemanticError` that names line and field."""
+    semantic = await asyncio.to_thread(parse, text, file.name)
+    await asyncio.to_thread(apply, await source.describe_plainly(), semantic)
+    return semantic
+
+
+async def write_meaning(source: Source, text: str, *, version: str | None = None) -> Meaning:
+    """Replaces all that is said, and tells what was said before. `version`: of what the change was made from."""
+    before = await read_meaning(source)
+    if version is not None and version != before.version:
+        raise UserError(
+            f"{before.file.name} was changed meanwhile.", code="semantic_changed", hint="Load it again, then repeat."
+        )
+    await checked(source, text, before.file)
+    await asyncio.to_thread(_write, before.file, text)
+    return before
+
+
+def edited(text: str, edits: Sequence[NameEdit | RelationshipEdit | RelationshipRemoval]) -> str:
+    """The text with some things said differently. Comments above the first line stay; others are lost."""
+    data = parse(text).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    for edit in edits:
+        if isinstance(edit, NameEdit):
+            _rename(data, edit)
+        else:
+            _relate(data, edit)
+    try:
+        return _heading(text) + dump(Semantic.model_validate(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise SemanticError(f"{field}: {first['msg'].removeprefix('Value error, ')}", field=field) from None
+
+
+def _rename(data: dict[str, Any], edit: NameEdit) -> None:
+    said = data.setdefault("tables", {}).setdefault(edit.table, {})
+    if edit.column is not None:
+        said = said.setdefault("columns", {}).setdefault(edit.column, {})
+    for name in edit.model_fields_set - {"kind", "table", "column"}:
+        value = getattr(edit, name)
+        said[name] = list(value) if isinstance(value, tuple) else value
+        if not value:
+            del said[name]
+
+
+def _relate(data: dict[str, Any], edit: RelationshipEdit | RelationshipRemoval) -> None:
+    known = data.get("relationships", [])
+    ends = {"from": _end(edit.from_), "to": _end(edit.to)}
+    before = next((one for one in known if {"from": one["from"], "to": one["to"]} == ends), None)
+    others = [one for one in known if one is not before]
+    if isinstance(edit, RelationshipRemoval):
+        if before is None:
+            raise UserError("Nothing is said about this relationship.", code="relationship_unknown")
+        data["relationships"] = others
+        return
+    said = {**(before or ends)}
+    for name in edit.model_fields_set - {"kind", "from_", "to"}:
+        value = getattr(edit, name)
+        said[name] = list(value) if isinstance(value, tuple) else value
+    data["relationships"] = [*others, {name: value for name, value in said.items() if value}]
+
+
+def _end(end: End) -> dict[str, Any]:
+    return end.model_dump(mode="json", exclude_defaults=True)
+
+
+def _heading(text: str) -> str:
+    lines = []
+    for line in text.splitlines(keepends=True):
+        if line.strip() and not line.startswith("#"):
+            break
+        lines.append(line)
+    return "".join(lines)
+
+
+def _read(files: Sequence[Path]) -> Meaning:
+    found = next((file for file in files if file.is_file()), None)
+    if found is None:
+        return Meaning(_place(files), "")
+    try:
+        text = found.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
+    return Meaning(found if _is_ours(found) else files[0], text)
+
+
+def _place(files: Sequence[Path]) -> Path:
+    """The home folder comes first in the list, and last in the choice."""
+    if not files:
+        raise UserError("This source has no place for names.", code="semantic_nowhere", hint="Give the source a name.")
+    return next((file for file in files[1:] if _is_ours(file)), files[0])
+
+
+def _is_ours(file: Path) -> bool:
+    if _PACKAGE in file.parents:
+        return False
+    return os.access(file if file.exists() else file.parent, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
+def _write(file: Path, text: str) -> None:
+    """All of it or nothing. Without any text there is no file."""
+    partial = file.with_name(f".{secrets.token_hex(8)}")
+    try:
+        if not text:
+            file.unlink(missing_ok=True)
+            return
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, "utf-8")
+        if file.exists():
+            partial.chmod(file.stat().st_mode & 0o777)
+        partial.replace(file)
+    except OSError as error:
+        raise OperatorError(
+            f"{file} cannot be written: {error.strerror}.",
+            code="semantic_unwritable",
+            hint="Check that the folder may be written to and has room.",
+        ) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
