@@ -70,6 +70,10 @@ class Settings(Frozen):
         default=False,
         description="Whether generated code may run without isolation where the kernel offers too little.",
     )
+    sandbox_control_group: Path | None = Field(
+        default=None,
+        description="Folder of the memory controller in which each run of the `kernel` sandbox gets its own group.",
+    )
     docker_image: str = Field(default="answerable-sandbox", description="Image of the `docker` sandbox.")
     docker_host: str = Field(
         default="", description="Address of the Docker daemon; empty for `DOCKER_HOST` or the usual socket."
@@ -125,6 +129,7 @@ class Settings(Frozen):
             backend=self.sandbox,
             pool=self.sandbox_pool,
             allow_unisolated=self.sandbox_unisolated,
+            control_group=self.sandbox_control_group,
             docker_image=self.docker_image,
             docker_host=self.docker_host,
             kubernetes_image=self.kubernetes_image,

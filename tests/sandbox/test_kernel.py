@@ -18,6 +18,7 @@ from answerable.sandbox.base import Request, SandboxLimits
 from answerable.sandbox.jail.launch import bubblewrap
 from answerable.sandbox.jail.zygote import Zygote
 from answerable.sandbox.kernel import KernelSandbox
+from answerable.sandbox.open import SandboxOptions, open_sandbox
 
 WAYS = {
     "bubblewrap": {"bubblewrap": True},
@@ -286,6 +287,7 @@ GROUPS = (Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup"))
 async def test_a_control_group_bounds_what_the_limits_of_a_process_cannot_see(control_group: Path) -> None:
     """Files in memory count for nothing in the limits of a process."""
     sandbox = KernelSandbox(1, bubblewrap=False, control_group=control_group)
+    assert "control group v" in (await sandbox.available()).walls["memory"]
     await sandbox.start()
     code = "open('x', 'wb').write(b'x' * (300 << 20))\nresult = 1"
     limits = SandboxLimits(memory_mb=64, scratch_mb=400, result_mb=400)
@@ -309,7 +311,10 @@ with open("x", "wb") as file:
 
 
 async def test_a_control_group_that_is_not_ours_is_refused(tmp_path: Path) -> None:
-    sandbox = KernelSandbox(1, control_group=tmp_path)
+    sandbox = open_sandbox("kernel", SandboxOptions(pool=1, control_group=tmp_path))
+    found = await sandbox.available()
+    assert not found.available
+    assert str(tmp_path) in found.detail
     with pytest.raises(OperatorError) as caught:
         await sandbox.start()
     await sandbox.close()

@@ -66,12 +66,17 @@ class KernelSandbox:
         self._walls: Mapping[str, str] = {}
 
     async def available(self) -> Availability:
+        groups = None
         try:
+            groups = self._new_groups()
             zygote, walls = await self._first_that_works(())
+            await zygote.close()
         except OperatorError as error:
             return Availability(self.name, False, error.message, remedy=error.hint)
-        await zygote.close()
-        return Availability(self.name, True, _described(zygote.way), walls, _improvement(zygote.way))
+        finally:
+            if groups is not None:
+                await groups.close()
+        return Availability(self.name, True, _described(zygote.way), _with(groups, walls), _improvement(zygote.way))
 
     async def start(self) -> None:
         await self._living_zygote()
@@ -218,10 +223,8 @@ class KernelSandbox:
 
     async def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
-        isolation = dict(self._walls) if isolated else {**self._walls, "all": _WITHOUT}
-        if self._groups is not None:
-            isolation["memory"] += f", control group {self._groups.version}"
-        place = Place(self.name, isolation, isolated, end.peak_mb)
+        walls = _with(self._groups, self._walls)
+        place = Place(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
         result = await result_of(heard, request.into, place)
         if end.cpu_ms is None:
             return result
@@ -298,6 +301,10 @@ async def _listen(child: Child, request: Request, heard: Heard) -> None:
             heard.done = message["done"]
         else:
             raise Broken("an unknown message")
+
+
+def _with(groups: Groups | None, walls: Mapping[str, str]) -> Mapping[str, str]:
+    return walls if groups is None else {**walls, "memory": f"{walls['memory']}, control group v{groups.version}"}
 
 
 def _described(way: Way) -> str:

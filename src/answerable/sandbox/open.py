@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.sandbox.base import Availability, Reason, Request, Sandbox, SandboxResult
@@ -18,6 +19,8 @@ class SandboxOptions:
     """How many can run at once, in places that are kept warm where a backend can."""
     allow_unisolated: bool = False
     """Whether code may run without isolation where the kernel offers too little."""
+    control_group: Path | None = None
+    """A folder of the memory controller that is ours to make a group in for each run of `kernel`."""
     docker_image: str = "answerable-sandbox"
     docker_host: str = ""
     """Where the daemon listens: `unix:///…` or `tcp://…`; empty for the usual place."""
@@ -35,7 +38,7 @@ def _monty(options: SandboxOptions) -> Sandbox:
 def _kernel(options: SandboxOptions) -> Sandbox:
     from answerable.sandbox.kernel import KernelSandbox
 
-    return KernelSandbox(pool=options.pool, allow_unisolated=options.allow_unisolated)
+    return KernelSandbox(options.pool, options.allow_unisolated, control_group=options.control_group)
 
 
 def _docker(options: SandboxOptions) -> Sandbox:
