@@ -8,11 +8,15 @@ from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.core.context import LOCAL
 from answerable.core.errors import AnswerableError
-from answerable.core.ids import ThreadId, new_thread_id
+from answerable.core.events import StepOutput
+from answerable.core.ids import RunId, ThreadId, new_thread_id
+from answerable.engine.steps.present import MODEL_CALL, usage_of
 from answerable.engine.steps.sql import SqlConfig
+from answerable.engine.steps.understand import Mode
 from answerable.evals.cases import Case
 from answerable.evals.compare import Rows
-from answerable.evals.run import Attempt
+from answerable.evals.run import NOTHING, Attempt
+from answerable.evals.score import Spent
 from answerable.query.plan import QueryPlan
 from answerable.service import Service
 from answerable.sources.base import Limits
@@ -25,23 +29,39 @@ KEPT_OPEN = 4
 
 
 class Examiner:
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, mode: Mode = "auto", *, counting: bool = False) -> None:
+        """`counting`: whether what models were asked is looked up for each case."""
         self._service = service
+        self._mode = mode
+        self._counting = counting
         self._recent: list[str] = []
 
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         await self._visit(case.source)
         conversation = ThreadId(thread) if thread else new_thread_id()
         answer = await self._service.ask(
-            case.question, source=case.source, thread=conversation, force=force, today=case.today
+            case.question, source=case.source, thread=conversation, force=force, today=case.today, mode=self._mode
         )
+        spent = await self._spent(answer.run_id) if self._counting else NOTHING
         code = next((step.code for step in reversed(answer.steps)), None)
-        if answer.kind == "clarify":
-            return Attempt("asked", code=code, thread=conversation, offered=self._offered(case, answer))
         if answer.provenance.error is not None:
-            return Attempt("failed", code=answer.provenance.error.code, thread=conversation)
+            return Attempt("failed", code=answer.provenance.error.code, thread=conversation, spent=spent)
+        if answer.kind == "clarify" or answer.provenance.artifact is None:
+            offered = self._offered(case, answer)
+            return Attempt("asked", code=code, thread=conversation, spent=spent, offered=offered)
         full = await self._service.with_rows(answer, ALL_ROWS)
-        return Attempt("answered", rows=full.rows, code=code, thread=conversation)
+        return Attempt("answered", rows=full.rows, code=code, thread=conversation, spent=spent)
+
+    async def _spent(self, run: RunId) -> Spent:
+        """By the run's own record, which also a failed one has."""
+        events = await self._service.store.events.read(LOCAL, run)
+        used = usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), 0)
+        return Spent(
+            calls=used.model_calls,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            cost_usd=used.cost_usd,
+        )
 
     async def _visit(self, source: str) -> None:
         self._recent = [source, *(other for other in self._recent if other != source)]
@@ -59,6 +79,8 @@ class Examiner:
 
     async def _offered(self, case: Case, answer: Answer) -> AsyncIterator[Rows]:
         for choice in answer.choices:
+            if choice.plan is None:
+                continue  # a reading in words: what it gives is known only when it is asked
             config = SqlConfig(source=case.source, plan=QueryPlan.model_validate(choice.plan))
             try:
                 output = await self._service.query(config)

@@ -1,10 +1,14 @@
 """`answerable eval`"""
 
 import asyncio
+import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +16,25 @@ from answerable.cli.output import tell_json
 
 if TYPE_CHECKING:
     from answerable.core.values import Json
+    from answerable.engine.steps.understand import Mode
     from answerable.evals.cases import Case
+    from answerable.evals.measured import MeasuredReport
     from answerable.evals.run import Progress
-    from answerable.evals.score import Report
+    from answerable.evals.score import Report, Scored
+    from answerable.service import Service
+    from answerable.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A model, and how it is measured."""
+
+    model: str
+    mode: "Mode"
+    concurrency: int
+    max_cost: float | None
+    max_tokens: int | None
+    results: Path | None
 
 
 @click.command("eval")
@@ -23,8 +43,22 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first N cases.")
 @click.option("--force", is_flag=True, help="Always answer with the best reading; never ask back.")
 @click.option("--explain", metavar="ID", help="Show stage by stage how the question of this case was read.")
+@click.option("--model", help="Measure this language model, as provider:name, and what it costs.")
+@click.option(
+    "--mode", type=click.Choice(["auto", "plan", "react"]), default="plan", help="With --model; plan if not given."
+)
+@click.option("--concurrency", type=click.IntRange(1, 64), default=4, help="With --model: cases at the same time.")
+@click.option("--max-cost", type=click.FloatRange(min=0), help="With --model: most dollars that this may cost.")
+@click.option("--max-tokens", type=click.IntRange(min=0), help="With --model: most tokens that this may use.")
+@click.option(
+    "--results",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --model: write each result to this file as it comes; what is in it already is not asked again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(cases: str, split: str | None, limit: int | None, force: bool, explain: str | None, as_json: bool) -> None:
+def command(
+    cases: str, split: str | None, limit: int | None, force: bool, explain: str | None, as_json: bool, **options: Any
+) -> None:
     """Measure how many questions of CASES are answered right.
 
     CASES is a .jsonl file (see docs/evals.md) or the name of a bundled set: demo. Exit code 0 when every case was
@@ -36,24 +70,89 @@ def command(cases: str, split: str | None, limit: int | None, force: bool, expla
     if explain is not None:
         asyncio.run(_explain(loaded, explain, as_json))
         return
-    report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force))
+    measure = Measure(**options) if options["model"] else None
+    report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force, measure))
     if as_json:
         tell_json(report.model_dump(mode="json"))
     else:
         _tell(report)
-    sys.exit(0 if report.correct == report.cases else 1)
+    sys.exit(0 if report.correct == report.cases and not getattr(report, "left", 0) else 1)
 
 
-async def _measure(cases: "Sequence[Case]", force: bool) -> "Report":
+async def _measure(cases: "Sequence[Case]", force: bool, measure: Measure | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
     from answerable.examiner import Examiner
+
+    async with open_service(_settings(measure), any_location=True) as service:
+        with _progress(len(cases)) as progress:
+            if measure is not None:
+                return await _measured(cases, service, force, progress, measure)
+            return await evaluate(cases, Examiner(service), force=force, progress=progress)
+
+
+def _settings(measure: Measure | None) -> "Settings":
     from answerable.settings import load_settings
 
     settings = load_settings(store=":memory:")  # measuring leaves no runs behind
-    async with open_service(settings, any_location=True) as service:
-        with _progress(len(cases)) as progress:
-            return await evaluate(cases, Examiner(service), force=force, progress=progress)
+    if measure is None:
+        return settings
+    limit = {"cost": measure.max_cost, "tokens": measure.max_tokens}
+    budget = {**settings.models.get("budget", {}), "tenant_month": limit}  # nobody else is in this store
+    models = {**settings.models, "budget": budget} if any(value is not None for value in limit.values()) else None
+    settings = load_settings(store=":memory:", model=measure.model, model_coding=measure.model, models=models)
+    if measure.max_cost is not None:
+        _check_price(measure.model, settings)
+    return settings
+
+
+def _check_price(model: str, settings: "Settings") -> None:
+    from answerable.core.errors import OperatorError
+    from answerable.models.names import target_of
+    from answerable.models.prices import Used, cost_of
+
+    if cost_of(target_of(model, settings.models_config, os.environ), Used(1, 1)) is None:
+        raise OperatorError(
+            f"The price of {model} is not known, so --max-cost cannot hold.",
+            code="model_price_unknown",
+            hint="Give --max-tokens, or set `price` under its provider; see docs/agents.md.",
+        )
+
+
+async def _measured(
+    cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: Measure
+) -> "Report":
+    """An interruption, or a budget that is spent, ends it with what is known by then."""
+    from answerable.evals.kept import KeptResults
+    from answerable.evals.measured import measured
+    from answerable.evals.run import evaluate
+    from answerable.evals.score import report
+    from answerable.examiner import Examiner
+
+    kept = KeptResults(measure.results, measure.model, measure.mode) if measure.results else None
+    done = kept.load() if kept else {}
+    started = perf_counter()
+
+    def ended(number: int, of: int, scored: "Scored") -> None:
+        if kept is not None:
+            kept.add(scored)
+        if progress is not None:
+            progress(number, of, scored)
+
+    examiner = Examiner(service, measure.mode, counting=True)
+    with suppress(asyncio.CancelledError):
+        await evaluate(
+            cases,
+            examiner,
+            force=force,
+            progress=ended,
+            concurrency=measure.concurrency,
+            done=done,
+            ending=("budget_exhausted",),
+        )
+    results = [done[case.id] for case in cases if case.id in done]
+    whole = report(results, perf_counter() - started)
+    return measured(whole, measure.model, measure.mode, left=len(cases) - len(results))
 
 
 async def _explain(cases: "Sequence[Case]", wanted: str, as_json: bool) -> None:
@@ -99,6 +198,8 @@ def _progress(total: int) -> "Iterator[Progress | None]":
 
 
 def _tell(report: "Report") -> None:
+    from answerable.evals.measured import MeasuredReport
+
     for result in report.results:
         if result.outcome != "correct":
             offered = " (the right reading was offered)" if result.offered else ""
@@ -108,3 +209,16 @@ def _tell(report: "Report") -> None:
         f"of these right {report.precision:.1%}; asked back {report.asked}, right reading offered {report.offered}; "
         f"failed {report.failed}; {report.seconds:.1f} s"
     )
+    if isinstance(report, MeasuredReport):
+        _tell_spent(report)
+
+
+def _tell_spent(report: "MeasuredReport") -> None:
+    cost = "price unknown" if report.cost_usd is None else f"${report.cost_usd:.4f}"
+    click.echo(
+        f"{report.model} ({report.mode}): {report.calls:,} calls, {report.input_tokens:,} tokens in and "
+        f"{report.output_tokens:,} out, {cost}; a case took {report.latency.median:.1f} s, one in twenty more than "
+        f"{report.latency.p95:.1f} s"
+    )
+    if report.left:
+        click.echo(f"{report.left} cases were not asked: it was interrupted, or the budget was spent")

@@ -1,17 +1,18 @@
 """Puts every case to an answerer and scores what comes back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Literal, Protocol, TypeAlias
 
 from answerable.core.errors import AnswerableError, UserError
 from answerable.evals.cases import Case
 from answerable.evals.compare import Rows, same_rows
-from answerable.evals.score import Report, Scored, report
+from answerable.evals.score import Outcome, Report, Scored, Spent, report
 
 CONCURRENCY = 2
+NOTHING = Spent()
 
 Progress: TypeAlias = Callable[[int, int, Scored], None]
 """Called as each case ends, with the number done, the number of all, and its outcome."""
@@ -27,6 +28,8 @@ class Attempt:
     code: str | None = None
     thread: str | None = None
     """The conversation in which a follow-up can be asked."""
+    spent: Spent = NOTHING
+    """On models. How long it took is not for the answerer to say."""
     offered: AsyncIterator[Rows] | None = None
     """Of a question back: the rows of each choice, computed only as far as they are read."""
 
@@ -44,19 +47,36 @@ class Answerer(Protocol):
 
 
 async def evaluate(
-    cases: Sequence[Case], answerer: Answerer, *, force: bool = False, progress: Progress | None = None
+    cases: Sequence[Case],
+    answerer: Answerer,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+    concurrency: int = CONCURRENCY,
+    done: dict[str, Scored] | None = None,
+    ending: Collection[str] = (),
 ) -> Report:
     """A follow-up is asked in the conversation of the case before it; all other cases are independent. A gold statement
-    that fails is a `UserError`: nothing can be said about its case."""
+    that fails is a `UserError`: nothing can be said about its case.
+
+    `done` fills with results, so that they outlive an interruption; what is in it already is not asked again. An error
+    whose code is in `ending` ends it all: its case and those that were not asked yet have no result."""
     started = perf_counter()
-    done: dict[str, Scored] = {}
-    gate = asyncio.Semaphore(CONCURRENCY)
+    done = {} if done is None else done
+    gate = asyncio.Semaphore(concurrency)
+    over = False
 
     async def converse(chain: Sequence[Case]) -> None:
+        nonlocal over
         thread: str | None = None
         async with gate:
             for case in chain:
+                if over:
+                    return
                 attempt = await _attempt(answerer, case, force, thread)
+                if attempt.kind == "failed" and attempt.code in ending:
+                    over = True
+                    return
                 thread = attempt.thread
                 done[case.id] = await _scored(case, attempt, answerer)
                 if progress is not None:
@@ -65,10 +85,11 @@ async def evaluate(
     try:
         async with asyncio.TaskGroup() as tasks:
             for chain in _conversations(cases):
-                tasks.create_task(converse(chain))
+                if not all(case.id in done for case in chain):
+                    tasks.create_task(converse(chain))
     except BaseExceptionGroup as group:
         raise _first(group) from None
-    return report([done[case.id] for case in cases], perf_counter() - started)
+    return report([done[case.id] for case in cases if case.id in done], perf_counter() - started)
 
 
 def _conversations(cases: Sequence[Case]) -> list[list[Case]]:
@@ -85,20 +106,24 @@ def _conversations(cases: Sequence[Case]) -> list[list[Case]]:
 
 
 async def _attempt(answerer: Answerer, case: Case, force: bool, thread: str | None) -> Attempt:
+    began = perf_counter()
     try:
-        return await answerer.attempt(case, force=force, thread=thread)
+        attempt = await answerer.attempt(case, force=force, thread=thread)
     except AnswerableError as error:
-        return Attempt("failed", code=error.stable_code, thread=thread)
+        attempt = Attempt("failed", code=error.stable_code, thread=thread)
+    return replace(attempt, spent=attempt.spent.model_copy(update={"seconds": round(perf_counter() - began, 3)}))
 
 
 async def _scored(case: Case, attempt: Attempt, answerer: Answerer) -> Scored:
+    def scored(outcome: Outcome, *, offered: bool = False) -> Scored:
+        return Scored(id=case.id, outcome=outcome, offered=offered, code=attempt.code, spent=attempt.spent)
+
     if attempt.kind == "failed":
-        return Scored(id=case.id, outcome="failed", code=attempt.code)
+        return scored("failed")
     want = await _gold(case, answerer)
     if attempt.kind == "asked":
-        return Scored(id=case.id, outcome="asked", offered=await _offers(attempt, want, case), code=attempt.code)
-    right = same_rows(attempt.rows, want, case.ordered)
-    return Scored(id=case.id, outcome="correct" if right else "wrong", code=attempt.code)
+        return scored("asked", offered=await _offers(attempt, want, case))
+    return scored("correct" if same_rows(attempt.rows, want, case.ordered) else "wrong")
 
 
 async def _offers(attempt: Attempt, want: Rows, case: Case) -> bool:

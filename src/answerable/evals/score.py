@@ -3,9 +3,23 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from pydantic import Field
+
 from answerable.core.values import Frozen
 
 Outcome = Literal["correct", "wrong", "asked", "failed"]
+
+
+class Spent(Frozen):
+    """What a case took."""
+
+    seconds: float = 0.0
+    calls: int = 0
+    """Of language models."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """Nothing when the price of the model is not known."""
 
 
 class Scored(Frozen):
@@ -17,6 +31,8 @@ class Scored(Frozen):
     """Asked back, and the right reading was among the choices."""
     code: str | None = None
     """The program that ran; after a failure the code of the error."""
+    spent: Spent = Field(default=Spent(), exclude=True)
+    """Told only where a model is measured."""
 
 
 class Report(Frozen):

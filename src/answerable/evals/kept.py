@@ -1,0 +1,48 @@
+"""Results of a measurement as lines of a file: each is written when its case ends, so that none is paid for twice."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from answerable.core.errors import UserError
+from answerable.evals.measured import MeasuredCase, measured_case
+from answerable.evals.score import Scored, Spent
+
+
+class _Line(MeasuredCase):
+    model: str
+    mode: str
+
+
+class KeptResults:
+    def __init__(self, path: Path, model: str, mode: str) -> None:
+        self._path = path
+        self._model = model
+        self._mode = mode
+
+    def load(self) -> dict[str, Scored]:
+        """Those of an earlier measurement of the same model; none when there is no file."""
+        lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
+        return {kept.id: _scored(kept) for kept in (self._read(line, n) for n, line in enumerate(lines, 1))}
+
+    def add(self, scored: Scored) -> None:
+        case = measured_case(scored).model_dump()
+        line = _Line(**case, model=self._model, mode=self._mode)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line.model_dump_json() + "\n")
+
+    def _read(self, line: str, number: int) -> _Line:
+        place = f"{self._path.name}, line {number}"
+        try:
+            kept = _Line.model_validate_json(line)
+        except ValidationError as error:
+            raise UserError(f"{place}: this is no result of a case.", code="results_invalid") from error
+        if (kept.model, kept.mode) != (self._model, self._mode):
+            message = f"{place} is a result of {kept.model} in the mode {kept.mode}."
+            raise UserError(message, code="results_invalid", hint="Give another file, or the same model and mode.")
+        return kept
+
+
+def _scored(kept: _Line) -> Scored:
+    spent = Spent(**kept.model_dump(include=set(Spent.model_fields)))
+    return Scored(**kept.model_dump(include={"id", "outcome", "offered", "code"}), spent=spent)
