@@ -8,6 +8,7 @@ from fastapi import Depends, Path, Request
 from answerable.answers.view import Views
 from answerable.core.context import LOCAL, Scope
 from answerable.core.ids import RunId, ThreadId
+from answerable.gateway.measuring import Measuring
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 from answerable.settings import Settings
@@ -40,6 +41,11 @@ def _editing(request: Request) -> asyncio.Lock:
     return lock
 
 
+def _measuring(request: Request) -> Measuring:
+    measuring: Measuring = request.app.state.measuring
+    return measuring
+
+
 def _added(request: Request) -> AddedSources:
     return _settings(request).added_sources
 
@@ -59,6 +65,7 @@ SettingsOf = Annotated[Settings, Depends(_settings)]
 WatchOf = Annotated[Watch, Depends(_watch)]
 EditingOf = Annotated[asyncio.Lock, Depends(_editing)]
 """Held by whoever reads a semantic file in order to change it."""
+MeasuringOf = Annotated[Measuring, Depends(_measuring)]
 AddedOf = Annotated[AddedSources, Depends(_added)]
 ViewsOf = Annotated[Views, Depends(_views)]
 ScopeOf = Annotated[Scope, Depends(_scope)]

@@ -12,11 +12,12 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from answerable.answers.view import Views
 from answerable.app import open_service
 from answerable.core.clock import SystemClock
+from answerable.gateway.measuring import Measuring
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, comparison, datasets, rows, runs, semantic, sources, threads, uploads
+from answerable.gateway.routes import chat, comparison, datasets, evals, rows, runs, semantic, sources, threads, uploads
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
@@ -34,11 +35,13 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
             app.state.views = Views(settings.cache / "views")
+            app.state.measuring = measuring = Measuring(settings, service.store)
             app.state.editing = asyncio.Lock()
             app.state.watch = watch = Watch(service.sources, SystemClock())
             await service.resume_unfinished()
             await service.purge()
             yield
+            await measuring.close()
             await watch.close()
 
     app = FastAPI(
@@ -52,7 +55,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     app.state.settings = settings
     app.state.statistics = {}
     handle_problems(app)
-    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic):
+    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic, evals):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)
