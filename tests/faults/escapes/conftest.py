@@ -1,6 +1,11 @@
 """All chosen cases of a backend run together, once; each test then looks at its own case."""
 
 import asyncio
+import fcntl
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.faults.escapes.attempts import Report, attempt_all
@@ -29,31 +34,54 @@ def _is_asked(name: str, case: Case) -> bool:
 
 
 @pytest.fixture(scope="session")
-def reports() -> dict[str, Report]:
-    """By backend; filled when it is first asked for."""
-    return {}
+def reports(tmp_path_factory: pytest.TempPathFactory) -> "Reports":
+    return Reports(tmp_path_factory)
 
 
 @pytest.fixture
-def report(
-    backend: str,
-    request: pytest.FixtureRequest,
-    reports: dict[str, Report],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Report:
-    if backend not in reports:
+def report(backend: str, request: pytest.FixtureRequest, reports: "Reports") -> Report:
+    def attempted(folder: Path) -> Report:
         sandbox = asyncio.run(available_sandbox(backend, SIZE))
-        folder = tmp_path_factory.mktemp(f"escapes-{backend}")
         chosen = _chosen(request.session, "case", backend)
-        reports[backend] = asyncio.run(attempt_all(sandbox, chosen, folder, SIZE, ABILITIES[backend]))
-    return reports[backend]
+        return asyncio.run(attempt_all(sandbox, chosen, folder, SIZE, ABILITIES[backend]))
+
+    return reports.of(backend, attempted)
 
 
-@pytest.fixture(scope="session")
-def control_report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    chosen = _chosen(request.session, "harmless", None)
-    folder = tmp_path_factory.mktemp("escapes-control")
-    return asyncio.run(attempt_all(ControlSandbox(), chosen, folder, SIZE, Abilities()))
+@pytest.fixture
+def control_report(request: pytest.FixtureRequest, reports: "Reports") -> Report:
+    def attempted(folder: Path) -> Report:
+        chosen = _chosen(request.session, "harmless", None)
+        return asyncio.run(attempt_all(ControlSandbox(), chosen, folder, SIZE, Abilities()))
+
+    return reports.of("control", attempted)
+
+
+class Reports:
+    """By backend; made when the first is asked for, by whichever process of the test run asks first."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self._folders = folders
+        several = "PYTEST_XDIST_WORKER" in os.environ
+        self._shared = folders.getbasetemp().parent if several else folders.getbasetemp()
+        self._known: dict[str, Report] = {}
+
+    def of(self, name: str, attempted: Callable[[Path], Report]) -> Report:
+        if name not in self._known:
+            self._known[name] = self._read_or_made(self._shared / f"escapes-{name}.report", attempted)
+        return self._known[name]
+
+    def _read_or_made(self, path: Path, attempted: Callable[[Path], Report]) -> Report:
+        with path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            stored = file.read()
+            if stored:
+                found: Report = pickle.loads(stored)
+                return found
+            made = attempted(self._folders.mktemp(path.stem))
+            pickle.dump(made, file)
+            return made
 
 
 def _chosen(session: pytest.Session, parameter: str, backend: str | None) -> list[Case]:
