@@ -93,7 +93,8 @@ def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
             confidence="low", reason=f"{len(wrong)} of {len(decided)} checks did not hold.", findings=findings
         )
     if decided and not reply.concerns:
-        return Advice(confidence="high", reason=f"{len(decided)} independent checks of the data held.")
+        checks = "One independent check" if len(decided) == 1 else f"{len(decided)} independent checks"
+        return Advice(confidence="high", reason=f"{checks} of the data held.")
     return Advice(confidence="medium", reason="No independent check could decide.", findings=findings)
 
 

@@ -14,7 +14,7 @@ from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
-from answerable.reader.reading import Reading, Reply
+from answerable.reader.reading import Read, Reading, Reply
 
 SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
 
@@ -36,7 +36,14 @@ class Planner:
             shown = shown_graph(execution_plan(question, planned), mind=MODEL)
             return Understanding(graph=shown.model_dump(mode="json"))
         second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
-        graph = _with_advice(execution_plan(question, planned), question.source, planned.reasoning, second)
+        presentation = Presentation(
+            question=question.text,
+            mind=MODEL,
+            understood=planned.reasoning or None,
+            second_opinion=SECOND if second is not None else None,
+            opinion_is_sure=isinstance(reply, Read),
+        )
+        graph = _with_advice(execution_plan(question, planned), question.source, presentation, second)
         return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
 
     async def _second(self, question: Question, best: Reading) -> PlanStep | None:
@@ -94,22 +101,17 @@ def _asked_back(question: Question, planned: Planned) -> Graph:
     return cannot_tell_graph(question.text, planned.cannot or "the question could not be planned.")
 
 
-def _with_advice(plan: ExecutionPlan, source: str, understood: str, opinion: PlanStep | None) -> Graph:
+def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, opinion: PlanStep | None) -> Graph:
     """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
 
-    The reader's own query is the second opinion on a single query. Where the reader has none, a critic writes checks,
-    each a query at the one source that was asked.
+    The reader's own query is the second opinion on a single query. Where the reader has none, or is not sure of it, a
+    critic writes checks, each a query at the one source that was asked.
     """
     answering = plan.answer or plan.steps[-1].id
     asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
-    advisers = (FORMAT, CRITIC) if opinion is None and len(asked) == 1 else (FORMAT,)
-    presentation = Presentation(
-        question=plan.question,
-        mind=MODEL,
-        understood=understood or None,
-        second_opinion=SECOND if opinion is not None else None,
-        advice=advisers,
-    )
+    settled = opinion is not None and presentation.opinion_is_sure
+    advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
+    presentation = presentation.model_copy(update={"advice": advisers})
     document = plan_graph(plan, source, presentation).model_dump(mode="json")
     advised = AdviceConfig(question=plan.question, source=asked[0] if asked else source, today=plan.today)
     config = advised.model_dump(mode="json")

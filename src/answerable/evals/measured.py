@@ -7,7 +7,7 @@ from answerable.core.values import Frozen
 from answerable.evals.score import Report, Scored, Spent
 
 
-class MeasuredCase(Scored, Spent):
+class MeasuredCase(Spent, Scored):
     """A case, and what it took."""
 
 

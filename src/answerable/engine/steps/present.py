@@ -46,6 +46,8 @@ class Presentation(Frozen):
     """Set for an answer in words alone: a plan, or that the data cannot tell."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
+    opinion_is_sure: bool = True
+    """Whether its disagreement means anything."""
     advice: tuple[NodeId, ...] = ()
     """Steps that looked at the rows and give an `Advice`."""
     headers: Mapping[str, str] = {}
@@ -139,7 +141,7 @@ class PresentStep:
         scope = step.context.scope
         paths = [await self._artifacts.path(scope, each.frame.artifact) for each in (first, second)]
         same = await asyncio.to_thread(agree, *paths)
-        if same is None:
+        if same is None or not (same or presentation.opinion_is_sure):
             return presentation
         if same:
             reason = "The model's query and the reader's own give the same rows."
