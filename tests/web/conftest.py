@@ -1,169 +1,37 @@
-"""A server that plays recorded runs, and a real browser in front of it.
+"""A real browser before recorded runs, or before the real server."""
 
-The events are made with the product's own types and encoder, so the page meets what the gateway sends.
-"""
-
-import asyncio
+import os
 import shutil
-import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
+import httpx
 import polars as pl
 import pytest
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from recorded_site import EVIL, RUN, Script, Site, playing
 
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord
 from answerable.answers.present import asked_back, present
-from answerable.core.codec import encode
-from answerable.core.events import (
-    AnswerBatch,
-    AnswerFinal,
-    AnswerMetadata,
-    Event,
-    PlanReady,
-    RunCancelled,
-    RunFailed,
-    RunFinished,
-    RunStarted,
-    StepFinished,
-    StepOutput,
-    StepRetried,
-    StepStarted,
-)
-from answerable.core.ids import ArtifactId, NodeId, RunId
+from answerable.core.ids import ArtifactId
 from answerable.core.values import FrameRef
 
-WEB = Path(__file__).parents[2] / "src" / "answerable" / "web"
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+COMMAND = Path(sys.executable).with_name("answerable")
+QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
 )
-RUN = RunId("run_0123456789abcdefghjkmnpq")
-THREAD = "thr_0123456789abcdefghjkmnpq"
-EVIL = "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
-
-
-@dataclass
-class Site:
-    """What the server plays, and what it was asked."""
-
-    events: list[Event] = field(default_factory=list)
-    answer: Answer | None = None
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
-    break_after: int | None = None
-    """The stream of the question ends after this many events, as if the connection had broken."""
-    hold_after: int | None = None
-    """It pauses after this many until `release` is set."""
-    problem: dict[str, Any] | None = None
-    asked: list[dict[str, Any]] = field(default_factory=list)
-    resumed: list[str | None] = field(default_factory=list)
-    cancelled: list[str] = field(default_factory=list)
-    release: threading.Event = field(default_factory=threading.Event)
-    address: str = ""
-
-    def app(self) -> Starlette:
-        api = [
-            Route("/chat/stream", self._stream, methods=["POST"]),
-            Route("/runs/{run}/events", self._resume),
-            Route("/runs/{run}/rows", self._rows),
-            Route("/runs/{run}/cancel", self._cancel, methods=["POST"]),
-            Route("/runs/{run}", self._run),
-            Route("/threads/{thread}/messages", self._messages),
-            Route("/datasets", self._datasets),
-            Route("/datasets/{name}/schema", self._schema),
-        ]
-        return Starlette(
-            routes=[Route("/", self._page), Mount("/api/v1", routes=api), Mount("/static", StaticFiles(directory=WEB))]
-        )
-
-    async def _page(self, request: Request) -> Response:
-        return FileResponse(WEB / "index.html", headers={"Content-Security-Policy": POLICY})
-
-    async def _stream(self, request: Request) -> Response:
-        self.asked.append(await request.json())
-        if self.problem:
-            return JSONResponse(self.problem, self.problem["status"], media_type="application/problem+json")
-        headers = {"X-Run-Id": RUN, "X-Thread-Id": THREAD}
-        return StreamingResponse(
-            self._frames(self.events, self.break_after), media_type="text/event-stream", headers=headers
-        )
-
-    async def _resume(self, request: Request) -> Response:
-        last = request.headers.get("Last-Event-ID")
-        self.resumed.append(last)
-        rest = [event for event in self.events if event.seq > int(last or 0)]
-        return StreamingResponse(self._frames(rest, None), media_type="text/event-stream")
-
-    async def _frames(self, events: Sequence[Event], stop: int | None) -> AsyncIterator[bytes]:
-        yield b": hello\n\n"
-        for number, event in enumerate(events):
-            if stop is not None and number == stop:
-                return
-            if number == self.hold_after:
-                await asyncio.to_thread(self.release.wait, 10)
-            frame_ = b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), encode(event))
-            yield frame_[:20]
-            yield frame_[20:]
-
-    async def _rows(self, request: Request) -> Response:
-        offset, limit = int(request.query_params.get("offset", 0)), int(request.query_params.get("limit", 1000))
-        body = {
-            "columns": [],
-            "rows": self.rows[offset : offset + limit],
-            "offset": offset,
-            "row_count": len(self.rows),
-        }
-        return Response(orjson.dumps(body), media_type="application/json")
-
-    async def _cancel(self, request: Request) -> Response:
-        self.cancelled.append(request.path_params["run"])
-        self.release.set()
-        return JSONResponse({"run_id": RUN, "status": "cancelled", "finished": True}, 202)
-
-    async def _run(self, request: Request) -> Response:
-        answer = self.answer.model_dump(mode="json") if self.answer else None
-        return Response(orjson.dumps({"run": {"run_id": RUN}, "answer": answer}), media_type="application/json")
-
-    async def _messages(self, request: Request) -> Response:
-        message = {"message_id": "m", "role": "user", "content": "Remembered?", "run_id": RUN}
-        return JSONResponse({"thread_id": THREAD, "messages": [message, message | {"role": "assistant"}]})
-
-    async def _datasets(self, request: Request) -> Response:
-        return JSONResponse({"datasets": [{"id": "sales", "default": True}, {"id": "hr", "default": False}]})
-
-    async def _schema(self, request: Request) -> Response:
-        tables = [
-            {"name": "orders", "label": None, "row_count": 12345},
-            {"name": EVIL, "label": None, "row_count": None},
-        ]
-        return JSONResponse({"tables": tables})
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-    config = uvicorn.Config(site.app(), host="127.0.0.1", port=0, log_level="critical", lifespan="off")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-    port = server.servers[0].sockets[0].getsockname()[1]
-    site.address = f"http://127.0.0.1:{port}"
-    yield site
-    site.release.set()
-    server.should_exit = True
-    thread.join(10)
 
 
 @pytest.fixture(scope="module")
@@ -171,100 +39,110 @@ def browser() -> Iterator[Any]:
     """Not for the whole session: as long as it is open, its loop stands in the way of tests that are coroutines."""
     executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if executable is None:
-        pytest.skip("there is no Chromium on this machine")
+        pytest.skip("there is no Chromium on this machine: install the package `chromium` to test the page")
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        browser = started.chromium.launch(executable_path=executable, args=list(QUIET))
         yield browser
         browser.close()
 
 
 @pytest.fixture
-def page(browser: Any, site: Site) -> Iterator[Any]:
-    """The page, open. Whatever it complains about fails the test."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(5_000)
-    page = context.new_page()
+def visit(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens an address. Whatever the page complains about fails the test."""
+    contexts = []
     complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.complaints = complaints
-    page.goto(site.address)
-    yield page
-    context.close()
+
+    def open_page(address: str, **options: Any) -> Any:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.complaints = complaints
+        page.goto(address)
+        return page
+
+    yield open_page
+    titles = [page.title() for context in contexts for page in context.pages]
+    for context in contexts:
+        context.close()
     assert complaints == []
-    assert page.title() != "hacked" if not page.is_closed() else True
+    assert set(titles) <= {"Answerable"}
 
 
-class Script:
-    """Writes the events of a run one after the other."""
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with playing(Site()) as site:
+        yield site
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
 
-    def add(self, event: type[Any], /, **content: Any) -> "Script":
-        self.events.append(event(run=RUN, seq=len(self.events) + 1, at=1000.0 + len(self.events) / 10, **content))
-        return self
-
-    def begun(self, question: str = "What?") -> "Script":
-        nodes = [{"id": "understand", "kind": "understand", "config": {}}, {"id": "execute", "kind": "subgraph"}]
-        return self.add(RunStarted, graph={"nodes": nodes}, question=question).add(
-            StepStarted, node=NodeId("understand")
-        )
-
-    def planned(self) -> "Script":
-        nodes = [
-            {"id": "execute/query", "kind": "sql", "after": [], "config": {"source": "sales"}},
-            {"id": "execute/answer", "kind": "present", "after": ["execute/query"], "config": {}},
-        ]
-        self.add(StepFinished, node=NodeId("understand"), output={}, duration_ms=12.0)
-        self.add(StepStarted, node=NodeId("execute"))
-        self.add(PlanReady, plan={"step": "execute", "nodes": nodes}, sentence="total revenue per city")
-        return self.add(StepStarted, node=NodeId("execute/query"))
-
-    def retried(self) -> "Script":
-        return self.add(
-            StepRetried,
-            node=NodeId("execute/query"),
-            attempt=1,
-            delay=3.0,
-            code="busy",
-            message="The database is busy.",
-        ).add(StepStarted, node=NodeId("execute/query"), attempt=2)
-
-    def queried(self, rows: int) -> "Script":
-        output = {"frame": {"row_count": rows}, "code": "SELECT 1"}
-        self.add(StepOutput, node=NodeId("execute/query"), channel="code", data="SELECT 1")
-        self.add(StepFinished, node=NodeId("execute/query"), output=output, duration_ms=41.0)
-        return self.add(StepStarted, node=NodeId("execute/answer"))
-
-    def answered(self, answer: Answer, *, rows_ride_along: bool = True) -> "Script":
-        columns = [column.model_dump() for column in answer.columns]
-        body = answer.model_dump(mode="json")
-        self.add(AnswerMetadata, kind=answer.kind, columns=columns, row_count=answer.row_count)
-        if not rows_ride_along:
-            body["rows"] = []
-            self.add(AnswerBatch, offset=0, count=answer.row_count)
-        self.add(AnswerFinal, answer=body)
-        self.add(StepFinished, node=NodeId("execute/answer"), output={}, duration_ms=3.0)
-        return self.add(RunFinished, status="done")
-
-    def failed(self) -> "Script":
-        return self.add(
-            RunFailed,
-            kind="SourceError",
-            code="source_failed",
-            message="The source sales did not answer in 30 s.",
-            hint="Try again later.",
-        )
-
-    def cancelled(self) -> "Script":
-        return self.add(RunCancelled, reason="cancelled by the user")
+@pytest.fixture
+def page(visit: Callable[..., Any], site: Site) -> Any:
+    """The page before recorded runs."""
+    return visit(site.address)
 
 
 @pytest.fixture
 def script() -> Script:
     return Script()
+
+
+@dataclass
+class Server:
+    """The real thing, to be killed and started again on the same home."""
+
+    home: Path
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSWERABLE_")}
+        environment |= {"ANSWERABLE_HOME": str(self.home), "HOME": str(self.home.parent)}
+        command = [str(COMMAND), "serve", "--port", str(self.port), "--source", f"big={self.folder}"]
+        log = (self.home.parent / "server.log").open("ab")
+        self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        for _ in range(300):
+            try:
+                httpx.get(f"{self.url}/healthz", timeout=1)
+                return
+            except httpx.TransportError:
+                assert self.process.poll() is None, (self.home.parent / "server.log").read_text()
+                time.sleep(0.1)
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    base = tmp_path_factory.mktemp("page")
+    folder = base / "big"
+    folder.mkdir()
+    _numbers(1_000_000).write_parquet(folder / "numbers.parquet")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = Server(home=base / "home", folder=folder, port=port)
+    server.start()
+    yield server
+    server.kill()
+
+
+def _numbers(count: int) -> pl.DataFrame:
+    numbers = pl.Series("n", range(count))
+    return pl.DataFrame(
+        {"n": numbers, "amount": numbers * 7919 % 1_000_003, "name": "name " + (numbers % 977).cast(str)}
+    )
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from "react";
-import type { Answer } from "../api/types";
+import type { Answer, NumberLink } from "../api/types";
 import { pieces } from "./numbers";
 
 const Markdown = lazy(() => import("../shared/Markdown"));
@@ -7,6 +7,10 @@ const Markdown = lazy(() => import("../shared/Markdown"));
 /** The answer in words; each checked number leads to the cell it comes from. */
 export function Prose({ answer, onCell }: { answer: Answer; onCell: (row: number | null, column: number | null) => void }) {
   const { text, provenance } = answer;
+  const show = (event: React.MouseEvent, link: NumberLink) => {
+    event.preventDefault();
+    onCell(link.row, link.column);
+  };
   if (answer.kind === "text" && !provenance.links.length) {
     return (
       <div className="prose">
@@ -21,9 +25,9 @@ export function Prose({ answer, onCell }: { answer: Answer; onCell: (row: number
       <p>
         {pieces(text, provenance.links).map(({ text: piece, link }, i) =>
           link ? (
-            <button key={i} type="button" className="v" title={link.basis} onClick={() => onCell(link.row, link.column)}>
+            <a key={i} className="v" href="#cell" title={link.basis} onClick={(event) => show(event, link)}>
               {piece}
-            </button>
+            </a>
           ) : (
             piece
           ),

@@ -20,12 +20,12 @@ export interface PlanLayout {
   edges: { from: string; to: string; path: string }[];
 }
 
-const GAP_X = 40;
+const GAP_X = 32;
 const GAP_Y = 14;
 const HEIGHT = 40;
 const PAD = 2;
 
-export function layoutPlan(nodes: Box[], boxWidth = 138): PlanLayout {
+export function layoutPlan(nodes: Box[], boxWidth = 148): PlanLayout {
   const depths = depthsOf(nodes);
   const columns: Box[][] = [];
   for (const node of nodes) (columns[depths.get(node.id) ?? 0] ??= []).push(node);

@@ -1,1 +1,156 @@
-export default function EvalsView(_: Record<string, string | null>) { return <main />; }
+import { Play } from "lucide-react";
+import { useEffect, useState } from "react";
+import { api, path } from "../api/client";
+import type { EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail, EvalSuiteList } from "../api/types";
+import { Link } from "../app/Link";
+import { address } from "../app/router";
+import { Bar } from "../ask/StepList";
+import { moment, percent, plural } from "../shared/format";
+import { refresh, useFetched } from "../shared/fetched";
+import { ProblemNotice } from "../shared/Notice";
+import { SkeletonRows } from "../shared/Skeleton";
+import { type State, Status } from "../shared/Status";
+import { CaseDetail } from "./CaseDetail";
+import { Trend } from "./Trend";
+
+export default function EvalsView({ suite, caseId }: { suite: string | null; caseId: string | null }) {
+  const list = useFetched<EvalSuiteList>("/evals");
+  const suites = list.data?.suites ?? [];
+  const current = suites.find((known) => known.name === suite) ?? suites[0] ?? null;
+  useEffect(() => {
+    if (!suites.some((known) => known.last?.status === "running")) return undefined;
+    const timer = setInterval(() => refresh("/evals"), 1_000);
+    return () => clearInterval(timer);
+  }, [suites]);
+  return (
+    <main className="ev">
+      <aside className="pane side" aria-label="Sets of questions">
+        <div className="head">
+          <h1>Evals</h1>
+        </div>
+        <div className="scroll">
+          {list.problem && !list.data && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
+          <ul className="srcs">
+            {suites.map((known) => (
+              <li key={known.name}>
+                <Link className={`suite ${known === current ? "cur" : ""}`} href={address("evals", known.name)} aria-current={known === current ? "true" : undefined}>
+                  <b className="clip">{known.name}</b>
+                  <span className="m">
+                    {plural(known.cases, "question")}
+                    {known.last && ` · ${percent(known.last.accuracy, 0)} right`}
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+          <p className="none dim caption">“Good answer” in the Check tab of an answer keeps it here as a golden question.</p>
+        </div>
+      </aside>
+      {current ? <SuitePane key={current.name} suite={current} caseId={caseId} /> : <section className="pane">{list.loading && <SkeletonRows rows={8} columns={3} />}</section>}
+    </main>
+  );
+}
+
+function SuitePane({ suite, caseId }: { suite: EvalSuite; caseId: string | null }) {
+  const detail = useFetched<EvalSuiteDetail>(path`/evals/${suite.name}`);
+  const [busy, setBusy] = useState(false);
+  const running = suite.last?.status === "running";
+  const run = async () => {
+    setBusy(true);
+    try {
+      await api.post<EvalRun>(path`/evals/${suite.name}/runs`);
+    } finally {
+      setBusy(false);
+      refresh("/evals");
+    }
+  };
+  return (
+    <>
+      <section className="pane" aria-label={`Questions of ${suite.name}`}>
+        <div className="head">
+          <h2>{suite.name}</h2>
+          <span className="dim grow">{suite.bundled ? "bundled, read only" : "your golden questions"}</span>
+          <button type="button" className="btn primary small" disabled={busy || running} onClick={() => void run()}>
+            <Play className="i i-s" aria-hidden />
+            {running ? "Running …" : `Run ${suite.cases}`}
+          </button>
+        </div>
+        <div className="scroll" tabIndex={0}>
+          {running && suite.last && (
+            <div className="eval-progress">
+              <Status state="running">
+                {suite.last.done} of {suite.last.cases}
+              </Status>
+              <Bar done={suite.last.done} total={suite.last.cases} />
+            </div>
+          )}
+          {suite.last && <Scores run={suite.last} />}
+          {suite.trend.length > 1 && <Trend runs={suite.trend} />}
+          {detail.problem && !detail.data && <ProblemNotice problem={detail.problem} onRetry={detail.reload} />}
+          {detail.data && <Cases suite={suite.name} cases={detail.data.cases} current={caseId} />}
+        </div>
+      </section>
+      {caseId ? <CaseDetail key={caseId} suite={suite} caseId={caseId} /> : <section className="pane hide-s"><p className="none dim">Choose a question to see what was expected beside what came.</p></section>}
+    </>
+  );
+}
+
+function Scores({ run }: { run: EvalRun }) {
+  const scores: [string, string, string][] = [
+    ["Right", percent(run.accuracy), `${run.correct} of ${run.cases}`],
+    ["Answered", percent(run.coverage), `${run.asked} asked back`],
+    ["Right when answered", percent(run.precision), `${run.failed} failed`],
+    ["Last run", moment(run.started_at), `${run.seconds.toFixed(1)} s`],
+  ];
+  return (
+    <dl className="stats four">
+      {scores.map(([name, value, note]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="num">{value}</dd>
+          <dd className="s">{note}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export const OUTCOMES: Record<NonNullable<EvalCaseSummary["outcome"]>, [State, string]> = {
+  correct: ["ok", "Right"],
+  wrong: ["error", "Wrong"],
+  asked: ["waiting", "Asked back"],
+  failed: ["error", "Failed"],
+};
+
+function Cases({ suite, cases, current }: { suite: string; cases: EvalCaseSummary[]; current: string | null }) {
+  return (
+    <table className="data cases">
+      <thead>
+        <tr>
+          <th>Question</th>
+          <th>Source</th>
+          <th>Outcome</th>
+        </tr>
+      </thead>
+      <tbody>
+        {cases.map((known) => {
+          const [state, word] = known.outcome ? OUTCOMES[known.outcome] : (["idle", "Not run"] as const);
+          return (
+            <tr key={known.id} aria-selected={known.id === current}>
+              <td>
+                <Link href={address("evals", suite, known.id)}>{known.question}</Link>
+              </td>
+              <td className="dim">{known.source}</td>
+              <td>
+                <Status state={state}>
+                  {word}
+                  {known.changed && <span className="dim"> changed</span>}
+                </Status>
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

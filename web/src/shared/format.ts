@@ -28,7 +28,7 @@ const DAY = 86_400_000;
 /** How long ago, in the largest fitting unit: `14 min`. */
 export function age(iso: string, now = Date.now()): string {
   const ms = Math.max(0, now - Date.parse(iso));
-  if (ms < 60_000) return "less than a minute";
+  if (ms < 60_000) return "under a minute";
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
   if (ms < DAY) return `${Math.floor(ms / 3_600_000)} h`;
   return plural(Math.floor(ms / DAY), "day");

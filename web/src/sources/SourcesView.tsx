@@ -1,1 +1,195 @@
-export default function SourcesView(_: Record<string, string | null>) { return <main />; }
+import { BookOpen, Database, FileSpreadsheet, Plus, RefreshCw, Trash2, Upload, Waypoints, type LucideIcon } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { api, path } from "../api/client";
+import type { Catalog, SourceList, SourceSummary } from "../api/types";
+import { Link } from "../app/Link";
+import { address, navigate } from "../app/router";
+import { toast } from "../app/toasts";
+import { Bar } from "../ask/StepList";
+import { age, clock, count, plural } from "../shared/format";
+import { refresh, useFetched } from "../shared/fetched";
+import { Menu } from "../shared/Menu";
+import { ProblemNotice } from "../shared/Notice";
+import { SkeletonRows } from "../shared/Skeleton";
+import { type State, StateIcon, Status, toneOf } from "../shared/Status";
+import { useStore } from "../shared/store";
+import { panelProps, Tabs } from "../shared/Tabs";
+import { AddDatabase } from "./AddDatabase";
+import { NamesTab } from "./NamesTab";
+import { HistoryTab } from "./HistoryTab";
+import { RelationshipsTab } from "./RelationshipsTab";
+import { TablesTab } from "./TablesTab";
+import { addFiles, uploading } from "./upload";
+
+type Tab = "tables" | "relationships" | "names" | "history";
+const POLL_MS = 1_000;
+
+export default function SourcesView({ source, table }: { source: string | null; table: string | null }) {
+  const list = useFetched<SourceList>("/sources");
+  const sources = list.data?.sources ?? [];
+  const adding = source === "+";
+  const current = adding ? null : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
+  usePolling(sources.some((known) => known.state === "reading"));
+  return (
+    <main className="so">
+      <aside className="pane side" aria-label="Sources">
+        <div className="head">
+          <h1 className="grow">Sources</h1>
+          <Link className="btn small" href="/sources/+">
+            <Plus className="i i-s" aria-hidden />
+            Add
+          </Link>
+        </div>
+        <div className="scroll">
+          {list.problem && !list.data && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
+          <ul className="srcs">
+            {sources.map((known) => (
+              <SourceRow key={known.name} source={known} current={known.name === current?.name} />
+            ))}
+          </ul>
+        </div>
+        <DropBox most={list.data?.upload_mb ?? 0} />
+      </aside>
+      {adding && <AddDatabase />}
+      {!adding && current && <SourcePane key={current.name} source={current} table={table} />}
+      {!adding && !current && <section className="pane">{list.loading && <SkeletonRows rows={8} columns={4} />}</section>}
+    </main>
+  );
+}
+
+function usePolling(busy: boolean): void {
+  useEffect(() => {
+    if (!busy) return undefined;
+    const timer = setInterval(() => refresh("/sources"), POLL_MS);
+    return () => clearInterval(timer);
+  }, [busy]);
+}
+
+const ICONS: [RegExp, LucideIcon][] = [
+  [/graph|okta|ladybug/i, Waypoints],
+  [/document/i, BookOpen],
+  [/file|csv|parquet|excel|json/i, FileSpreadsheet],
+];
+
+const STATES: Record<SourceSummary["state"], [State, string]> = {
+  ready: ["ok", "Ready"],
+  reading: ["running", "Reading"],
+  unread: ["idle", "Not read yet"],
+  failed: ["error", "Could not be read"],
+};
+
+function SourceRow({ source, current }: { source: SourceSummary; current: boolean }) {
+  const Icon = ICONS.find(([pattern]) => pattern.test(`${source.kind} ${source.origin}`))?.[1] ?? Database;
+  const [state, word] = STATES[source.state];
+  return (
+    <li>
+      <Link className={`src ${current ? "cur" : ""}`} href={address("sources", source.name)} aria-current={current ? "true" : undefined}>
+        <span className="ic">
+          <Icon className="i" aria-hidden />
+        </span>
+        <span className="grow">
+          <b className="clip">{source.name}</b>
+          <span className="m clip">{[source.kind, source.tables === null ? word : plural(source.tables, "table")].filter(Boolean).join(" · ")}</span>
+          {source.progress && (
+            <span className="prog">
+              {source.progress.total ? <Bar done={source.progress.done ?? 0} total={source.progress.total} /> : null}
+              <span className="m">{source.progress.message}</span>
+            </span>
+          )}
+          {source.error && <span className="m warn">{source.error.message}</span>}
+        </span>
+        <span className={toneOf(state)} title={word}>
+          <StateIcon state={state} />
+          <span className="vh">{word}</span>
+        </span>
+      </Link>
+    </li>
+  );
+}
+
+function DropBox({ most }: { most: number }) {
+  const files = useRef<HTMLInputElement>(null);
+  const busy = useStore(uploading);
+  if (!most) return <p className="none dim caption">Adding sources is turned off here.</p>;
+  return (
+    <button type="button" className="drop" onClick={() => files.current?.click()}>
+      <Upload className="i" aria-hidden />
+      <span>
+        <b>{busy.length ? `Adding ${busy[0]} …` : "Drop a file here"}</b>
+        CSV, Parquet, Excel, JSON, SQLite, up to {count(most)} MB
+      </span>
+      <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
+    </button>
+  );
+}
+
+function SourcePane({ source, table }: { source: SourceSummary; table: string | null }) {
+  const catalog = useFetched<Catalog>(path`/datasets/${source.name}/schema`);
+  const [tab, setTab] = useState<Tab>("tables");
+  useEffect(() => {
+    if (source.state === "ready") refresh(path`/datasets/${source.name}/schema`);
+  }, [source.read_at]);
+  const tables = catalog.data?.tables ?? [];
+  const names = tables.flatMap((known) => [known, ...known.columns]).reduce((n, named) => n + named.synonyms.length, 0);
+  return (
+    <section className="pane" aria-label={`Source ${source.name}`}>
+      <div className="head">
+        <h2>{source.name}</h2>
+        <span className="mid clip grow">
+          {source.kind} <span className="dim">{source.location}</span>
+        </span>
+        {source.last_sync && (
+          <Status state="ok">
+            Data last updated {clock(source.last_sync)}, {age(source.last_sync)} ago
+          </Status>
+        )}
+        <button type="button" className="btn small" disabled={source.state === "reading"} onClick={() => void lookAgain(source)}>
+          <RefreshCw className="i i-s" aria-hidden />
+          {source.state === "reading" ? "Reading …" : "Check now"}
+        </button>
+        {source.removable && (
+          <Menu label={`More for ${source.name}`} className="btn ghost icon small" items={[{ label: "Remove this source", icon: <Trash2 className="i i-s" />, danger: true, onSelect: () => void removeSource(source) }]}>
+            <Trash2 className="i i-s" aria-hidden />
+          </Menu>
+        )}
+      </div>
+      <Tabs
+        label={`Parts of ${source.name}`}
+        current={tab}
+        onSelect={setTab}
+        tabs={[
+          { name: "tables", label: "Tables", extra: <span className="n">{tables.length || ""}</span> },
+          { name: "relationships", label: "Relationships", extra: <span className="n">{catalog.data?.relationships.length || ""}</span> },
+          { name: "names", label: "Names", extra: <span className="n">{names || ""}</span> },
+          { name: "history", label: "History" },
+        ]}
+      />
+      {catalog.problem && !catalog.data && (
+        <div className="pad">
+          <ProblemNotice problem={catalog.problem} onRetry={catalog.reload} />
+        </div>
+      )}
+      {!catalog.data && !catalog.problem && <SkeletonRows rows={8} columns={5} />}
+      {catalog.data && (
+        <div className="panel" {...panelProps(tab)}>
+          {tab === "tables" && <TablesTab catalog={catalog.data} source={source.name} chosen={table} />}
+          {tab === "relationships" && <RelationshipsTab catalog={catalog.data} source={source.name} />}
+          {tab === "names" && <NamesTab source={source.name} />}
+          {tab === "history" && <HistoryTab source={source.name} />}
+        </div>
+      )}
+    </section>
+  );
+}
+
+async function lookAgain(source: SourceSummary): Promise<void> {
+  await api.post(path`/sources/${source.name}/sync`);
+  refresh("/sources");
+}
+
+async function removeSource(source: SourceSummary): Promise<void> {
+  await api.remove(path`/sources/${source.name}`);
+  toast(`${source.name} was removed. Its answers stay.`);
+  refresh("/sources");
+  navigate("/sources");
+}

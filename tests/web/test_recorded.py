@@ -1,4 +1,4 @@
-"""The page in a real browser, against recorded runs."""
+"""The page before recorded runs: every state that a run can be in, and hostile content."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,76 +17,78 @@ def ask(page: Any, question: str = "What is the revenue per city?") -> None:
     page.press("#question", "Enter")
 
 
+def cells(page: Any) -> list[list[str]]:
+    script = "rows => rows.map(r => [...r.querySelectorAll('[role=gridcell]')].map(c => c.innerText))"
+    found: list[list[str]] = page.eval_on_selector_all(".grid-row", script)
+    return found
+
+
 def test_a_question_is_answered(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().retried().queried(3).answered(answer_of(ROWS)).events
     ask(page)
-    page.wait_for_selector("#panel-table td")
-    assert site.asked == [
-        {"message": "What is the revenue per city?", "thread_id": None, "source": "sales", "choice": None}
-    ]
-    cells = page.eval_on_selector_all(
-        "#panel-table tbody tr", "rows => rows.map(r => [...r.cells].map(c => c.innerText))"
-    )
-    assert cells == [
+    page.wait_for_selector(".grid-row")
+    body = {"message": "What is the revenue per city?", "thread_id": None, "source": "sales", "choice": None}
+    assert site.asked == [body]
+    assert cells(page) == [
         ["Berlin", "1,234,567.25", "9,007,199,254,740,993"],
         ["Paris", "900.50", "0"],
         ["null", "−3.00", "5"],
     ]
-    heads = page.eval_on_selector_all("#panel-table th", "heads => heads.map(h => h.innerText)")
+    heads = page.eval_on_selector_all(".sorter", "heads => heads.map(h => h.innerText)")
     assert heads == ["City", "RevenueEUR", "Orders"]
     assert page.inner_text(".steps-sum").startswith("3 steps, ")
-    assert page.inner_text(".turn-body").splitlines()[-1] == "no model"
-    assert page.get_attribute("#downloads a", "href").endswith("/rows?format=csv")
-    assert page.locator("#downloads a").all_inner_texts() == ["CSV", "Excel", "Parquet", "Arrow", "NDJSON"]
-    assert "fingerprint 9f3c51ab" in page.inner_text("#receipt")
+    assert "no model" in page.inner_text(".turn .receipt")
+    assert page.url.endswith("/ask/thr_0123456789abcdefghjkmnpq")
+    page.click("text=Download")
+    assert page.locator("[role=menuitem] .grow").all_inner_texts() == ["CSV", "Excel", "Parquet", "JSON", "Arrow"]
+    assert "/rows?format=csv" in page.get_attribute("[role=menuitem]", "href")
 
 
-def test_check_shows_plan_code_and_provenance(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
+def test_check_shows_phrases_code_and_provenance(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     ask(page)
     page.click("#tab-check")
+    page.wait_for_selector(".code .k")
     text = page.inner_text("#panel-check")
-    for part in (
-        "Total revenue per city",
-        "sum(orders.amount)",
-        "High confidence",
-        "SELECT city, SUM(amount)",
-        "left out",
-    ):
-        assert part in text
-    assert page.locator("#panel-check .code .k").all_inner_texts()[:3] == ["SELECT", "AS", "FROM"]
+    for part in ("Total revenue per city", "sum(orders.amount)", "High confidence", "SUM(amount)", "left out", "9f3c"):
+        assert part.lower() in text.lower()
+    assert page.locator("#panel-check .code .k").all_inner_texts()[:2] == ["SELECT", "SUM"]
     assert page.locator("#panel-check .code .s").all_inner_texts() == ["'cancelled'"]
+    page.locator("body").click(position={"x": 700, "y": 300})
     page.keyboard.press("t")
-    assert page.is_visible("#panel-table")
+    assert page.is_visible(".grid")
 
 
 def test_steps_are_shown_while_they_run(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().retried().queried(3).answered(answer_of(ROWS)).events
     site.hold_after = 7
     ask(page)
-    page.wait_for_selector(".step.warn")
-    assert "Step 2 of 3" in page.inner_text(".steps-sum")
-    assert "Tries again in 3 s." in page.inner_text(".step.warn")
-    assert "Total revenue per city" in page.inner_text(".turn-body")
-    assert page.locator(".step.idle .step-name").all_inner_texts() == ["Check the rows and write the answer"]
+    page.wait_for_selector(".step.s-warn")
+    assert "Step 2 of 3" in page.inner_text(".live header")
+    assert "Tries again in 3 s." in page.inner_text(".step.s-warn")
+    assert page.locator(".step.s-idle").count() == 1
+    assert page.locator(".plan .box").count() == 3
     site.release.set()
-    page.wait_for_selector("#panel-table td")
+    page.wait_for_selector(".grid-row")
+    assert page.locator(".live").count() == 0
 
 
 def test_a_broken_stream_is_resumed(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     site.break_after = 4
     ask(page)
-    page.wait_for_selector("#panel-table td")
+    page.wait_for_selector(".grid-row")
     assert site.resumed == ["4"]
     assert page.locator(".turn").count() == 1
+    assert page.locator(".ban").count() == 0
 
 
 def test_numbers_lead_to_their_cells(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().answered(answer_of({"city": ["Berlin", "Paris"], "revenue": [9, 5]})).events
     ask(page)
-    page.click(".prose button.v >> text=5")
-    assert page.get_attribute(".lit", "data-at") == "1:1"
+    page.click(".prose .v >> text=5")
+    page.wait_for_selector(".cell.lit")
+    assert page.get_attribute(".cell.lit", "id") == "cell-1-1"
 
 
 def test_one_value_is_shown_large(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
@@ -102,8 +104,8 @@ def test_a_question_back_offers_choices(
     site.events = script.begun().answered(clarify).events
     ask(page)
     page.wait_for_selector(".choice")
-    assert page.locator(".choice").count() == 2
-    page.locator("body").click(position={"x": 5, "y": 400})
+    assert page.locator(".choice").count() == 3
+    page.keyboard.press("Escape")
     site.events = type(script)().begun().planned().answered(answer_of({"revenue": [7]})).events
     page.keyboard.press("2")
     page.wait_for_selector(".display")
@@ -111,13 +113,15 @@ def test_a_question_back_offers_choices(
     assert site.asked[1]["message"] == site.asked[0]["message"]
     assert site.asked[1]["thread_id"] == "thr_0123456789abcdefghjkmnpq"
     assert page.locator(".choice").count() == 0
+    assert page.locator(".chosen").count() == 1
+    assert page.locator(".q").count() == 1
 
 
 def test_a_failed_run_says_what_to_do(page: Any, site: Any, script: Any) -> None:
     site.events = script.begun().planned().failed().events
     ask(page)
-    page.wait_for_selector(".card.error")
-    text = page.inner_text(".card.error")
+    page.wait_for_selector(".al.error")
+    text = page.inner_text(".al.error")
     assert "The source sales did not answer in 30 s." in text
     assert "Try again later." in text
     assert "source_failed" in text
@@ -130,16 +134,16 @@ def test_a_refusal_looks_like_one(page: Any, site: Any, script: Any) -> None:
     refused = Answer(run_id="run_1", status="refused", kind="refusal", text="The rules of sales hide salaries.")  # type: ignore[arg-type]
     site.events = script.begun().answered(refused).events
     ask(page)
-    page.wait_for_selector(".card.refused")
-    assert "The rules of sales hide salaries." in page.inner_text(".card.refused")
+    page.wait_for_selector(".refusal")
+    assert "The rules of sales hide salaries." in page.inner_text(".refusal")
 
 
 def test_a_problem_of_the_server_is_told(page: Any, site: Any) -> None:
     site.problem = {"status": 422, "detail": "The question is empty.", "hint": "Write one.", "code": "question_empty"}
     ask(page, "?")
-    page.wait_for_selector(".card.error")
-    assert "The question is empty." in page.inner_text(".card.error")
-    assert "question_empty" in page.inner_text(".card.error")
+    page.wait_for_selector(".al.error")
+    assert "The question is empty." in page.inner_text(".al.error")
+    assert "question_empty" in page.inner_text(".al.error")
     page.complaints.clear()  # the browser itself notes the status 422
 
 
@@ -148,62 +152,69 @@ def test_a_run_can_be_stopped(page: Any, site: Any, script: Any) -> None:
     site.hold_after = 6
     ask(page)
     page.click("text=Stop")
-    page.wait_for_selector(".card.skipped")
+    page.wait_for_selector(".al.warn")
     assert site.cancelled == ["run_0123456789abcdefghjkmnpq"]
-    assert "Stopped: cancelled by the user." in page.inner_text(".card")
+    assert "Stopped: cancelled by the user." in page.inner_text(".al.warn")
 
 
-def test_many_rows_come_in_pages(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
+def test_rows_that_stayed_behind_come_as_arrow(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     answer = answer_of({"n": list(range(1_500)), "name": [f"name {i}" for i in range(1_500)]})
     site.rows = [(i, f"name {i}") for i in range(1_500)]
     site.events = script.begun().planned().answered(answer, rows_ride_along=False).events
     ask(page)
-    page.wait_for_selector("#panel-table td:not(:has(.skel))")
-    page.locator("#panel-table tbody tr").nth(199).wait_for(state="attached")
-    assert page.locator("#panel-table tbody tr").count() == 200
-    page.click("text=Show more rows")
-    page.locator("#panel-table tbody tr").nth(399).wait_for(state="attached")
-    assert page.locator("#panel-table tbody tr").count() == 400
-    assert "400 rows of 1,500 rows shown" in page.inner_text(".more")
+    page.wait_for_selector(".cell >> text=name 3")
+    page.evaluate("document.querySelector('.grid').scrollTop = 1e9")
+    page.wait_for_selector(".cell >> text=name 1499")
+    assert page.locator(".grid-row").count() < 60
 
 
 def test_nothing_found_is_said(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     site.events = script.begun().planned().answered(answer_of({"city": []})).events
     ask(page)
-    page.wait_for_selector("#panel-table .empty")
-    assert "Nothing matched" in page.inner_text("#panel-table")
-    assert page.locator("#downloads a").count() == 0
+    page.wait_for_selector(".cen")
+    assert "Nothing matched" in page.inner_text(".res")
+    assert page.is_disabled(".download button")
 
 
 def test_data_is_never_markup(
     page: Any, site: Any, script: Any, answer_of: AnswerOf, evil: str, clarify: Answer
 ) -> None:
-    data = {evil: [evil, "b"], "n": [1, 2]}
-    answer = answer_of(data)
+    answer = answer_of({evil: [evil, "b", "c"], "n": [1, 2, 3]})
     hostile = answer.provenance.model_copy(update={"understood": evil, "findings": (evil,), "sources": (evil,)})
     answer = answer.model_copy(update={"provenance": hostile, "text": evil})
     site.events = script.begun().planned().answered(answer).events
     ask(page, evil)
-    page.wait_for_selector("#panel-table td")
+    page.wait_for_selector(".grid-row")
+    page.click("#tab-chart")
+    page.wait_for_selector(".chart canvas")
     page.click("#tab-check")
     assert evil in page.inner_text("#panel-check")
-    assert page.locator("main img, main script").count() == 0
+    words = answer_of({"a": ["b"]}).model_copy(
+        update={
+            "kind": "text",
+            "columns": (),
+            "text": f"{evil} [x](javascript:alert(1)) ![y](http://127.0.0.1:9/z.png)",
+        }
+    )
+    site.events = type(script)().begun().answered(words).events
+    ask(page)
+    page.wait_for_selector(".prose a.link, .prose >> text=x")
     site.events = type(script)().begun().answered(clarify).events
     ask(page)
     page.wait_for_selector(".choice")
     assert page.locator("main img, main script").count() == 0
-    assert page.title() == "Answerable"
+    assert page.locator("a[href^=javascript]").count() == 0
 
 
-def test_a_reload_shows_the_same(page: Any, site: Any, answer_of: AnswerOf) -> None:
+def test_a_reload_shows_the_same(visit: Any, site: Any, answer_of: AnswerOf) -> None:
     site.answer = answer_of(ROWS)
-    page.goto("about:blank")
-    page.goto(f"{site.address}/#thr_0123456789abcdefghjkmnpq")
-    page.wait_for_selector("#panel-table td")
-    assert page.inner_text(".q") == "Remembered?"
+    page = visit(f"{site.address}/ask/thr_0123456789abcdefghjkmnpq")
+    page.wait_for_selector(".grid-row")
+    assert page.inner_text(".q h2") == "Remembered?"
 
 
 def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
+    page.wait_for_selector(".welcome")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "question"
     page.keyboard.type("first")
@@ -212,13 +223,37 @@ def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     assert page.input_value("#question") == "first\na / b"
     site.events = script.begun().planned().answered(answer_of(ROWS)).events
     page.keyboard.press("Enter")
-    page.wait_for_selector("#panel-table td")
+    page.wait_for_selector(".grid-row")
     page.keyboard.press("Escape")
     page.keyboard.press("v")
-    assert page.is_visible("#panel-check")
+    page.wait_for_selector(".checktab")
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog.keys")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("dark")
+    page.wait_for_selector(".pe.cur >> text=Ask")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.get_attribute("html", "data-theme") == "dark"
     page.keyboard.press("n")
-    assert page.is_visible("#welcome")
+    page.wait_for_selector(".welcome")
     assert page.locator(".turn").count() == 0
+
+
+def test_the_table_is_walked_by_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
+    site.events = script.begun().planned().answered(answer_of(ROWS)).events
+    ask(page)
+    page.wait_for_selector(".grid-row")
+    page.focus(".grid")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute(".grid", "aria-activedescendant") == "cell-1-1"
+    page.keyboard.press("s")
+    assert [row[1] for row in cells(page)] == ["−3.00", "900.50", "1,234,567.25"]
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog.cell-view")
+    assert page.inner_text("dialog pre") == "900.5"
 
 
 def test_themes(page: Any) -> None:
@@ -226,31 +261,24 @@ def test_themes(page: Any) -> None:
         return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
     light = background()
-    page.click("#theme")
+    page.click("[aria-label='Light or dark']")
     dark = background()
     assert light != dark
     page.reload()
+    page.wait_for_selector(".welcome")
     assert background() == dark
 
 
 @pytest.mark.parametrize("width", [320, 390])
-def test_a_phone(page: Any, site: Any, script: Any, answer_of: AnswerOf, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 740})
+def test_a_phone(visit: Any, site: Any, script: Any, answer_of: AnswerOf, width: int) -> None:
+    page = visit(site.address, viewport={"width": width, "height": 740})
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     ask(page)
-    page.wait_for_selector(".result-link")
-    assert not page.is_visible("#panel-table")
-    assert page.is_visible(".peek")
-    page.click(".result-link")
-    assert page.is_visible("#panel-table")
-    page.click("#back")
-    assert not page.is_visible("#panel-table")
+    page.wait_for_selector(".preview td")
+    assert not page.is_visible(".grid")
+    page.click(".more-rows")
+    page.wait_for_selector(".grid-row")
+    page.click("[aria-label='Back to the conversation']")
+    assert not page.is_visible(".grid")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("document.querySelector('#scroll').scrollWidth") <= width
-
-
-def test_tables_can_be_asked_about(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
-    site.events = script.begun().planned().answered(answer_of({"n": [12345]})).events
-    page.click("#tables .chip >> nth=0")
-    page.wait_for_selector(".display")
-    assert site.asked[0]["message"] == "How many orders are there?"
+    assert page.evaluate("document.querySelector('.conv .scroll').scrollWidth") <= width

@@ -1,0 +1,121 @@
+import { ArrowUpRight, ChevronLeft, Trash2 } from "lucide-react";
+import { api, path } from "../api/client";
+import type { EvalCaseDetail, EvalSuite, Json } from "../api/types";
+import { Link } from "../app/Link";
+import { address, navigate } from "../app/router";
+import { toast } from "../app/toasts";
+import { CellValue } from "../result/Cell";
+import { plainFormat } from "../result/cells";
+import { Code } from "../shared/Code";
+import { refresh, useFetched } from "../shared/fetched";
+import { plural } from "../shared/format";
+import { ProblemNotice } from "../shared/Notice";
+import { SkeletonRows } from "../shared/Skeleton";
+import { Tag } from "../shared/Status";
+import { OUTCOMES } from "./EvalsView";
+
+const MOST_ROWS = 50;
+
+/** What was expected beside what came. */
+export function CaseDetail({ suite, caseId }: { suite: EvalSuite; caseId: string }) {
+  const found = useFetched<EvalCaseDetail>(path`/evals/${suite.name}/cases/${caseId}`);
+  const detail = found.data;
+  const outcome = detail?.outcome ? OUTCOMES[detail.outcome as keyof typeof OUTCOMES] : null;
+  const remove = async () => {
+    await api.remove(path`/evals/${suite.name}/cases/${caseId}`);
+    toast("The question is not golden any more");
+    refresh("/evals");
+    navigate(address("evals", suite.name));
+  };
+  return (
+    <section className="pane" aria-label="Question">
+      <div className="head">
+        <Link className="btn ghost icon back" href={address("evals", suite.name)} aria-label="Back to the questions">
+          <ChevronLeft className="i" aria-hidden />
+        </Link>
+        <h2 className="clip grow">{detail?.case.question ?? caseId}</h2>
+        {outcome && <Tag state={outcome[0]}>{outcome[1]}</Tag>}
+        {detail?.case.run_id && (
+          <Link className="btn small" href={address("runs", detail.case.run_id)}>
+            <ArrowUpRight className="i i-s" aria-hidden />
+            Its run
+          </Link>
+        )}
+        {!suite.bundled && (
+          <button type="button" className="btn ghost icon small" aria-label="Remove this question" title="Remove this question" onClick={() => void remove()}>
+            <Trash2 className="i i-s" aria-hidden />
+          </button>
+        )}
+      </div>
+      <div className="scroll checktab" tabIndex={0}>
+        {found.problem && !detail && <ProblemNotice problem={found.problem} onRetry={found.reload} />}
+        {!detail && !found.problem && <SkeletonRows rows={8} columns={2} />}
+        {detail && (
+          <>
+            {detail.got_text && (
+              <section>
+                <h3>Answer</h3>
+                <p>{detail.got_text}</p>
+              </section>
+            )}
+            <div className="beside">
+              <section>
+                <h3>Expected</h3>
+                <Rows columns={detail.got_columns} rows={detail.expected_rows} />
+              </section>
+              <section>
+                <h3>Came</h3>
+                <Rows columns={detail.got_columns} rows={detail.outcome ? detail.got_rows : null} />
+              </section>
+            </div>
+            {detail.case.gold_sql && <CodeSection title="Expected, as SQL" code={detail.case.gold_sql} />}
+            {detail.got_code && <CodeSection title="What ran" code={detail.got_code} />}
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function CodeSection({ title, code }: { title: string; code: string }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <Code text={code} language="sql" />
+    </section>
+  );
+}
+
+function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
+  if (rows === null) return <p className="dim">Not run yet.</p>;
+  const width = rows[0]?.length ?? columns.length;
+  return (
+    <>
+      <div className="wide">
+        <table className="data dense">
+          {columns.length === width && (
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column}>{column}</th>
+                ))}
+              </tr>
+            </thead>
+          )}
+          <tbody>
+            {rows.slice(0, MOST_ROWS).map((row, i) => (
+              <tr key={i}>
+                {row.map((value, at) => (
+                  <td key={at} className={typeof value === "number" ? "r" : undefined}>
+                    <CellValue value={value} format={plainFormat({ name: columns[at] ?? "", type: typeof value === "number" ? "number" : "text" })} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="dim caption">{plural(rows.length, "row")}</p>
+    </>
+  );
+}

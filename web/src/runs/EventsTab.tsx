@@ -1,0 +1,53 @@
+import { useEffect, useState } from "react";
+import type { RunEvent } from "../api/events";
+import { follow } from "../api/stream";
+
+/** Everything the run told, in order, and what it tells from now on. */
+export function EventsTab({ run }: { run: string }) {
+  const [heard, setHeard] = useState<RunEvent[]>([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    setHeard([]);
+    void follow(run, { onEvent: (event) => setHeard((now) => [...now, event]), onConnection: () => {}, signal: stop.signal });
+    return () => stop.abort();
+  }, [run]);
+  const began = heard[0]?.at ?? 0;
+  return (
+    <div className="scroll" tabIndex={0}>
+      <table className="data dense events">
+        <thead>
+          <tr>
+            <th className="r">#</th>
+            <th className="r">
+              After <span className="u">s</span>
+            </th>
+            <th>Event</th>
+            <th>Content</th>
+          </tr>
+        </thead>
+        <tbody>
+          {heard.map((event) => {
+            const { run: _run, seq, at, type, ...content } = event;
+            return (
+              <tr key={seq}>
+                <td className="r num dim">{seq}</td>
+                <td className="r num">{(at - began).toFixed(3)}</td>
+                <td className="mono">{type}</td>
+                <td className="mono clip dim">
+                  {text(content)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const LONGEST = 300;
+
+function text(content: object): string {
+  const whole = JSON.stringify(content, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
+  return whole.length > LONGEST ? `${whole.slice(0, LONGEST)} …` : whole;
+}

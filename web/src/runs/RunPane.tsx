@@ -1,0 +1,141 @@
+import { ArrowUpRight, ChevronLeft, RefreshCw, RotateCcw, Square } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { api, path } from "../api/client";
+import type { RunDetail, RunSummary, RunTimeline } from "../api/types";
+import { Link } from "../app/Link";
+import { address, navigate } from "../app/router";
+import { recalled } from "../ask/run";
+import { CheckTab } from "../result/CheckTab";
+import { TableTab } from "../result/TableTab";
+import { replay, verdicts } from "../result/verdicts";
+import { count, duration, money, plural } from "../shared/format";
+import { refresh, useFetched } from "../shared/fetched";
+import { ProblemNotice } from "../shared/Notice";
+import { SkeletonRows } from "../shared/Skeleton";
+import { runState, Status, Tag } from "../shared/Status";
+import { useStore } from "../shared/store";
+import { panelProps, Tabs } from "../shared/Tabs";
+import { EventsTab } from "./EventsTab";
+import { Waterfall } from "./Waterfall";
+
+type Tab = "waterfall" | "events" | "rows" | "check";
+
+export function RunPane({ run }: { run: string }) {
+  const detail = useFetched<RunDetail>(path`/runs/${run}`);
+  const timeline = useFetched<RunTimeline>(path`/runs/${run}/timeline`);
+  const [tab, setTab] = useState<Tab>("waterfall");
+  const going = detail.data?.run.status === "running" || detail.data?.run.status === "waiting";
+  useEffect(() => {
+    if (!going) return undefined;
+    const timer = setInterval(() => refresh(path`/runs/${run}`), 1_000);
+    return () => clearInterval(timer);
+  }, [going, run]);
+  const summary = detail.data?.run;
+  const answer = detail.data?.answer ?? null;
+  const view = useMemo(() => (answer ? recalled(answer) : null), [answer]);
+  if (detail.problem && !detail.data) return <section className="pane">{<ProblemNotice problem={detail.problem} onRetry={detail.reload} />}</section>;
+  if (!summary) return <section className="pane">{<SkeletonRows rows={10} columns={3} />}</section>;
+  return (
+    <section className="pane" aria-label="Run">
+      <RunHead run={summary} />
+      <Tabs
+        label="Run"
+        current={tab}
+        onSelect={setTab}
+        tabs={[
+          { name: "waterfall", label: "Waterfall" },
+          { name: "events", label: "Events" },
+          { name: "rows", label: "Rows", extra: <span className="n">{answer ? count(answer.row_count) : ""}</span> },
+          { name: "check", label: "Check" },
+        ]}
+      />
+      <div className="panel" {...panelProps(tab)}>
+        {tab === "waterfall" && (
+          <div className="scroll" tabIndex={0}>
+            <Facts run={summary} />
+            {answer?.provenance.error && <p className="none error">{answer.provenance.error.message}</p>}
+            {timeline.data && <Waterfall timeline={timeline.data} />}
+            {timeline.problem && !timeline.data && <ProblemNotice problem={timeline.problem} onRetry={timeline.reload} />}
+          </div>
+        )}
+        {tab === "events" && <EventsTab run={run} />}
+        {tab === "rows" && (view?.columns.length ? <TableTab run={view} lit={null} /> : <p className="none dim">This run has no rows.</p>)}
+        {tab === "check" && (answer ? <CheckTab answer={answer} question={summary.question ?? ""} /> : <p className="none dim">The run goes on.</p>)}
+      </div>
+    </section>
+  );
+}
+
+function RunHead({ run }: { run: RunSummary }) {
+  const [state, word] = runState(run.status, run.kind);
+  const going = run.status === "running" || run.status === "waiting";
+  const again = async () => {
+    const { run_id: made } = await api.post<{ run_id: string }>(path`/runs/${run.run_id}/retry`);
+    refresh("/runs");
+    navigate(address("runs", made));
+  };
+  return (
+    <div className="head">
+      <Link className="btn ghost icon back" href="/runs" aria-label="Back to the runs">
+        <ChevronLeft className="i" aria-hidden />
+      </Link>
+      <h2 className="clip">{run.question ?? "A query"}</h2>
+      <Tag state={state}>{word}</Tag>
+      <span className="grow" />
+      {run.thread_id && (
+        <Link className="btn small hide-s" href={address("ask", run.thread_id)}>
+          <ArrowUpRight className="i i-s" aria-hidden />
+          Open in Ask
+        </Link>
+      )}
+      {going ? (
+        <button type="button" className="btn small" onClick={() => void api.post(path`/runs/${run.run_id}/cancel`).then(() => refresh("/runs"))}>
+          <Square className="i i-xs" aria-hidden />
+          Stop
+        </button>
+      ) : (
+        <>
+          <button type="button" className="btn small" onClick={() => void replay(run.run_id)}>
+            <RotateCcw className="i i-s" aria-hidden />
+            Replay
+          </button>
+          <button type="button" className="btn small" onClick={() => void again()}>
+            <RefreshCw className="i i-s" aria-hidden />
+            Run again
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Facts({ run }: { run: RunSummary }) {
+  const verdict = useStore(verdicts)[run.run_id];
+  return (
+    <dl className="stats">
+      <Fact name="Time" value={run.duration_ms === null ? "–" : duration(run.duration_ms)} note={run.mode ?? ""} />
+      <Fact name="Rows" value={run.row_count === null ? "–" : count(run.row_count)} note={run.kind ?? ""} />
+      <Fact name="Tokens" value={count(run.tokens ?? 0)} note={run.tokens ? "read and written" : "no model"} />
+      <Fact name="Cost" value={money(run.cost_usd ?? 0)} note={plural(run.sources.length, "source")} />
+      <div>
+        <dt>Replay</dt>
+        <dd>
+          <Status state={verdict?.verdict === "same" ? "ok" : verdict?.verdict === "differs" ? "warn" : verdict?.verdict === "running" ? "running" : "idle"}>
+            {verdict ? { same: "The same", differs: "Rows differ", cannot: "Cannot", running: "Running" }[verdict.verdict] : "Not yet"}
+          </Status>
+        </dd>
+        <dd className="s clip">{verdict?.text ?? "runs the steps again"}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Fact({ name, value, note }: { name: string; value: string; note: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="num">{value}</dd>
+      <dd className="s">{note}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,85 @@
+import { TriangleAlert } from "lucide-react";
+import { lazy, Suspense } from "react";
+import type { Catalog, RelationshipView, Table } from "../api/types";
+import { toast } from "../app/toasts";
+import { count } from "../shared/format";
+import { editRelationship } from "./semantic";
+
+const Diagram = lazy(() => import("./Diagram"));
+
+interface Props {
+  catalog: Catalog;
+  table: Table;
+  source: string;
+  relationships: RelationshipView[];
+}
+
+/** A table among those it is joined with. */
+export function Neighbours({ catalog, table, source, relationships }: Props) {
+  const all = relationships.length ? relationships : catalog.relationships.map(asView);
+  const near = all.filter((known) => known.from_table === table.name || known.to_table === table.name);
+  const names = new Set([table.name, ...near.flatMap((known) => [known.from_table, known.to_table])]);
+  const guessed = near.find((known) => known.origin === "inferred" && known.state === "used");
+  return (
+    <aside className="rel" aria-label={`Relationships of ${table.name}`}>
+      <div className="rh">
+        <h4>Relationships of {table.name}</h4>
+      </div>
+      {near.length > 0 ? (
+        <Suspense fallback={<div className="diagram small" />}>
+          <Diagram className="small" tables={catalog.tables.filter((known) => names.has(known.name))} relationships={near} current={table.name} source={source} />
+        </Suspense>
+      ) : (
+        <p className="dim">It stands alone: no key leads to or from it.</p>
+      )}
+      {guessed && <GuessCard relationship={guessed} source={source} />}
+      <dl className="rl">
+        {near.map((known) => (
+          <div key={known.name}>
+            <dt className="mono">{known.from_table === table.name ? known.from_columns.join(", ") : `${known.from_table}.${known.from_columns.join(", ")}`}</dt>
+            <dd>{[known.from_table === table.name ? known.to_table : null, known.origin === "inferred" ? "seen in the values" : "declared", orphans(known)].filter(Boolean).join(", ")}</dd>
+          </div>
+        ))}
+      </dl>
+    </aside>
+  );
+}
+
+export function asView(relationship: Catalog["relationships"][number]): RelationshipView {
+  return { ...relationship, matched_rows: null, orphan_rows: null, state: "used" };
+}
+
+export function orphans(relationship: RelationshipView): string | null {
+  if (relationship.orphan_rows === null || relationship.orphan_rows === undefined) return null;
+  return relationship.orphan_rows === 0 ? "no orphans" : `${count(relationship.orphan_rows)} orphans`;
+}
+
+/** A relationship that nobody declared: use it for good, or not at all. */
+export function GuessCard({ relationship, source }: { relationship: RelationshipView; source: string }) {
+  const from = `${relationship.from_table}.${relationship.from_columns.join(", ")}`;
+  const to = `${relationship.to_table}.${relationship.to_columns.join(", ")}`;
+  const decide = async (hidden: boolean) => {
+    await editRelationship(source, { from, to, hidden });
+    toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`);
+  };
+  return (
+    <div className="relcard">
+      <header>
+        <TriangleAlert className="i" aria-hidden />
+        <b>Seen in the values, not declared</b>
+      </header>
+      <p>
+        <span className="mono">{from}</span> matches <span className="mono">{to}</span>
+        {relationship.orphan_rows ? `; ${count(relationship.orphan_rows)} rows match none.` : "."}
+      </p>
+      <div className="row">
+        <button type="button" className="btn small primary" onClick={() => void decide(false)}>
+          Use it
+        </button>
+        <button type="button" className="btn small" onClick={() => void decide(true)}>
+          Do not use
+        </button>
+      </div>
+    </div>
+  );
+}

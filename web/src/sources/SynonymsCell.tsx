@@ -1,0 +1,56 @@
+import { useState } from "react";
+import { Problem } from "../api/client";
+import type { Column } from "../api/types";
+import { toast } from "../app/toasts";
+import { editNames } from "./semantic";
+
+/** What people call a column; a click writes it to the semantic file, so that questions understand it. */
+export function SynonymsCell({ source, table, column }: { source: string; table: string; column: Column }) {
+  const [editing, setEditing] = useState(false);
+  const [draft, setDraft] = useState("");
+  const known = column.synonyms.join(", ");
+
+  async function keep() {
+    setEditing(false);
+    const synonyms = draft.split(",").map((word) => word.trim()).filter(Boolean);
+    if (synonyms.join(", ") === known) return;
+    try {
+      await editNames(source, { table, column: column.name, synonyms });
+      toast(`${column.name} is also called ${synonyms.join(", ") || "nothing else"} now`);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      toast(error.message, { state: "error" });
+    }
+  }
+
+  if (!editing) {
+    return (
+      <button
+        type="button"
+        className={`clip edit ${known ? "" : "dim"}`}
+        aria-label={`Names for ${column.name}: ${known || "none"}`}
+        title="Names that questions use for it"
+        onClick={() => {
+          setDraft(known);
+          setEditing(true);
+        }}
+      >
+        {known || "add names"}
+      </button>
+    );
+  }
+  return (
+    <input
+      className="input small"
+      autoFocus
+      aria-label={`Names for ${column.name}, parted by commas`}
+      value={draft}
+      onChange={(event) => setDraft(event.target.value)}
+      onBlur={() => void keep()}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") setEditing(false);
+      }}
+    />
+  );
+}
