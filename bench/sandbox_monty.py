@@ -2,8 +2,8 @@
 
 What counts is what ours adds to a call: the thread, the limits, the account. The ratio is what ours takes longer, as
 a share of what it may (0.2 ms; twice that with a host call, which changes threads twice more). Code that is new has its
-types checked first; that is measured against an interpreter that does the same. Best of the repeats: a call is so short
-that on a busy machine the middle of them measures the other work.
+types checked first; that is measured against an interpreter that does the same. Blocks of calls of both take turns, and
+medians are compared.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from pydantic_monty import Monty
 
 from answerable.sandbox.base import HostCalls, Request
 from answerable.sandbox.monty import MontySandbox
-from bench.figures import Call, Figure, in_turn
+from bench.figures import Figure, in_turn
 
 CODE = "total = 0\nfor n in [1, 2, 3]:\n    total += n\nresult = total\nresult"
 CALLING = "result = lookup(20) + 1\nresult"
@@ -24,7 +24,7 @@ MORE_MS = 0.2
 
 
 def measure(quick: bool) -> list[Figure]:
-    return asyncio.run(_measured(11 if quick else 41))
+    return asyncio.run(_measured(7 if quick else 21))
 
 
 async def _measured(repeats: int) -> list[Figure]:
@@ -55,7 +55,7 @@ async def _plain(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
         with bare.checkout() as session:
             assert session.feed_run(CODE) == 6
 
-    return _over("monty, warm call", *await _best(ours, floor, repeats))
+    return _over("monty, warm call", *await in_turn(ours, floor, repeats))
 
 
 async def _calling(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
@@ -71,7 +71,7 @@ async def _calling(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
         with bare.checkout() as session:
             assert session.feed_run(CALLING, external_lookup={"lookup": int}) == 21
 
-    return _over("monty, warm call with one host call", *await _best(ours, floor, repeats), more_ms=2 * MORE_MS)
+    return _over("monty, warm call with one host call", *await in_turn(ours, floor, repeats), more_ms=2 * MORE_MS)
 
 
 async def _checked(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
@@ -84,12 +84,7 @@ async def _checked(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
         with bare.checkout(type_check=True) as session:
             session.feed_run(f"{CODE} + {next(numbers)}")
 
-    return _over("monty, new code with its type check", *await _best(ours, floor, repeats), more_ms=10 * MORE_MS)
-
-
-async def _best(ours: Call, floor: Call, repeats: int) -> tuple[float, float]:
-    pairs = [await in_turn(ours, floor, 1) for _ in range(repeats)]
-    return min(seconds for seconds, _ in pairs), min(seconds for _, seconds in pairs)
+    return _over("monty, new code with its type check", *await in_turn(ours, floor, repeats), more_ms=10 * MORE_MS)
 
 
 def _over(name: str, ours: float, floor: float, more_ms: float = MORE_MS) -> Figure:

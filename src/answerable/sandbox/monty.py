@@ -8,8 +8,7 @@ import asyncio
 import functools
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
 from pydantic_monty import Monty, __version__
@@ -20,7 +19,8 @@ from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, R
 from answerable.sandbox.exchange import answered
 from answerable.sandbox.monty_faults import too_long
 from answerable.sandbox.monty_pool import MontyPool, binary
-from answerable.sandbox.monty_run import Answer, Held, Known, MontyRun, fingerprint
+from answerable.sandbox.monty_run import Answer, Held, Known, MontyRun, identity
+from answerable.sandbox.monty_threads import Threads
 from answerable.sandbox.results import Place, Stopped, result_of
 
 WALLS: Mapping[str, str] = {
@@ -41,9 +41,9 @@ class MontySandbox:
         """`size`: how many can run at the same time, each in its process."""
         self._size = size
         self._pool: MontyPool | None = None
-        self._threads: ThreadPoolExecutor | None = None
+        self._threads: Threads[Paused | None] | None = None
         self._turns = asyncio.Semaphore(size)
-        self._known: OrderedDict[bytes, Known] = OrderedDict()
+        self._known: OrderedDict[Hashable, Known] = OrderedDict()
         self._running: set[MontyRun] = set()
 
     async def available(self) -> Availability:
@@ -55,14 +55,14 @@ class MontySandbox:
     async def start(self) -> None:
         if self._pool is None:
             self._pool = await asyncio.to_thread(MontyPool, self._size)
-            self._threads = ThreadPoolExecutor(self._size, "monty")
+            self._threads = Threads(self._size)
 
     async def close(self) -> None:
         pool, threads, self._pool, self._threads = self._pool, self._threads, None, None
         for run in self._running:
             run.stop(Stopped("cancelled", "The sandbox was closed."))
         if threads is not None:
-            await asyncio.to_thread(threads.shutdown, cancel_futures=True)
+            await asyncio.to_thread(threads.close)
         if pool is not None:
             await asyncio.to_thread(pool.close)
 
@@ -86,7 +86,7 @@ class MontySandbox:
     async def _run(
         self, request: Request, *, pausing: bool, paused: Paused | None = None, reply: Mapping[str, Json] | None = None
     ) -> SandboxResult | Paused:
-        code = fingerprint(request)
+        code = identity(request)
         async with self._turns:
             run = MontyRun(request, _answers(request, pausing), self._known.get(code))
             began = time.perf_counter()
@@ -107,13 +107,14 @@ class MontySandbox:
             raise InternalError("The sandbox was not started.")
         self._running.add(run)
         loop = asyncio.get_running_loop()
-        working = self._threads.submit(job, self._pool.monty)
-        timer = loop.call_later(max(seconds, 0.0), run.stop, too_long(run.request.limits))
+        monty = self._pool.monty
+        working = self._threads.send(lambda: job(monty))
+        timer = loop.call_later(max(seconds, 0.0), lambda: run.stop(too_long(run.request.limits)))
         try:
-            return await asyncio.wrap_future(working)
+            return await asyncio.shield(working)
         except asyncio.CancelledError:
             run.stop(Stopped("cancelled", "The run was cancelled."))
-            await asyncio.wait([asyncio.wrap_future(working)])
+            await asyncio.wait([working])
             raise
         finally:
             timer.cancel()
@@ -123,7 +124,7 @@ class MontySandbox:
         behind = self._pool.walls if self._pool is not None else ""
         return {**WALLS, "system": behind} if behind else WALLS
 
-    def _remember(self, code: bytes, known: Known) -> None:
+    def _remember(self, code: Hashable, known: Known) -> None:
         self._known[code] = known
         self._known.move_to_end(code)
         if len(self._known) > _REMEMBERED:

@@ -6,11 +6,10 @@ The thread waits for the interpreter, and the interpreter for the answers of the
 
 import ast
 import functools
-import hashlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,7 +79,8 @@ class MontyRun:
         self._lock = threading.Lock()
         self._worker: int | None = None
         self._waiting: Future[dict[str, Json]] | None = None
-        self._over = threading.Event()
+        self._over = False
+        self._sleeping: threading.Event | None = None
 
     # From the loop
 
@@ -89,7 +89,9 @@ class MontyRun:
         with self._lock:
             if self.heard.stopped is None:
                 self.heard.stopped = why
-            self._over.set()
+            self._over = True
+            if self._sleeping is not None:
+                self._sleeping.set()
             if self._waiting is not None:
                 self._waiting.cancel()
             self._kill()
@@ -137,7 +139,7 @@ class MontyRun:
 
     def _halted(self, session: MontySession, first: Callable[[MontySession], State]) -> Paused | None:
         try:
-            if self._over.is_set():
+            if self._over:
                 raise CancelledError
             return self._driven(session, first(session))
         except CancelledError:
@@ -188,9 +190,16 @@ class MontyRun:
         if not state.is_os_function:
             return self._called(state)
         if state.function_name in ("time.sleep", "asyncio.sleep"):
-            self._over.wait(max(0.0, float(state.args[0])))
+            self._sleep(max(0.0, float(state.args[0])))
             return state.resume({"return_value": None})
         return state.resume_not_handled()
+
+    def _sleep(self, seconds: float) -> None:
+        with self._lock:
+            if self._over:
+                return
+            self._sleeping = threading.Event()
+        self._sleeping.wait(seconds)
 
     def _called(self, state: FunctionSnapshot) -> State | Paused:
         call: dict[str, Json] = {"call": state.function_name, "args": [], "kwargs": {}}
@@ -208,7 +217,7 @@ class MontyRun:
 
     def _answered(self, call: Mapping[str, Json]) -> dict[str, Json]:
         with self._lock:
-            if self._over.is_set():
+            if self._over:
                 raise CancelledError
             self._waiting = self._answer(call, self.heard)
         try:
@@ -283,9 +292,10 @@ def _sets_result(code: str) -> bool:
     return any(isinstance(target, ast.Name) and target.id == "result" for target in targets)
 
 
-def fingerprint(request: Request) -> bytes:
+def identity(request: Request) -> Hashable:
     """The same for requests whose types need to be checked only once."""
-    return hashlib.sha256(f"{_stubs(request)}\0{request.code}".encode("utf-8", "surrogatepass")).digest()
+    host = request.host
+    return request.code, host.stubs, tuple(host.functions), tuple(request.frames), tuple(request.values)
 
 
 def _put_together(session: MontySession, name: str, rows: Rows, more: Iterator[Rows]) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ from answerable.core.values import Json
 from answerable.sandbox.base import Frame, Outcome, Reason, Resources, SandboxResult
 from answerable.sandbox.tables import received, written
 
+_OUTCOMES, _REASONS = get_args(Outcome), get_args(Reason)
 _MESSAGE = 4_000
 """Characters of a message that are kept."""
 _SMALL = 4 << 20
@@ -56,35 +57,54 @@ async def result_of(heard: Heard, into: Path | None, place: Place) -> SandboxRes
 
 
 def _result(heard: Heard, into: Path | None, place: Place) -> SandboxResult:
-    base = SandboxResult(
-        outcome="stopped",
+    end = _end(heard, into)
+    return SandboxResult(
+        outcome=end.outcome,
         backend=place.backend,
+        reason=end.reason,
+        message=end.message,
+        value=end.value,
+        frame=end.frame,
         output=heard.output,
         resources=_resources(heard, place),
         isolation=place.isolation,
         isolated=place.isolated,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    outcome: Outcome
+    reason: Reason | None = None
+    message: str | None = None
+    value: Json = None
+    frame: Frame | None = None
+
+
+def _end(heard: Heard, into: Path | None) -> _End:
     if heard.stopped is not None:
-        return replace(base, reason=heard.stopped.reason, message=heard.stopped.message)
+        return _End("stopped", heard.stopped.reason, heard.stopped.message)
     done = heard.done or {}
-    outcome = _one_of(done.get("outcome"), Outcome)
-    if outcome is None:
-        return replace(base, reason="died", message="The code ended its process.")
-    if outcome != "ok":
-        reason: Reason = _one_of(done.get("reason"), Reason) or "died"
-        return replace(base, outcome=outcome, reason=reason, message=str(done.get("message"))[:_MESSAGE])
-    if done.get("frame") is not True or into is None:
-        return replace(base, outcome="ok", value=done.get("value"))
-    return _with_frame(base, heard, into)
+    outcome: Any = done.get("outcome")
+    if outcome == "ok":
+        return (
+            _End("ok", value=done.get("value"))
+            if done.get("frame") is not True or into is None
+            else _frame(heard, into)
+        )
+    if outcome not in _OUTCOMES:
+        return _End("stopped", "died", "The code ended its process.")
+    reason = done.get("reason")
+    return _End(outcome, reason if reason in _REASONS else "died", str(done.get("message"))[:_MESSAGE])
 
 
-def _with_frame(base: SandboxResult, heard: Heard, into: Path) -> SandboxResult:
+def _frame(heard: Heard, into: Path) -> _End:
     if heard.frame is not None:
-        return replace(base, outcome="ok", frame=heard.frame)
+        return _End("ok", frame=heard.frame)
     try:
-        return replace(base, outcome="ok", frame=written(received(heard.rows), into))
+        return _End("ok", frame=written(received(heard.rows), into))
     except ValueError as error:
-        return replace(base, outcome="error", reason="result", message=str(error))
+        return _End("error", "result", str(error))
 
 
 def _resources(heard: Heard, place: Place) -> Resources:
@@ -100,7 +120,3 @@ def _resources(heard: Heard, place: Place) -> Resources:
 
 def _amount(told: Json) -> float | None:
     return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
-
-
-def _one_of(told: Json, words: Any) -> Any:
-    return told if isinstance(told, str) and told in get_args(words) else None
