@@ -23,7 +23,7 @@ from answerable.store.base import Artifacts
 
 _SHOWN = 30
 """Rows that a model sees of an answer: the first, some from the middle, the last."""
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-9
 
 
 class CriticStep:
@@ -76,8 +76,11 @@ class Held:
 
     @property
     def agrees(self) -> bool:
+        """As far as the expected number was written out: 0.27 stands for 0.2705."""
         expected = self.verification.expected
-        return abs(float(self.found) - expected) <= _TOLERANCE * max(1.0, abs(expected))
+        decimals = repr(expected).partition(".")[2].removesuffix("0")
+        rounding = 0.5 * 10 ** -len(decimals) if decimals.isdigit() else 0.0
+        return abs(float(self.found) - expected) <= max(rounding, _TOLERANCE * max(1.0, abs(expected)))
 
 
 def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
