@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("service",),
     ("app",),
-    ("library", "examiner", "rehearsal"),
+    ("library", "examiner", "rehearsal", "machine"),
     ("gateway",),
     ("cli", "__main__"),
 )

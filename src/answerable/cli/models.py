@@ -10,7 +10,6 @@ from answerable.cli.output import progress, tell_json
 
 if TYPE_CHECKING:
     from answerable.models.check import Checked
-    from answerable.models.config import ModelsConfig
 
 
 @click.group("models")
@@ -25,11 +24,12 @@ def check(as_json: bool) -> None:
 
     Exits with 0 if every model can be used, else with 1. The requests cost a fraction of a cent.
     """
+    from answerable.models.check import check_models
     from answerable.settings import load_settings
 
     config = load_settings().models_config
     with progress("Trying the models …"):
-        found = asyncio.run(_checked(config))
+        found = asyncio.run(check_models(config))
     if as_json:
         roles = {role: list(config.chain(role)) for role in ("reasoning", "coding")}
         tell_json({"roles": roles, "models": [one.as_json() for one in found]})
@@ -37,25 +37,6 @@ def check(as_json: bool) -> None:
         for one in found:
             _tell(one)
     sys.exit(0 if all(one.works for one in found) else 1)
-
-
-async def _checked(config: "ModelsConfig") -> "list[Checked]":
-    from answerable.core.errors import OperatorError
-    from answerable.models.check import checked
-    from answerable.models.config import BudgetLimits
-    from answerable.models.gateway import HOW_TO_SET_ONE, Models
-    from answerable.store.open import open_store
-
-    if not config.named():
-        raise OperatorError("No language model is set.", code="model_missing", hint=HOW_TO_SET_ONE)
-    store = await open_store(":memory:")
-    once = config.model_copy(update={"attempts": 1, "budget": BudgetLimits()})
-    models = Models(once, store.budgets)
-    try:
-        return [await checked(models, name) for name in config.named()]
-    finally:
-        await models.close()
-        await store.close()
 
 
 def _tell(found: "Checked") -> None:

@@ -17,7 +17,19 @@ from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
 from answerable.gateway.problems import Problem, handle_problems
-from answerable.gateway.routes import chat, comparison, datasets, evals, rows, runs, semantic, sources, threads, uploads
+from answerable.gateway.routes import (
+    chat,
+    comparison,
+    datasets,
+    evals,
+    rows,
+    runs,
+    semantic,
+    setup,
+    sources,
+    threads,
+    uploads,
+)
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
@@ -55,7 +67,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     app.state.settings = settings
     app.state.statistics = {}
     handle_problems(app)
-    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic, evals):
+    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic, evals, setup):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)

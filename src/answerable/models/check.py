@@ -11,12 +11,14 @@ from pydantic_ai.models import Model
 from pydantic_ai.usage import UsageLimits
 
 from answerable.core.context import RunContext
-from answerable.core.errors import AnswerableError, TransientError
+from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, TransientError
 from answerable.core.ids import new_run_id
 from answerable.core.values import Json
 from answerable.models.calls import ModelCalled
+from answerable.models.config import BudgetLimits, ModelsConfig
 from answerable.models.failures import BAD_REPLY, explained
-from answerable.models.gateway import Models
+from answerable.models.gateway import HOW_TO_SET_ONE, Models
+from answerable.store.open import open_store
 
 NEEDED = ("text", "structured", "streaming")
 """Without tools everything but exploring works."""
@@ -51,6 +53,22 @@ class Sum(BaseModel):
     """The result of an addition."""
 
     total: int
+
+
+async def check_models(config: ModelsConfig, name: str | None = None) -> list[Checked]:
+    """Tries one model, or all that some role uses, each once and beside all budgets."""
+    if name is not None and name not in config.named():
+        raise NotFoundError(f"No role uses a model {name!r}.", code="model_unknown", hint=HOW_TO_SET_ONE)
+    if not config.named():
+        raise OperatorError("No language model is set.", code="model_missing", hint=HOW_TO_SET_ONE)
+    store = await open_store(":memory:")
+    once = config.model_copy(update={"attempts": 1, "budget": BudgetLimits()})
+    models = Models(once, store.budgets)
+    try:
+        return [await checked(models, each) for each in ([name] if name else config.named())]
+    finally:
+        await models.close()
+        await store.close()
 
 
 async def checked(models: Models, name: str) -> Checked:

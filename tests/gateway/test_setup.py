@@ -1,0 +1,63 @@
+"""What the settings view shows: models, use, budgets, sandboxes, versions; and no secret."""
+
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+from scripted_model import Reply
+from starlette.testclient import TestClient
+
+from answerable.gateway.app import create_app
+from answerable.settings import Settings
+
+
+def test_without_a_model(api: httpx.Client) -> None:
+    found = api.get("/models").json()
+    assert (found["configured"], [role["models"] for role in found["roles"]]) == (False, [[], []])
+    missing = api.post("/models/check", json={"name": "openai:none"})
+    assert (missing.status_code, missing.json()["code"]) == (404, "model_unknown")
+
+
+def test_a_model_is_tried_and_its_key_never_told(scripted_model: Any, tmp_path: Path) -> None:
+    scripted_model.script(lambda _request: Reply.text("hello"))
+    settings = Settings(
+        home=tmp_path / "home",
+        model="scripted",
+        model_base_url=scripted_model.base_url,
+        model_key=SecretStr("hunter2"),
+        models={"budget": {"user_day": {"tokens": 1000, "cost": 2.5}}},
+    )
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        models = client.get("/api/v1/models")
+        [model] = models.json()["roles"][0]["models"]
+        assert (model["name"], model["base_url"]) == ("scripted", scripted_model.base_url)
+        checked = client.post("/api/v1/models/check", json={"name": "scripted"})
+        assert checked.json()["checks"]["text"]["ok"]
+        assert not checked.json()["checks"]["tools"]["ok"]
+        used = client.get("/api/v1/usage")
+        [budget] = used.json()["budgets"]
+        assert (budget["name"], budget["tokens_limit"], budget["cost_limit_usd"]) == ("user", 1000, 2.5)
+        assert budget["tokens_spent"] == 0
+        assert budget["period"] == datetime.now(UTC).strftime("%Y-%m-%d")
+        for reply in (models, checked, used, client.get("/api/v1/about")):
+            assert "hunter2" not in reply.text
+
+
+def test_use_is_told_for_every_day(api: httpx.Client) -> None:
+    api.post("/chat", json={"message": "how many people?", "source": "small"})
+    days = api.get("/usage", params={"days": 7}).json()["days"]
+    assert len(days) == 7
+    assert days == sorted(days, key=lambda day: day["day"])
+    assert days[-1]["runs"] > 0
+    assert days[-1]["day"] == datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def test_sandboxes_and_versions_are_told(api: httpx.Client, server: Any) -> None:
+    found = api.get("/doctor").json()
+    assert [sandbox["backend"] for sandbox in found["sandboxes"] if sandbox["default"]] == ["kernel"]
+    assert found["machine"]["processors"] > 0
+    about = api.get("/about").json()
+    assert (about["version"], about["home"]) == (version("answerable"), str(server.home))
