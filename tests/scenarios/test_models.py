@@ -127,6 +127,18 @@ def test_a_model_may_ask_the_user(answerable: Run, sales: Path, model: ScriptedM
     assert "Largest by amount" in model.requests[0].text
 
 
+def test_who_works_on_a_follow_up_hears_what_it_means(answerable: Run, sales: Path, model: ScriptedModel) -> None:
+    thread = ("--thread", "thr_000000000000000000000007", "--source", str(sales), "--mode", "plan", "--json")
+    model.script(answered(SQL))
+    assert answerable("ask", "where do zigzags of amounts run wildest?", *thread).code == 0
+    model.script(answered(SQL))
+    done = answerable("ask", "and the zigzags of Tea?", *thread)
+    assert done.code == 0, done.out + done.err
+    planner, writer = model.requests[:2]
+    assert "where do zigzags of amounts run wildest?" in planner.text
+    assert f"and the zigzags of Tea? ({PLAN['reasoning']})" in writer.text
+
+
 def test_no_value_of_the_data_goes_out_where_rows_are_not_shared(
     answerable: Run, sales: Path, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

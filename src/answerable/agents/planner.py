@@ -32,8 +32,9 @@ class Planner:
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         if not planned.steps:
             return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
+        plan = execution_plan(question, planned, follows=before.last is not None)
         if question.plan_only:
-            shown = shown_graph(execution_plan(question, planned), mind=MODEL)
+            shown = shown_graph(plan, mind=MODEL)
             return Understanding(graph=shown.model_dump(mode="json"))
         second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
         presentation = Presentation(
@@ -43,7 +44,7 @@ class Planner:
             second_opinion=SECOND if second is not None else None,
             opinion_is_sure=isinstance(reply, Read),
         )
-        graph = _with_advice(execution_plan(question, planned), question.source, presentation, second)
+        graph = _with_advice(plan, question.source, presentation, second)
         return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
 
     async def _second(self, question: Question, best: Reading) -> PlanStep | None:
@@ -77,7 +78,9 @@ class Planner:
         return await self._means.agents.ask("plan", given, Planned, context, tell, check=check)
 
 
-def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
+def execution_plan(question: Question, planned: Planned, *, follows: bool = False) -> ExecutionPlan:
+    """`follows`: it may go on from an earlier question, which those who work on the steps do not see."""
+    text = f"{question.text} ({planned.reasoning})" if follows and planned.reasoning else question.text
     steps = tuple(
         PlanStep(
             id=step.id,
@@ -91,7 +94,7 @@ def execution_plan(question: Question, planned: Planned) -> ExecutionPlan:
         for step in planned.steps
     )
     return ExecutionPlan(
-        question=question.text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
+        question=text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
     )
 
 
