@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
 from answerable.agents.reader_mind import ReaderMind
-from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord
+from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord, Usage
 from answerable.answers.capsule import read_capsule
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
@@ -238,18 +238,7 @@ class Service:
         if context.thread is not None and question is not None:
             await self._say(context, "assistant", answer.text)
         error = answer.provenance.error
-        result = await self._result(context, answer)
-        await self.store.runs.finish(context.run, status, error.code if error else None, result)
-
-    async def _result(self, context: RunContext, answer: Answer) -> RunResult:
-        """What listings show. A run without an answer may have cost something too."""
-        usage, kind = answer.usage, answer.kind if answer.status not in ("failed", "cancelled") else None
-        if answer.status in ("failed", "cancelled", "refused"):
-            events = await self.store.events.read(context.scope, context.run)
-            calls = (e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL)
-            usage = usage_of(calls, 0.0)
-        rows = answer.row_count if answer.provenance.artifact is not None else None
-        return RunResult(kind, rows, usage.input_tokens + usage.output_tokens, usage.cost_usd)
+        await self.store.runs.finish(context.run, status, error.code if error else None, _result(answer))
 
     async def _say(self, context: RunContext, role: str, content: str) -> None:
         assert context.thread is not None
@@ -296,12 +285,14 @@ class Service:
     async def answer(self, run: RunId, scope: Scope = LOCAL) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
         record = await self.store.runs.get(scope, run)
-        last = (await self.store.events.read(scope, run))[-1:]
-        match last:
+        events = await self.store.events.read(scope, run)
+        match events[-1:]:
             case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                return _failed(run, restored(kind, code, message, hint), step=node)
+                failed = _failed(run, restored(kind, code, message, hint), step=node)
+                return failed.model_copy(update={"usage": _usage(events)})
             case [RunCancelled(reason=reason)]:
-                return Answer(run_id=run, status="cancelled", kind="text", text=f"Stopped: {reason}.")
+                text = f"Stopped: {reason}."
+                return Answer(run_id=run, status="cancelled", kind="text", text=text, usage=_usage(events))
         if record.error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=record.error_code, hint="Ask again.")
             return _failed(run, lost)
@@ -494,6 +485,18 @@ class LiveRun:
         while self._count == mark and not self._ended:
             self._news.clear()
             await self._news.wait()
+
+
+def _result(answer: Answer) -> RunResult:
+    """What listings show."""
+    usage, kind = answer.usage, answer.kind if answer.status not in ("failed", "cancelled") else None
+    rows = answer.row_count if answer.provenance.artifact is not None else None
+    return RunResult(kind, rows, usage.input_tokens + usage.output_tokens, usage.cost_usd)
+
+
+def _usage(events: Sequence[Event]) -> Usage:
+    """What models were asked in a run, which a failed one has to pay for too."""
+    return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), 0.0)
 
 
 def _failed(run: RunId, error: AnswerableError, step: str | None = None) -> Answer:
