@@ -10,7 +10,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-sys.modules["pyarrow"] = None  # type: ignore[assignment] - nothing here may depend on it
+for missing in ("pyarrow", "numpy"):
+    sys.modules[missing] = None  # type: ignore[assignment] - nothing here may depend on them
 
 import polars as pl  # noqa: E402
 from polars.exceptions import PanicException, PolarsError  # noqa: E402
