@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: setup page run test test-llm test-sandboxes test-docker check bench train lock clean
+.PHONY: setup page page-types run test test-llm test-sandboxes test-docker check bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -19,6 +19,9 @@ $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 
 page:  ## Builds the page into the package, when it changed; needs Node.js 20.19 or fetches one from PyPI.
 	$(PYTHON) scripts/page.py
+
+page-types: $(VENV)/.dev  ## Makes the page's types from the server's OpenAPI document.
+	$(BIN)/python scripts/openapi.py
 
 run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 	$(MAKE) --no-print-directory -j2 setup page

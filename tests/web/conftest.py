@@ -56,7 +56,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Any]]:
     def open_page(address: str, **options: Any) -> Any:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(40_000)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -106,8 +106,8 @@ class Server:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSWERABLE_")}
         environment |= {"ANSWERABLE_HOME": str(self.home), "HOME": str(self.home.parent)}
         command = [str(COMMAND), "serve", "--port", str(self.port), "--source", f"big={self.folder}"]
-        log = (self.home.parent / "server.log").open("ab")
-        self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        with (self.home.parent / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
         for _ in range(300):
             try:
                 httpx.get(f"{self.url}/healthz", timeout=1)

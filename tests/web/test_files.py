@@ -74,6 +74,11 @@ def test_the_build_is_current(seen: Seen) -> None:
     assert _script("page").is_current(), "`make page` builds it"
 
 
+def test_the_types_are_those_of_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    assert _script("openapi").is_current(), "`make page-types` makes them"
+
+
 def test_no_text_becomes_markup_or_code() -> None:
     words = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser")
     for file in SOURCE.rglob("*.ts*"):

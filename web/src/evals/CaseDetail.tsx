@@ -52,20 +52,14 @@ export function CaseDetail({ suite, caseId }: { suite: EvalSuite; caseId: string
         {!detail && !found.problem && <SkeletonRows rows={8} columns={2} />}
         {detail && (
           <>
-            {detail.got_text && (
-              <section>
-                <h3>Answer</h3>
-                <p>{detail.got_text}</p>
-              </section>
-            )}
             <div className="beside">
               <section>
                 <h3>Expected</h3>
-                <Rows columns={detail.got_columns} rows={detail.expected_rows} />
+                <Rows columns={detail.columns} rows={detail.expected_rows} />
               </section>
               <section>
                 <h3>Came</h3>
-                <Rows columns={detail.got_columns} rows={detail.outcome ? detail.got_rows : null} />
+                <Rows columns={detail.columns} rows={detail.outcome ? detail.got_rows : null} />
               </section>
             </div>
             {detail.case.gold_sql && <CodeSection title="Expected, as SQL" code={detail.case.gold_sql} />}

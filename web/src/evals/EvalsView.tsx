@@ -37,7 +37,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
                   <b className="clip">{known.name}</b>
                   <span className="m">
                     {plural(known.cases, "question")}
-                    {known.last && ` · ${percent(known.last.accuracy, 0)} right`}
+                    {known.last?.accuracy != null && ` · ${percent(known.last.accuracy, 0)} right`}
                   </span>
                 </Link>
               </li>
@@ -97,10 +97,10 @@ function SuitePane({ suite, caseId }: { suite: EvalSuite; caseId: string | null 
 
 function Scores({ run }: { run: EvalRun }) {
   const scores: [string, string, string][] = [
-    ["Right", percent(run.accuracy), `${run.correct} of ${run.cases}`],
-    ["Answered", percent(run.coverage), `${run.asked} asked back`],
-    ["Right when answered", percent(run.precision), `${run.failed} failed`],
-    ["Last run", moment(run.started_at), `${run.seconds.toFixed(1)} s`],
+    ["Right", share(run.accuracy), `${run.correct ?? 0} of ${run.cases}`],
+    ["Answered", share(run.coverage), `${run.asked ?? 0} asked back`],
+    ["Right when answered", share(run.precision), `${run.failed ?? 0} failed`],
+    ["Last run", moment(run.started_at), run.seconds === null ? "under way" : `${run.seconds.toFixed(1)} s`],
   ];
   return (
     <dl className="stats four">
@@ -113,6 +113,10 @@ function Scores({ run }: { run: EvalRun }) {
       ))}
     </dl>
   );
+}
+
+function share(fraction: number | null): string {
+  return fraction === null ? "–" : percent(fraction);
 }
 
 export const OUTCOMES: Record<NonNullable<EvalCaseSummary["outcome"]>, [State, string]> = {

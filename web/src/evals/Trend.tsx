@@ -7,7 +7,7 @@ const PAD = 8;
 
 /** How the share of right answers went, run by run. */
 export function Trend({ runs }: { runs: EvalRun[] }) {
-  const done = runs.filter((run) => run.status === "done");
+  const done = runs.flatMap((run) => (run.accuracy === null ? [] : [{ ...run, accuracy: run.accuracy }]));
   if (done.length < 2) return null;
   const x = (i: number) => PAD + (i * (WIDTH - 2 * PAD)) / (done.length - 1);
   const y = (share: number) => PAD + (1 - share) * (HEIGHT - 2 * PAD);

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
-import type { Answer } from "../api/types";
+import type { Answer, OutputColumn } from "../api/types";
 import { chartFields, chartSpec, defaultKind } from "./chartSpec";
 
 const EVIL = "</script><img src=x onerror=alert(1)>";
-const columns = [{ name: EVIL, type: "text" }, { name: "n", type: "integer" }];
+const columns: OutputColumn[] = [{ name: EVIL, type: "text" }, { name: "n", type: "integer" }];
 const rows = [["a", 1], ["b", 2]];
 const answer = { columns, provenance: { format: null, chart: null } } as unknown as Answer;
 
 it("sets a number against a name, and a time before a name", () => {
   expect(chartFields(columns, rows)).toEqual({ label: 0, measure: 1, series: null });
-  const timed = [{ name: "k", type: "text" }, { name: "d", type: "date" }, { name: "n", type: "number" }];
+  const timed: OutputColumn[] = [{ name: "k", type: "text" }, { name: "d", type: "date" }, { name: "n", type: "number" }];
   expect(chartFields(timed, [["a", "2026-01-01", 1], ["b", "2026-01-02", 2]])).toEqual({ label: 1, measure: 2, series: 0 });
 });
 

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
+import type { OutputColumn } from "../api/types";
 import { arranged } from "./rows";
 
-const columns = [{ name: "city", type: "text" }, { name: "n", type: "integer" }];
+const columns: OutputColumn[] = [{ name: "city", type: "text" }, { name: "n", type: "integer" }];
 const rows = [["Paris", 2], ["Berlin", null], ["Rome", 10]];
 
 it("sorts with nulls last, whichever way", () => {

@@ -11,7 +11,7 @@ export function ColumnPicture({ column, statistics, rows }: { column: Column; st
   if (statistics.histogram.length > 1) return <Bars counts={statistics.histogram.map((bin) => bin.count)} label={`Histogram of ${column.name}`} />;
   const top = statistics.top_values;
   if (!top.length) return <span className="dim caption">no values</span>;
-  if (top.length <= FEW && (statistics.distinct_count ?? top.length) <= FEW) return <Shares counts={top.map((value) => value.count)} total={(rows ?? 0) - statistics.null_count} label={top.map((value) => `${String(value.value)}: ${value.count}`).join(", ")} />;
+  if (top.length <= FEW && (statistics.distinct_count ?? top.length) <= FEW) return <Shares counts={top.map((value) => value.count)} total={(rows ?? 0) - (statistics.null_count ?? 0)} label={top.map((value) => `${String(value.value)}: ${value.count}`).join(", ")} />;
   return <Bars counts={top.map((value) => value.count)} label={`Frequencies of ${column.name}`} />;
 }
 

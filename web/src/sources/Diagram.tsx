@@ -69,7 +69,7 @@ function drawn(tables: Table[], relationships: RelationshipView[], current: stri
     id: known.name + known.from_table + known.from_columns.join(),
     source: known.from_table,
     target: known.to_table,
-    className: known.origin === "inferred" ? "inf" : known.state === "hidden" ? "hidden-edge" : "",
+    className: known.origin === "inferred" ? "inf" : "",
     label: known.from_columns.join(", "),
   }));
   return { nodes, edges };

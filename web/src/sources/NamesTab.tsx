@@ -21,7 +21,7 @@ export function NamesTab({ source }: { source: string }) {
 
 function NamesEditor({ document, source }: { document: SemanticDocument; source: string }) {
   const [draft, setDraft] = useState(document.text);
-  const [problem, setProblem] = useState<Problem | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(() => (document.problem ? new Problem({ ...document.problem, detail: document.problem.message }) : null));
   const changed = draft !== document.text;
 
   async function keep() {
@@ -39,8 +39,7 @@ function NamesEditor({ document, source }: { document: SemanticDocument; source:
     <div className="names scroll">
       <div className="row">
         <span className="mono dim grow clip">{document.file}</span>
-        {!document.writable && <span className="dim">Read only here</span>}
-        <button type="button" className="btn primary small" disabled={!changed || !document.writable} title={changed ? "Save" : "Nothing changed"} onClick={() => void keep()}>
+        <button type="button" className="btn primary small" disabled={!changed} title={changed ? "Save" : "Nothing changed"} onClick={() => void keep()}>
           <Save className="i i-s" aria-hidden />
           Save
         </button>
@@ -54,13 +53,9 @@ function NamesEditor({ document, source }: { document: SemanticDocument; source:
           </span>
         </p>
       )}
-      {document.writable ? (
-        <Suspense fallback={<Code text={document.text} language="yaml" />}>
-          <Editor text={document.text} language="yaml" label="Names, synonyms, measures and relationships" onChange={setDraft} onSubmit={() => void keep()} />
-        </Suspense>
-      ) : (
-        <Code text={document.text} language="yaml" />
-      )}
+      <Suspense fallback={<Code text={document.text} language="yaml" />}>
+        <Editor text={document.text} language="yaml" label="Names, synonyms, measures and relationships" onChange={setDraft} onSubmit={() => void keep()} />
+      </Suspense>
     </div>
   );
 }

@@ -19,7 +19,7 @@ export function Neighbours({ catalog, table, source, relationships }: Props) {
   const all = relationships.length ? relationships : catalog.relationships.map(asView);
   const near = all.filter((known) => known.from_table === table.name || known.to_table === table.name);
   const names = new Set([table.name, ...near.flatMap((known) => [known.from_table, known.to_table])]);
-  const guessed = near.find((known) => known.origin === "inferred" && known.state === "used");
+  const guessed = near.find((known) => known.origin === "inferred");
   return (
     <aside className="rel" aria-label={`Relationships of ${table.name}`}>
       <div className="rh">
@@ -46,11 +46,11 @@ export function Neighbours({ catalog, table, source, relationships }: Props) {
 }
 
 export function asView(relationship: Catalog["relationships"][number]): RelationshipView {
-  return { ...relationship, matched_rows: null, orphan_rows: null, state: "used" };
+  return { ...relationship, orphan_rows: null };
 }
 
 export function orphans(relationship: RelationshipView): string | null {
-  if (relationship.orphan_rows === null || relationship.orphan_rows === undefined) return null;
+  if (relationship.orphan_rows === null) return null;
   return relationship.orphan_rows === 0 ? "no orphans" : `${count(relationship.orphan_rows)} orphans`;
 }
 

@@ -10,7 +10,7 @@ const Diagram = lazy(() => import("./Diagram"));
 export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source: string }) {
   const found = useFetched<RelationshipList>(path`/sources/${source}/relationships`);
   const all = found.data?.relationships ?? catalog.relationships.map(asView);
-  const guessed = all.filter((known) => known.origin === "inferred" && known.state === "used");
+  const guessed = all.filter((known) => known.origin === "inferred");
   return (
     <div className="rels">
       <Suspense fallback={<div className="diagram" />}>
@@ -38,8 +38,8 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
                   {known.to_table}.{known.to_columns.join(", ")}
                 </td>
                 <td>
-                  <Status state={known.state === "hidden" ? "skipped" : known.origin === "inferred" ? "warn" : "ok"}>
-                    {[known.state === "hidden" ? "not used" : known.origin === "inferred" ? "seen" : "declared", orphans(known)].filter(Boolean).join(", ")}
+                  <Status state={known.origin === "inferred" ? "warn" : "ok"}>
+                    {[known.origin === "inferred" ? "seen" : "declared", orphans(known)].filter(Boolean).join(", ")}
                   </Status>
                 </td>
               </tr>

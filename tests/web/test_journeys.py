@@ -1,0 +1,308 @@
+"""The page before the real server, with the demo data and no model: what people do, from the first question on."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+Visit = Callable[..., Any]
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def ask(page: Any, question: str) -> None:
+    page.wait_for_selector(".source-chips .chip")
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+
+
+def ask_big(page: Any, question: str) -> None:
+    page.wait_for_selector(".source-chips .chip")
+    page.click(".source-chips >> text=big")
+    page.click(".source-chips >> text=demo")
+    ask(page, question)
+
+
+def serious(page: Any) -> list[str]:
+    """What axe finds against WCAG 2 A and AA, of serious weight or more."""
+    page.evaluate(AXE.read_text() + "; undefined")
+    found = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    return [
+        f"{rule['id']}: {node['target']}: {node['failureSummary']}"
+        for rule in found["violations"]
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_path: Path) -> None:
+    page = visit(server.url)
+    ask(page, "revenue per country")
+    page.wait_for_selector(".grid-row")
+    assert page.locator(".grid-row").count() == 11
+    ask(page, "and per month in 2025?")
+    page.wait_for_selector(".grid-row >> text=2025-12")
+    assert page.locator(".turn").count() == 2
+    page.click("#tab-check")
+    page.click(".verdict >> text=Replay")
+    page.wait_for_selector(".v-ok")
+    assert "Replays the same" in page.inner_text(".foot")
+    page.click("text=Download")
+    with page.expect_download() as caught:
+        page.click("[role=menuitem] >> text=CSV")
+    caught.value.save_as(tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 13
+    with page.expect_download() as caught:
+        page.click("text=Download")
+        page.click("[role=menuitem] >> text=Parquet")
+    caught.value.save_as(tmp_path / "rows.parquet")
+    assert pl.read_parquet(tmp_path / "rows.parquet").height == 12
+
+
+def test_a_question_back_is_answered_by_a_key(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask(page, "best products")
+    page.wait_for_selector(".choice")
+    page.keyboard.press("Escape")
+    page.keyboard.press("1")
+    page.wait_for_selector(".chosen")
+    page.wait_for_selector(".receipt >> text=no model")
+    page.reload()
+    page.wait_for_selector(".chosen")
+    assert page.locator(".q").count() == 1
+
+
+def test_a_million_rows(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask_big(page, "SQL: SELECT * FROM numbers")
+    page.wait_for_selector(".grid-row")
+    assert "1,000,000" in page.inner_text("#tab-table")
+    page.evaluate("document.querySelector('.grid').scrollTop = 1e9")
+    page.wait_for_selector("#cell-999999-0 >> text=999,999")
+    page.focus(".grid")
+    page.keyboard.press("Control+ArrowUp")
+    page.wait_for_selector("#cell-0-0 >> text=0")
+    page.click(".sorter >> text=Amount")
+    page.click(".sorter >> text=Amount")
+    page.wait_for_selector("#cell-0-1 >> text=1,000,002")
+    page.fill("[aria-label='Filter rows']", "name 97")
+    page.wait_for_selector(".tool >> text=of 1,000,000")
+    assert page.locator(".grid-row").count() < 60
+    assert page.evaluate("performance.memory.usedJSHeapSize") < 300e6
+
+
+def test_a_chart_is_drawn_switched_and_saved(server: Any, visit: Visit, tmp_path: Path) -> None:
+    page = visit(server.url)
+    ask(page, "revenue per country")
+    page.wait_for_selector(".grid-row")
+    page.click("#tab-chart")
+    page.wait_for_selector(".chart canvas")
+    page.click(".seg >> text=Line")
+    page.wait_for_selector(".seg [aria-pressed=true] >> text=Line")
+    with page.expect_download() as caught:
+        page.click("text=SVG")
+    caught.value.save_as(tmp_path / "chart.svg")
+    assert "Netherlands" in (tmp_path / "chart.svg").read_text()
+    with page.expect_download() as caught:
+        page.click("text=PNG")
+    caught.value.save_as(tmp_path / "chart.png")
+    assert (tmp_path / "chart.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_two_tabs_and_a_reload_show_the_same_thread(server: Any, visit: Visit) -> None:
+    first = visit(server.url)
+    ask(first, "revenue per country")
+    first.wait_for_selector(".grid-row")
+    second = first.context.new_page()
+    second.goto(first.url)
+    second.wait_for_selector(".grid-row")
+    ask(first, "and per month in 2025?")
+    second.wait_for_selector(".q >> text=and per month in 2025?")
+    second.wait_for_selector(".grid-row >> text=2025-12")
+    second.reload()
+    second.wait_for_selector(".grid-row >> text=2025-12")
+    assert second.locator(".turn").count() == 2
+
+
+def test_a_reload_in_the_middle_of_a_run_goes_on(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask_big(page, SLOW)
+    page.wait_for_selector(".live")
+    page.wait_for_url("**/ask/thr_*")
+    page.reload()
+    page.wait_for_selector(".live, .grid-row, .display")
+    page.click("text=Stop")
+    page.wait_for_selector(".al.warn")
+    assert page.locator(".turn").count() == 1
+
+
+def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask_big(page, SLOW)
+    page.wait_for_selector(".live")
+    page.wait_for_url("**/ask/thr_*")
+    server.kill()
+    page.wait_for_selector(".ban")
+    server.start()
+    page.click("text=Try now")
+    page.wait_for_selector(".ban", state="detached")
+    page.click("text=Stop")
+    page.wait_for_selector(".al.warn")
+    page.complaints.clear()  # the browser itself notes the connections that failed
+
+
+SLOW = "SQL: SELECT count(*) AS n FROM numbers a, numbers b WHERE a.amount < b.amount"
+
+
+def test_a_dropped_file_is_asked(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".welcome")
+    drop(page, "pets.csv", "name,kind,weight\nRex,dog,30\nTom,cat,4\nKiki,cat,5\n")
+    page.wait_for_url("**/sources/pets")
+    page.wait_for_selector(".cols >> text=weight")
+    page.click("text=Ask about it")
+    page.wait_for_selector(".display")
+    assert page.inner_text(".display") == "3"
+
+
+def drop(page: Any, name: str, text: str) -> None:
+    page.evaluate(
+        """([name, text]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], name));
+            const options = { dataTransfer: data, bubbles: true, cancelable: true };
+            for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, options));
+        }""",
+        [name, text],
+    )
+
+
+def test_a_new_name_is_understood(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".welcome")
+    drop(page, "staff.csv", "person,pay\nAna,10\nBo,20\nCy,60\n")
+    page.wait_for_url("**/sources/staff")
+    page.click("[aria-label^='Names for pay']")
+    page.fill("[aria-label^='Names for pay']", "wages")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".toast >> text=wages")
+    page.goto(f"{server.url}/ask")
+    page.wait_for_selector(".source-chips .chip")
+    page.click(".source-chips >> text=staff")
+    page.click(".source-chips >> text=demo")
+    ask(page, "what is the average of wages?")
+    page.wait_for_selector(".display")
+    assert page.inner_text(".display").startswith("30")
+
+
+def test_runs_are_found_and_compared(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    for question in (
+        "SQL: SELECT status, 1 AS n FROM orders GROUP BY status",
+        "SQL: SELECT status, 2 AS n FROM orders GROUP BY status",
+    ):
+        ask(page, question)
+        page.wait_for_selector(f".q >> text={question[-30:]}")
+        page.wait_for_selector(".turn:last-child .receipt >> text=no model")
+    page.keyboard.press("Escape")
+    page.keyboard.press("g")
+    page.keyboard.press("r")
+    page.wait_for_selector(".wr")
+    page.fill("[aria-label='Find a run']", "AS n FROM orders")
+    page.wait_for_function("document.querySelectorAll('.runs tbody tr').length == 2")
+    for box in page.locator(".runs [type=checkbox]").all():
+        box.check()
+    page.click(".foot >> text=Compare")
+    page.wait_for_selector(".diff")
+    assert "4 changed" in page.inner_text(".dt")
+    assert page.locator(".d-changed del").all_inner_texts() == ["1"] * 4
+    page.keyboard.press("Escape")
+
+
+def test_a_good_answer_becomes_a_golden_question(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask(page, "how many orders were there in 2024?")
+    page.wait_for_selector(".display")
+    page.click(".result-link")
+    page.click("#tab-check")
+    page.click("text=Good answer")
+    page.wait_for_selector("text=Kept")
+    page.goto(f"{server.url}/evals/golden")
+    page.wait_for_selector(".cases >> text=how many orders were there in 2024?")
+    page.click("text=Run 1")
+    page.wait_for_selector(".cases >> text=Right")
+
+
+def test_only_the_keyboard(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".source-chips .chip")
+    page.keyboard.press("/")
+    page.keyboard.type("revenue per country")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".grid-row")
+    page.keyboard.press("Escape")
+    for key, place in (("c", "#panel-chart"), ("v", "#panel-check"), ("t", "#panel-table")):
+        page.keyboard.press(key)
+        page.wait_for_selector(place)
+    page.keyboard.press("r")
+    page.wait_for_selector(".okdot")
+    page.keyboard.press("d")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.innerText").startswith("Excel")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector(".q-edit")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("orders per country")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".q >> text=orders per country")
+    page.wait_for_selector(".grid-row")
+
+
+def test_threads_are_named_pinned_found_and_deleted(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask(page, "how many stores are there?")
+    page.wait_for_selector(".display")
+    row = page.locator(".thread.cur")
+    row.hover()
+    row.locator("button").click()
+    page.click("[role=menuitem] >> text=Rename")
+    page.fill(".rename", "Our stores")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".thread >> text=Our stores")
+    row.hover()
+    row.locator("button").click()
+    page.click("[role=menuitem] >> text=Pin")
+    page.wait_for_selector(".threads h2 >> text=Pinned")
+    page.fill("[aria-label='Find a thread']", "Our stores")
+    page.wait_for_function("document.querySelectorAll('.thread').length == 1")
+    row.hover()
+    row.locator("button").click()
+    page.click("[role=menuitem] >> text=Delete")
+    page.wait_for_selector(".welcome")
+    page.click(".toast >> text=Undo")
+    page.wait_for_selector(".display")
+
+
+def test_every_view_is_accessible(server: Any, visit: Visit) -> None:
+    """No serious finding of axe, in both themes."""
+    for scheme in ("light", "dark"):
+        page = visit(server.url, color_scheme=scheme)
+        ask(page, "revenue per country")
+        page.wait_for_selector(".grid-row")
+        found = {"table": serious(page)}
+        for tab in ("chart", "check"):
+            page.click(f"#tab-{tab}")
+            page.wait_for_timeout(300)
+            found[tab] = serious(page)
+        for view in ("sources/demo/orders", "runs", "evals/demo", "settings"):
+            page.goto(f"{server.url}/{view}")
+            page.wait_for_selector("h1")
+            page.wait_for_load_state("networkidle")
+            found[view] = serious(page)
+        assert {view: problems for view, problems in found.items() if problems} == {}, json.dumps(found, indent=1)
