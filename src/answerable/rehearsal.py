@@ -48,8 +48,11 @@ async def record(chosen: Sequence[Chosen], settings: Settings) -> AsyncIterator[
             yield _rehearsed(folder, case, problems, said)
 
 
-async def replay(chosen: Sequence[Chosen], told: Callable[..., Settings]) -> AsyncIterator[Rehearsed]:
-    """The same with a server in the place of the model that says what was recorded. `told` gives the settings."""
+async def replay(
+    chosen: Sequence[Chosen], told: Callable[..., Settings], *, renew: bool = False
+) -> AsyncIterator[Rehearsed]:
+    """The same with a server in the place of the model that says what was recorded. `told` gives the settings; `renew`
+    keeps what agents are told now, with the replies of then, where all holds."""
     kept: list[tuple[Chosen, Transcript]] = []
     for folder, case in chosen:
         try:
@@ -57,7 +60,7 @@ async def replay(chosen: Sequence[Chosen], told: Callable[..., Settings]) -> Asy
         except AnswerableError as error:
             yield _rehearsed(folder, case, [_said(error)], ())
     for share_rows, group in groupby(sorted(kept, key=_shares), key=_shares):
-        async with Playback() as playback:
+        async with Playback(strict=not renew) as playback:
             settings = told(model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows)
             async with open_service(settings, any_location=True, tape=playback) as service:
                 for (folder, case), transcript in group:
@@ -65,6 +68,9 @@ async def replay(chosen: Sequence[Chosen], told: Callable[..., Settings]) -> Asy
                     problems = await _problems(folder.name, case, service)
                     if playback.left and not problems:
                         problems = [f"{playback.left} of the recorded replies were not asked for."]
+                    if renew and not problems:
+                        heard = {"exchanges": tuple(playback.heard)}
+                        save_transcript(folder, case, transcript.model_copy(update=heard))
                     yield _rehearsed(folder, case, problems, transcript.exchanges)
 
 

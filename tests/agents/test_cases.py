@@ -78,11 +78,25 @@ def test_a_prompt_that_has_changed_is_shown_as_a_difference(
     (format_agent / "transcripts" / f"{missing.id}.yaml").unlink()
     found = {one.case: one for one in again([(format_agent, other), (format_agent, missing)])}
     [problem] = found[other.id].problems
-    assert "-  percentages, sums, averages or differences of your own: a sentence with such a number" in problem
+    assert "-  is taken out. Do greet" in problem
     assert "Do greet" in problem
     assert "answerable agents record" in problem
     [problem] = found[missing.id].problems
     assert f"answerable agents record format --case {missing.id}" in problem
+
+
+def test_what_agents_are_told_now_is_kept_with_the_replies_of_then(
+    format_agent: Path, tmp_path: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+) -> None:
+    case = load_cases(format_agent)[0]
+    recorded = load_transcript(format_agent, case)
+    changed(format_agent, case, lambda exchanges: exchanges[0].update(asked="something else"))
+    told = partial(load_settings, {}, home=tmp_path, store=":memory:", models={})
+    [renewed] = gathered(replay([(format_agent, case)], told, renew=True))
+    assert renewed.problems == ()
+    assert load_transcript(format_agent, case) == recorded
+    [one] = again([(format_agent, case)])
+    assert one.problems == ()
 
 
 def test_replies_that_nobody_asks_for_are_told(

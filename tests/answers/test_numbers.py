@@ -168,6 +168,7 @@ def test_losses(columns: Callable[..., Sequence[OutputColumn]]) -> None:
     assert check_numbers("Spain fell by 42,675.", kinds, rows).findings == ()
     assert check_numbers("Spain changed by −42,675.", kinds, rows).findings == ()
     assert check_numbers("Spain rose by 42,675.", kinds, rows).text == ""
+    assert check_numbers("Spain was 42,675 minutes early.", kinds, rows).findings == ()
     assert check_numbers("Italy changed by −110,434.", kinds, rows).text != "Italy changed by −110,434."
 
 

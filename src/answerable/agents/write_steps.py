@@ -45,13 +45,14 @@ class WriteSqlStep:
         means = self._means
         reader = await means.mind.reader(source)
         found = touched(reader, f"{config.question} {config.task}")
+        meant = touched(reader, config.question)  # words of the task, which a model wrote, match values by chance
         given = {
             "question": config.question,
             "task": config.task,
             "dialect": source.dialect,
             "today": (config.today or reader.today()).isoformat(),
             "tables": tables_text(found, share_rows=means.share_rows),
-            "values": values_text(replace(found, unknown=()), share_rows=means.share_rows),
+            "values": values_text(replace(meant, unknown=()), share_rows=means.share_rows),
         }
 
         async def check(reply: WrittenSql) -> None:

@@ -21,7 +21,7 @@ MEAN = _set("average averages averaged averaging mean avg")
 MEDIAN = _set("median")
 LESS = _set(
     "fell fall falls falling drop drops dropped decrease decreased decreases decline declined declines down lower less "
-    "lost loss losses fewer shrank shrunk reduced reduction minus below behind negative worse lags trails"
+    "lost loss losses fewer shrank shrunk reduced reduction minus below behind negative worse lags trails early"
 )
 MORE = _set(
     "rose rise rises rising grew grow grows growth increase increased increases up higher more gain gained gains above "

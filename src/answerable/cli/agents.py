@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -55,16 +55,20 @@ def check(names: tuple[str, ...], case: str | None, as_json: bool) -> None:
 @click.argument("names", metavar="[AGENT]…", nargs=-1)
 @click.option("--case", help="Only this case.")
 @click.option("--model", help="The model to record, as provider:name; else the one that is set.")
+@click.option("--same-replies", is_flag=True, help="Ask no model: keep the replies, with what agents are told now.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def record(names: tuple[str, ...], case: str | None, model: str | None, as_json: bool) -> None:
+def record(names: tuple[str, ...], case: str | None, model: str | None, same_replies: bool, as_json: bool) -> None:
     """Puts the cases of agents to them with a model, and keeps what was said beside the cases.
 
     Only what holds is kept. Keys are never part of it, and neither is a value of the data where share_rows is false.
     """
     from answerable.core.errors import OperatorError
-    from answerable.rehearsal import record
+    from answerable.rehearsal import record, replay
     from answerable.settings import load_settings
 
+    if same_replies:
+        told = partial(load_settings, store=":memory:", models={})
+        _tell(replay(_chosen(names, case), told, renew=True), as_json)
     settings = load_settings(store=":memory:", model=model)
     if not settings.models_config.named():
         raise OperatorError("No language model is set.", code="model_missing", hint="Give --model provider:name.")
@@ -88,7 +92,7 @@ def _chosen(names: tuple[str, ...], wanted: str | None) -> "list[Chosen]":
     return chosen
 
 
-def _tell(rehearsed: "AsyncIterator[Rehearsed]", as_json: bool) -> None:
+def _tell(rehearsed: "AsyncIterator[Rehearsed]", as_json: bool) -> NoReturn:
     async def heard() -> "list[Rehearsed]":
         found = []
         async for one in rehearsed:

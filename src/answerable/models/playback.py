@@ -25,7 +25,11 @@ _SHOWN = 24
 
 
 class Playback:
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = True) -> None:
+        """`strict`: whether what is asked must be what was asked."""
+        self._strict = strict
+        self.heard: list[Exchange] = []
+        """What was asked since `play`, with the replies of then."""
         self._asked: deque[Exchange] = deque()
         self._replies: deque[Exchange] = deque()
         self._server: asyncio.Server | None = None
@@ -46,6 +50,7 @@ class Playback:
 
     def play(self, exchanges: Iterable[Exchange]) -> None:
         """What is said from now on."""
+        self.heard.clear()
         self._asked = deque(exchanges)
         self._replies = deque(self._asked)
 
@@ -57,9 +62,11 @@ class Playback:
     def asked(self, text: str) -> None:
         if not self._asked:
             raise _stale("The model is asked once more than when this was recorded:\n" + _shortened(text.splitlines()))
-        recorded = self._asked.popleft().asked
-        if text != recorded:
-            lines = unified_diff(recorded.splitlines(), text.splitlines(), "recorded", "now", n=_CONTEXT, lineterm="")
+        recorded = self._asked.popleft()
+        self.heard.append(recorded.model_copy(update={"asked": text}))
+        if self._strict and text != recorded.asked:
+            then, now = recorded.asked.splitlines(), text.splitlines()
+            lines = unified_diff(then, now, "recorded", "now", n=_CONTEXT, lineterm="")
             raise _stale("What the model is told is not what it was told then:\n" + _shortened(list(lines)))
 
     def replied(self, text: str, response: ModelResponse) -> None:
@@ -78,7 +85,9 @@ class Playback:
 
 def _stale(message: str) -> UserError:
     return UserError(
-        message, code="transcript_stale", hint="Record it again: answerable agents record AGENT --case ID."
+        message,
+        code="transcript_stale",
+        hint="Record it again: answerable agents record AGENT --case ID; with --same-replies if the replies still fit.",
     )
 
 
