@@ -26,7 +26,7 @@ def test_the_server_tells_this_document(server: Any) -> None:
 
 @schema.parametrize()
 @settings(
-    max_examples=15,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
