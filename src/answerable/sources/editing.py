@@ -20,6 +20,7 @@ from answerable.core.errors import OperatorError, SemanticError, UserError
 from answerable.core.values import Frozen
 from answerable.sources.base import Source
 from answerable.sources.semantic import End, Semantic, apply, dump, parse
+from answerable.sources.yaml_edit import with_changes
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -98,15 +99,35 @@ async def write_meaning(source: Source, text: str, *, version: str | None = None
 
 
 def edited(text: str, edits: Sequence[NameEdit | RelationshipEdit | RelationshipRemoval]) -> str:
-    """The text with some things said differently. Comments above the first line stay; others are lost."""
-    data = parse(text).model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    """The text with some things said differently; all else in it stays as it was written."""
+    before = _data(parse(text))
+    data = _data(parse(text))
     for edit in edits:
         if isinstance(edit, NameEdit):
             _rename(data, edit)
         else:
             _relate(data, edit)
+    wanted = _validated(_pruned(data))
+    changed = with_changes(text, before, _data(wanted))
     try:
-        return _heading(text) + dump(Semantic.model_validate(data))
+        return changed if parse(changed) == wanted else dump(wanted)
+    except SemanticError:  # a way of writing YAML that cannot be edited in place
+        return dump(wanted)
+
+
+def _data(semantic: Semantic) -> dict[str, Any]:
+    return semantic.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def _pruned(data: dict[str, Any]) -> dict[str, Any]:
+    """Without things of which nothing is said."""
+    inner = {name: _pruned(value) if isinstance(value, dict) else value for name, value in data.items()}
+    return {name: value for name, value in inner.items() if value != {}}
+
+
+def _validated(data: dict[str, Any]) -> Semantic:
+    try:
+        return Semantic.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
@@ -143,15 +164,6 @@ def _relate(data: dict[str, Any], edit: RelationshipEdit | RelationshipRemoval) 
 
 def _end(end: End) -> dict[str, Any]:
     return end.model_dump(mode="json", exclude_defaults=True)
-
-
-def _heading(text: str) -> str:
-    lines = []
-    for line in text.splitlines(keepends=True):
-        if line.strip() and not line.startswith("#"):
-            break
-        lines.append(line)
-    return "".join(lines)
 
 
 def _read(files: Sequence[Path]) -> Meaning:
