@@ -1,5 +1,6 @@
 """Asking over HTTP."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -47,6 +48,25 @@ def test_a_stream_is_continued_after_the_last_event_that_was_seen(api: httpx.Cli
     with api.stream("GET", f"/runs/{run}/events", headers={"Last-Event-ID": "3"}) as stream:
         rest = list(sse(stream.iter_lines()))
     assert rest == whole[3:]
+
+
+def test_two_tabs_and_a_reload_see_the_same_run(server: Any, api: httpx.Client, sse: Any) -> None:
+    """While a run goes on: one tab from its beginning, one that opens later, one that was reloaded at event 2."""
+    slow = "SQL: SELECT count(*) FROM order_items a, order_items b WHERE a.quantity + b.quantity > 3"
+
+    def follow(last_seen: str | None) -> list[Any]:
+        headers = {"Last-Event-ID": last_seen} if last_seen else {}
+        with httpx.stream("GET", f"{server.url}/api/v1/runs/{run}/events", headers=headers, timeout=60) as tab:
+            return list(sse(tab.iter_lines()))
+
+    with api.stream("POST", "/chat/stream", json={"message": slow, "source": "demo"}) as stream:
+        run = stream.headers["x-run-id"]
+        with ThreadPoolExecutor(2) as pool:
+            later, reloaded = pool.submit(follow, None), pool.submit(follow, "2")
+            first = list(sse(stream.iter_lines()))
+            assert later.result(timeout=60) == first
+            assert reloaded.result(timeout=60) == first[2:]
+    assert first[-1].type == "run.finished"
 
 
 def test_a_client_that_vanishes_does_not_stop_its_run(api: httpx.Client) -> None:
