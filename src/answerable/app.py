@@ -10,6 +10,7 @@ from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents, Models
+from answerable.agents.statements import StatementStep
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
@@ -97,6 +98,7 @@ def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, Step
         "combine": means.combine,
         "python": means.python,
         "given": GivenStep(),
+        "statement": StatementStep(means.sources),
         "program": ProgramStep(means.sources, store.capsules, apis.names),
         "present": PresentStep(store.artifacts, store.capsules, store.events, means.clock),
         **model_kinds(means),

@@ -138,7 +138,7 @@ class Service:
         named = _named(wanted) or (self.sources.known_as(self.default_source),)
         direct = direct_query(message) if choice is None else None
         if direct is not None:
-            graph = direct_graph(*direct, _only(named))
+            graph = direct_graph(*direct, named)
         else:
             question = Question(
                 text=message,
@@ -170,7 +170,7 @@ class Service:
         request: str | None = None,
     ) -> RunId:
         named = self.sources.known_as(source or self.default_source)
-        graph = direct_graph(query_type, self._recordable(code), named)
+        graph = direct_graph(query_type, self._recordable(code), (named,))
         return await self._start(
             graph, Asked(None, (named,), query_type), RunContext(new_run_id(), scope, thread, request)
         )
@@ -430,16 +430,6 @@ def _named(sources: Sequence[str]) -> tuple[str, ...]:
             code="sources_too_many",
         )
     return named
-
-
-def _only(sources: tuple[str, ...]) -> str:
-    if len(sources) > 1:
-        raise UserError(
-            "A query or program asks one source.",
-            code="sources_several",
-            hint="Name one source, or write a plan whose steps name theirs and a `combine` step that joins the rows.",
-        )
-    return sources[0]
 
 
 @dataclass(frozen=True, slots=True)

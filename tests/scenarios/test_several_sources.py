@@ -83,7 +83,9 @@ def places(tmp_path: Path, postgres_url: str) -> Places:
     (tmp_path / "crm.semantic.yaml").write_text(
         f"relationships:\n  - from: customers.city\n    to: {{source: {database}, table: cities, columns: city}}\n"
     )
-    return Places(str(folder), str(tmp_path / "crm.db"), str(tmp_path / "stock.duckdb"), postgres_url)
+    return Places(
+        str(folder), str(tmp_path / "crm.db"), str(tmp_path / "stock.duckdb"), postgres_url.replace(":@", "@")
+    )
 
 
 def test_a_plan_asks_each_source_and_combines(answerable: Run, places: Places, tmp_path: Path) -> None:
@@ -260,13 +262,33 @@ def test_too_many_rows_to_fetch_are_a_limit(asked: Run, places: Places, monkeypa
     assert caught.value.stable_code == "result_rows"
 
 
-def test_a_query_asks_one_source(asked: Run, places: Places) -> None:
-    with pytest.raises(UserError) as caught:
-        asked("SQL: SELECT 1", places.shop, places.crm)
-    assert caught.value.stable_code == "sources_several"
+def test_a_query_joins_tables_of_several_sources(asked: Run, places: Places) -> None:
+    sql = (
+        "SELECT country, sum(amount) AS amount FROM shop.orders JOIN crm.customers c ON c.id = orders.customer_id"
+        " JOIN cities USING (city) WHERE c.since < DATE '2024-01-01' GROUP BY country ORDER BY country"
+    )
+    answer = asked(f"SQL: {sql}", places.shop, places.crm, places.cities)
+    assert answer.rows == (("Germany", 30.5), ("Italy", 100.0)), answer.text
+    assert [step.kind for step in answer.steps] == ["sql", "sql", "sql", "combine"]
+    alone = asked("SQL: SELECT count(*) AS n FROM customers", places.shop, places.crm)
+    assert (alone.rows, alone.provenance.sources) == (((4,),), (places.crm,))
     with pytest.raises(AnswerableError) as caught:
         asked("how many orders", *map(str, range(11)))
     assert caught.value.stable_code == "sources_too_many"
+
+
+def test_a_program_finds_its_tables_in_several_sources(asked: Run, places: Places, tmp_path: Path) -> None:
+    code = "PYTHON: result = orders.join(customers, left_on='customer_id', right_on='id')['city'].n_unique()"
+    answer = asked(code, places.shop, places.crm)
+    assert answer.rows == ((3,),), answer.text
+    assert answer.provenance.sources == (places.shop, places.crm)
+    (tmp_path / "customers.csv").write_text("id,score\n1,5\n")
+    with pytest.raises(UserError) as caught:
+        asked("PYTHON: result = customers.height", places.crm, str(tmp_path / "customers.csv"))
+    assert (caught.value.stable_code, caught.value.hint) == (
+        "table_ambiguous",
+        "Write crm_customers or customers_customers.",
+    )
 
 
 def test_tables_of_the_same_name_are_told_apart(asked: Run, places: Places, tmp_path: Path) -> None:
@@ -321,3 +343,32 @@ def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
     assert "rows of shop and crm belong together by orders.customer_id = customers.id" in planning
     assert str(Path(places.crm).parent) not in planning
     assert any("no table 'solid'" in request.text for request in scripted_model.requests)
+
+
+def test_a_model_explores_several_sources_together(
+    answerable: Run, places: Places, scripted_model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSWERABLE_MODEL", "compatible:scripted")
+    monkeypatch.setenv("ANSWERABLE_MODEL_BASE_URL", scripted_model.base_url)
+    joined = "SELECT city, sum(amount) AS amount FROM shop.orders JOIN crm.customers c ON c.id = customer_id GROUP BY 1"
+    count = {"entity": "customers", "select": [{"expr": {"kind": "aggregate", "function": "count"}, "label": "n"}]}
+    scripted_model.script(
+        [
+            Reply.tool_call("get_dataset_schema", {"dataset": "crm"}),
+            Reply.tool_call("execute_sql", {"name": "bad", "sql": "SELECT * FROM crm.people"}),
+            Reply.tool_call("execute_query_plan", {"name": "all", "plan": count}),
+            Reply.tool_call("execute_sql", {"name": "cities", "sql": joined}),
+            Reply.object({"show": "cities", "text": "Rome bought most."}),
+        ]
+    )
+    both = ("--source", places.shop, "--source", places.crm)
+    done = answerable("ask", "where do we sell most?", "--mode", "react", *both, "--json")
+    assert sorted(done.json["rows"]) == [["Berlin", 30.5], ["Paris", 5.0], ["Rome", 100.0]], done.out + done.err
+    ids = [(step["id"], step["source"]) for step in done.json["steps"]]
+    fetched = [("cities__orders", places.shop), ("cities__customers", places.crm)]
+    assert ids == [*fetched, ("all", places.crm), ("cities", None)]
+    told = scripted_model.requests[0].text
+    assert "source shop, in the SQL of duckdb" in told
+    assert "rows of shop and crm belong together by orders.customer_id = customers.id" in told
+    assert "table customers" in scripted_model.requests[1].last("tool")
+    assert "The source 'crm' has no table 'people'" in scripted_model.requests[2].last("tool")

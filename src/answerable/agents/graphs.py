@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from answerable.agents.execution_plan import ExecutionPlan, plan_graph, read_plan
 from answerable.agents.programs import ProgramConfig
+from answerable.agents.statements import StatementConfig
 from answerable.answers.answer import Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
@@ -101,8 +102,9 @@ def react_graph(question: Question) -> Graph:
     )
 
 
-def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
-    """A query or a program given as text, or a plan: no understanding takes part."""
+def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> Graph:
+    """A query or a program given as text, or a plan, over one source or several: no understanding takes part."""
+    source, several = sources[0], tuple(sources) if len(sources) > 1 else ()
     if query_type == "plan":
         return _planned(code, source)
     if not isinstance(code, str):
@@ -112,7 +114,9 @@ def direct_graph(query_type: QueryType, code: Json, source: str) -> Graph:
     if query_type == "python":
         if not code.strip():
             raise UserError("There is no program.", code="python_empty", hint="Write, for example: PYTHON: result = 1")
-        return _program_graph(ProgramConfig(code=code, source=source))
+        return _prepared_graph("program", ProgramConfig(code=code, source=source, sources=several))
+    if several:
+        return _prepared_graph("statement", StatementConfig(sql=code, sources=several))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
 
@@ -124,11 +128,11 @@ def _planned(document: Json, source: str) -> Graph:
     return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
 
 
-def _program_graph(program: ProgramConfig) -> Graph:
-    """Find what the program works on, then load that and run it."""
+def _prepared_graph(kind: str, config: ProgramConfig | StatementConfig) -> Graph:
+    """Find what a program or a statement works on, then load that and run it."""
     return Graph(
         nodes=(
-            Node(id=PREPARE, kind="program", config=_config(program)),
+            Node(id=PREPARE, kind=kind, config=_config(config)),
             Node(id=EXECUTE, kind="subgraph", config={"from": PREPARE}, after=(PREPARE,)),
         ),
         output=EXECUTE,
@@ -161,5 +165,5 @@ def _plan(document: Json) -> QueryPlan:
         raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
 
 
-def _config(model: Question | SqlConfig | Presentation | ProgramConfig) -> Json:
+def _config(model: Question | SqlConfig | Presentation | ProgramConfig | StatementConfig) -> Json:
     return model.model_dump(mode="json", exclude_none=True)

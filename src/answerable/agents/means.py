@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents
+from answerable.agents.several import SourcesTogether
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.python import PythonStep
-from answerable.engine.steps.sql import Sources, SqlStep
+from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.understand import Conversation
 from answerable.store.base import Store
 
@@ -18,7 +19,7 @@ class ModelMeans:
     agents: Agents
     mind: ReaderMind
     """Reads without a model; what it links of a question is what a model is told of the data."""
-    sources: Sources
+    sources: SourcesTogether
     sql: SqlStep
     combine: CombineStep
     python: PythonStep

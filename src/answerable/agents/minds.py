@@ -8,7 +8,7 @@ from answerable.agents.means import ModelMeans
 from answerable.agents.reader_mind import chosen_reading
 from answerable.agents.several import reading_plan
 from answerable.core.context import RunContext
-from answerable.core.errors import OperatorError, UserError
+from answerable.core.errors import OperatorError
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
 from answerable.reader.reading import Read
 
@@ -35,7 +35,6 @@ class Minds:
         if chosen is not None:
             question = question.model_copy(update={"text": chosen.label, "choice": None, "hint": CHOSEN})
         if question.mode == "react":
-            _refuse_several(question)
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         reply = await mind.reply(question, before)
         if not has_model and not isinstance(reply, Read):
@@ -50,12 +49,3 @@ class Minds:
         from answerable.agents.planner import Planner  # brings what tells a model of the data
 
         return await Planner(self._means).understand(question, context, before, reply, tell)
-
-
-def _refuse_several(question: Question) -> None:
-    if question.sources:
-        raise UserError(
-            "The mode react explores one source at a time.",
-            code="sources_several",
-            hint="Name one source, or use the mode plan.",
-        )

@@ -61,8 +61,6 @@ class Planner:
             """A plan that cannot become a graph is handed back."""
             if planned.ask and question.force:
                 raise Mistake("the user wants no question back; plan the meaning that is the most likely")
-            if planned.explore and question.sources:
-                raise Mistake("several sources cannot be explored together; plan a step for each, and a combine step")
             if not planned.steps:
                 return
             names = by_label(question)

@@ -42,7 +42,7 @@ def _graph(question: Question, reply: Preplanned) -> Graph:
         return cannot_tell_graph(question.text, reply.missing)
     if reply.readings and not question.force:
         return readings_graph(question.text, reply.readings)
-    if reply.difficulty == "explore" and question.mode == "auto" and not (question.sources or question.plan_only):
+    if reply.difficulty == "explore" and question.mode == "auto" and not question.plan_only:
         return react_graph(question)
     hint = " ".join(filter(None, (reply.asked, reply.hint, _EFFORT[reply.difficulty])))
     return question_graph(question.model_copy(update={"hint": hint}))

@@ -1,22 +1,25 @@
 """Kind `program`: finds which tables a program names, and gives the graph that loads them and runs it.
 
-A program sees no source. What it names and does not make itself is looked up: the tables of the source under their own
-names, and `previous`, the rows of the thread's last answer.
+A program sees no source. What it names and does not make itself is looked up: the tables of the sources under their own
+names, and `previous`, the rows of the thread's last answer. A table that two sources have is `source_table`.
 """
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
+from answerable.agents.several import SourcesTogether
 from answerable.answers.capsule import read_capsule
-from answerable.core.catalog import Catalog
 from answerable.core.context import RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.sql import Sources
 from answerable.store.base import Capsules
+
+if TYPE_CHECKING:
+    from answerable.query.merged import Origin
 
 PREVIOUS = "previous"
 _PROGRAM = "program"
@@ -26,11 +29,13 @@ _API_FUNCTIONS = frozenset(("api_get", "api_post"))
 class ProgramConfig(Frozen):
     code: str
     source: str
+    sources: tuple[str, ...] = ()
+    """All of them, where there are several; `source` is the first."""
     question: str = ""
 
 
 class ProgramStep:
-    def __init__(self, sources: Sources, capsules: Capsules, apis: Sequence[str] = ()) -> None:
+    def __init__(self, sources: SourcesTogether, capsules: Capsules, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules
@@ -39,9 +44,8 @@ class ProgramStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(ProgramConfig)
         wanted = free_names(config.code)
-        catalog = await (await self._sources.get(config.source)).describe()
-        tables = [table.name for table in catalog.tables if table.name in wanted]
-        steps = [_loaded(table, config.source, catalog) for table in tables]
+        steps = [_loaded(name, origin) for name, origin in (await self._tables(config, wanted)).items()]
+        tables = [each.id for each in steps]
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
         names = tuple(each.id for each in steps)
@@ -49,6 +53,21 @@ class ProgramStep:
         steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names, api=api))
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
         return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
+
+    async def _tables(self, config: ProgramConfig, wanted: frozenset[str]) -> Mapping[str, "Origin"]:
+        """The tables that the program names."""
+        from answerable.query.merged import Origin
+        from answerable.query.split_sql import ambiguous, meant
+
+        if not config.sources:
+            catalog = await (await self._sources.get(config.source)).describe()
+            named = [table.name for table in catalog.tables if table.name in wanted]
+            return {name: Origin(config.source, name, catalog.dialect) for name in named}
+        merged = await (await self._sources.together(config.sources)).merged()
+        for name in sorted(wanted):
+            if len(alike := meant(name, merged)) > 1:
+                raise ambiguous(name, alike)
+        return {name: origin for name, origin in merged.origins.items() if name in wanted}
 
     def _api(self) -> str:
         if len(self._apis) == 1:
@@ -85,11 +104,11 @@ def free_names(code: str) -> frozenset[str]:
     return frozenset(read - {name.id for name in names if isinstance(name.ctx, ast.Store)} - set(dir(builtins)))
 
 
-def _loaded(table: str, source: str, catalog: Catalog) -> PlanStep:
+def _loaded(name: str, origin: "Origin") -> PlanStep:
     from sqlglot import exp
 
-    query = exp.select("*").from_(exp.table_(table, quoted=True))
-    return PlanStep(id=table, tool="sql", source=source, code=query.sql(dialect=catalog.dialect))
+    query = exp.select("*").from_(exp.table_(origin.table, quoted=True))
+    return PlanStep(id=name, tool="sql", source=origin.source, code=query.sql(dialect=origin.dialect))
 
 
 def _unused(names: tuple[str, ...]) -> str:

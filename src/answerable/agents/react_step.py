@@ -3,32 +3,37 @@
 Its tools read, and nothing else: each goes through the same checks, limits and sandboxes as every other program.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from answerable.agents.context import earlier_text, frame_text, tables_text, touched, values_text
+from answerable.agents.context import Touched, earlier_text, frame_text
 from answerable.agents.execution_plan import ANSWER
 from answerable.agents.graphs import cannot_tell_graph, readings_graph
 from answerable.agents.means import ModelMeans
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Mistake
+from answerable.agents.told import links_between, schemas_of, touched_by, values_of
 from answerable.agents.write_steps import told
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import FrameRef, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.combine import CombineConfig
 from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
-from answerable.query.merged import short_name
 from answerable.query.plan import QueryPlan
+from answerable.query.split import Together, split
+from answerable.query.split_sql import split_sql
 
 MOST_LOOKS = 12
 ROWS_SEEN = 20
 """Rows of a look that the model sees."""
+_SEVERAL = "Name a table as source.table. SQL over tables of more than one source is that of duckdb."
 
 
 class ReactStep:
@@ -36,25 +41,31 @@ class ReactStep:
         self._means = means
 
     async def run(self, step: Step) -> Json:
-        question = step.config_as(Question)
-        means = self._means
-        source = await means.sources.get(question.source)
-        reader = await means.mind.reader(source)
-        found = touched(reader, question.text)
+        question, means = step.config_as(Question), self._means
+        found = await touched_by(question, means)
+        schemas = schemas_of(found, share_rows=means.share_rows)
         looks = _Looks(step, question, means)
-        schema = tables_text(found, share_rows=means.share_rows)
+        reader = await means.mind.reader(await means.mind.asked(question))
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
-            "datasets": f"source {short_name(question.source)}, in the SQL of {source.dialect}\n{schema}",
-            "values": values_text(found, share_rows=means.share_rows),
+            "datasets": await self._datasets(question, found, schemas),
+            "values": values_of(found, share_rows=means.share_rows),
             "earlier": earlier_text(await means.before(step.context)),
         }
         reply = await means.agents.ask(
-            "react", given, Explored, step.context, step.output, tools=looks.tools(schema), check=looks.check
+            "react", given, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
         return {"graph": graph.model_dump(mode="json"), "sentence": None}
+
+    async def _datasets(self, question: Question, found: Mapping[str, Touched], schemas: Mapping[str, str]) -> str:
+        told = [
+            f"source {label}, in the SQL of {each.catalog.dialect}\n{schemas[label]}" for label, each in found.items()
+        ]
+        if len(told) > 1:
+            told += [await links_between(question, self._means), _SEVERAL]
+        return "\n".join(filter(None, told))
 
 
 class _Looks:
@@ -65,29 +76,27 @@ class _Looks:
         self._question = question
         self._means = means
         self.produced: dict[NodeId, Produced] = {}
+        self.fetched: dict[NodeId, Produced] = {}
+        """What several sources gave for looks at them together."""
         self.asked: tuple[str, tuple[str, ...]] | None = None
 
-    def tools(self, schema: str) -> list[Callable[..., Any]]:
-        source = self._question.source
-        label = short_name(source)  # a location may hold a password
-
+    def tools(self, schemas: Mapping[str, str]) -> list[Callable[..., Any]]:
         async def list_datasets() -> list[str]:
             """The names of the datasets that can be queried."""
-            return [label]
+            return list(schemas)
 
         async def get_dataset_schema(dataset: str) -> str:
             """The tables of a dataset with their columns, types, joins and measures."""
-            return schema if dataset == label else f"There is no dataset {dataset!r}; there is {label!r}."
+            there = " and ".join(map(repr, schemas))
+            return schemas.get(dataset) or f"There is no dataset {dataset!r}; there is {there}."
 
         async def execute_sql(name: str, sql: str) -> str:
             """Runs one SELECT statement; its rows stay under `name`."""
-            return await self._look(name, lambda: self._query(SqlConfig(source=source, sql=sql)))
+            return await self._look(name, lambda: self._statement(name, sql))
 
         async def execute_query_plan(name: str, plan: dict[str, Any]) -> str:
             """Runs a query plan (entity, select, filters, group_by, order_by, limit); its rows stay under `name`."""
-            return await self._look(
-                name, lambda: self._query(SqlConfig(source=source, plan=QueryPlan.model_validate(plan)))
-            )
+            return await self._look(name, lambda: self._plan(name, QueryPlan.model_validate(plan)))
 
         async def execute_python(name: str, code: str, inputs: list[str]) -> str:
             """Runs a polars program over the rows of the looks named in `inputs`; its `result` stays under `name`."""
@@ -110,16 +119,17 @@ class _Looks:
     def graph(self, reply: Explored) -> Graph:
         """Every look is accounted for; the one that is shown comes last."""
         shown = NodeId(reply.show)
-        order = (*(name for name in self.produced if name != shown), shown)
-        nodes = [Node(id=name, kind="given", config=self.produced[name].model_dump(mode="json")) for name in order]
+        order = (*self.fetched, *(name for name in self.produced if name != shown), shown)
+        given = self.fetched | self.produced
+        nodes = [Node(id=name, kind="given", config=given[name].model_dump(mode="json")) for name in order]
         presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
         config = presentation.model_dump(mode="json", exclude_none=True)
         return Graph(nodes=(*nodes, Node(id=ANSWER, kind="present", config=config, after=order)), output=ANSWER)
 
     async def _look(self, name: str, run: Callable[[], Any]) -> str:
         """What the model sees of a look: its shape and a sample, or why it failed."""
-        if not name.isidentifier() or name == ANSWER or name in self.produced:
-            return f"{name!r} cannot be the name of a look: use a new name of letters, digits and _."
+        if not name.isidentifier() or "__" in name or name == ANSWER or name in self.produced:
+            return f"{name!r} cannot be the name of a look: use a new name of letters, digits and single _."
         if len(self.produced) >= MOST_LOOKS:
             return f"No more than {MOST_LOOKS} looks. Reply now with what you know."
         try:
@@ -136,6 +146,35 @@ class _Looks:
         names = [column.name for column in result.columns]
         records = [dict(zip(names, row, strict=True)) for row in frame.rows(path, 0, ROWS_SEEN)]
         return frame_text(name, result, share_rows=self._means.share_rows, records=records)
+
+    async def _statement(self, name: str, sql: str) -> Produced:
+        merged = await self._means.mind.merged(self._question)
+        if merged is None:
+            return await self._query(SqlConfig(source=self._question.source, sql=sql))
+        parts = split_sql(sql, merged)
+        if isinstance(parts, Together):
+            return await self._together(name, parts)
+        return await self._query(SqlConfig(source=parts.source, sql=parts.sql))
+
+    async def _plan(self, name: str, plan: QueryPlan) -> Produced:
+        merged = await self._means.mind.merged(self._question)
+        if merged is None:
+            return await self._query(SqlConfig(source=self._question.source, plan=plan))
+        parts = split(plan, merged)
+        if isinstance(parts, Together):
+            return await self._together(name, parts)
+        return await self._query(SqlConfig(source=parts.source, plan=parts.plan))
+
+    async def _together(self, name: str, parts: Together) -> Produced:
+        """Each source is asked where it lives, all at once; then their rows are combined."""
+        asked = [self._query(SqlConfig(source=each.source, plan=each.plan)) for each in parts.fetches]
+        rows = dict(zip((NodeId(each.name) for each in parts.fetches), await asyncio.gather(*asked), strict=True))
+        step = self._step
+        combined = await self._means.combine.produce(
+            CombineConfig(sql=parts.sql), rows, step.context.scope, step.output
+        )
+        self.fetched |= {NodeId(f"{name}__{table}"): each for table, each in rows.items()}
+        return combined
 
     async def _query(self, config: SqlConfig) -> Produced:
         step = self._step

@@ -11,6 +11,7 @@ from answerable.reader.reading import Reading
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
+    from answerable.query.split import Together
     from answerable.sources.several import SeveralSources
 
 COMBINED = "combined"
@@ -73,6 +74,11 @@ def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tup
     parts = split(reading.plan, merged)
     if isinstance(parts, Alone):
         return (PlanStep(id=ROWS, tool="sql", source=parts.source, query=parts.plan, context=reading.sentence),)
+    return fetching_steps(parts, reading.sentence)
+
+
+def fetching_steps(parts: "Together", meaning: str | None = None) -> tuple[PlanStep, ...]:
+    """One for each table, and one that combines their rows."""
     fetched = [PlanStep(id=each.name, tool="sql", source=each.source, query=each.plan) for each in parts.fetches]
     names = tuple(step.id for step in fetched)
-    return (*fetched, PlanStep(id=COMBINED, tool="combine", code=parts.sql, after=names, context=reading.sentence))
+    return (*fetched, PlanStep(id=COMBINED, tool="combine", code=parts.sql, after=names, context=meaning))

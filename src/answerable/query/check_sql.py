@@ -66,9 +66,8 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
     With `max_rows` the result is limited to that many rows.
     """
     name = dialect or catalog.dialect
-    _check_length(sql)
     try:
-        tree = _parsed(sql, name)
+        tree = parsed(sql, name)
         names = _inspected(tree, catalog, name)
         if max_rows is not None:
             tree = _limited(tree, max_rows)
@@ -85,6 +84,12 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
 
 
 # Reading the text.
+
+
+def parsed(sql: str, dialect: Dialect) -> exp.Query:
+    """One SELECT as a tree; its parts are not checked."""
+    _check_length(sql)
+    return _parsed(sql, dialect)
 
 
 def _parsed(sql: str, dialect: Dialect) -> exp.Query:
@@ -308,4 +313,4 @@ def _not_allowed(node: exp.Expr, argument: str | None = None) -> RefusedError:
     )
 
 
-__all__ = ["CheckedSql", "check_nodes", "checked", "parsed_expression"]
+__all__ = ["CheckedSql", "check_nodes", "checked", "parsed", "parsed_expression"]

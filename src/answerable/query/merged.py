@@ -41,6 +41,8 @@ class Merged:
     """By the name of the table in the merged catalog."""
     original_names: Mapping[str, str]
     """Of relationships and measures that had to be renamed."""
+    labels: Mapping[str, str]
+    """What each source is called, no two alike."""
 
 
 def merged(catalogs: Mapping[str, Catalog]) -> Merged:
@@ -81,7 +83,7 @@ class _Merging:
         origins = {
             name: Origin(source, table.name, self._catalogs[source].dialect) for name, (source, table) in tables.items()
         }
-        return Merged(catalog, origins, self._original)
+        return Merged(catalog, origins, self._original, self._short)
 
     # Tables
 

@@ -65,20 +65,22 @@ def split(plan: QueryPlan, merged: Merged) -> Alone | Together:
         return Alone(sources.pop(), QueryPlan.model_validate(_in_own_names(plan.model_dump(mode="json"), merged)))
     names = [name for name in merged.origins if name in read.tables]
     fetches = [
-        _fetch(name, _columns(name, read, merged), _pushed(plan, name, merged), merged.origins[name]) for name in names
+        fetched(name, columns_read(name, read, merged), _pushed(plan, name, merged), merged.origins[name])
+        for name in names
     ]
-    return Together(tuple(fetches), _typed(read, merged))
+    return Together(tuple(fetches), typed(read, merged))
 
 
-def _columns(name: str, read: CheckedSql, merged: Merged) -> list[str]:
-    """In the table's order; one at least, so that its rows can be counted."""
+def columns_read(name: str, read: CheckedSql, merged: Merged) -> list[str]:
+    """Of one table, in its order; one at least, so that its rows can be counted."""
     table = merged.catalog.table(name)
     assert table is not None
     wanted = read.columns.get(name, frozenset())
     return [column.name for column in table.columns if column.name in wanted] or [table.columns[0].name]
 
 
-def _fetch(name: str, columns: Sequence[str], where: Sequence[Filter], origin: Origin) -> Fetch:
+def fetched(name: str, columns: Sequence[str], where: Sequence[Filter], origin: Origin) -> Fetch:
+    """These columns of a table, of the rows that the conditions leave over."""
     select = [SelectItem(expr=ColumnRef(table=origin.table, column=column), label=column) for column in columns]
     own = [_about(condition, origin.table) for condition in where]
     condition = None if not own else own[0] if len(own) == 1 else And(parts=tuple(own))
@@ -169,16 +171,34 @@ def _own_name(key: str, used: dict[str, Json], merged: Merged) -> dict[str, Json
     return {key: merged.original_names.get(used[key], used[key])}
 
 
-def _typed(read: CheckedSql, merged: Merged) -> str:
+def typed(read: CheckedSql, merged: Merged) -> str:
+    """The combining query, with what rows of SQLite are said to be."""
     tree = sqlglot.parse_one(read.text, dialect="duckdb")
-    for table in list(tree.find_all(exp.Table)):
+    for table in stored_tables(tree):
         origin = merged.origins[table.name]
         if origin.dialect == "sqlite":
-            columns = _columns(table.name, read, merged)
+            columns = columns_read(table.name, read, merged)
             table.replace(
                 _cast(table.name, columns, merged).subquery(exp.to_identifier(table.alias_or_name, quoted=True))
             )
     return tree.sql(dialect="duckdb")
+
+
+def stored_tables(tree: exp.Expr, made: frozenset[str] = frozenset()) -> list[exp.Table]:
+    """Every use of a table that is no common table expression; `made`: those that are known around this part."""
+    if isinstance(tree, exp.Table) and (tree.db or tree.name.casefold() not in made):
+        return [tree, *_stored_within(tree, made)]
+    found: list[exp.Table] = []
+    with_ = tree.args.get("with_")
+    for each in with_.expressions if isinstance(with_, exp.With) else ():
+        found += stored_tables(each.this, made)
+        made |= {each.alias.casefold()}
+    return [*found, *_stored_within(tree, made)]
+
+
+def _stored_within(tree: exp.Expr, made: frozenset[str]) -> list[exp.Table]:
+    parts = [each for each in tree.iter_expressions() if not isinstance(each, exp.With)]
+    return [table for part in parts for table in stored_tables(part, made)]
 
 
 def _cast(name: str, columns: Sequence[str], merged: Merged) -> exp.Select:
