@@ -5,8 +5,12 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from answerable.gateway import page
+from answerable.gateway.middleware import SameOrigin
 
 ASK = {"message": "how many people?", "source": "small"}
 
@@ -69,6 +73,17 @@ def test_the_page_may_be_linked_to_from_anywhere(server: Any) -> None:
     headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     for path in ("/", "/ask/thr_1", "/runs/run_1/check", "/shared/token"):
         assert httpx.get(server.url + path, headers=headers).status_code in (200, 503), path  # 503: not built
+
+
+@pytest.mark.parametrize(
+    ("origin", "expected"),
+    [("https://data.example", 200), ("http://127.0.0.1:9", 403), ("https://evil.example", 403)],
+)
+async def test_pages_of_a_proxy_may_ask_when_they_are_named(origin: str, expected: int) -> None:
+    app = SameOrigin(Starlette(routes=[Route("/", JSONResponse({}), methods=["POST"])]), frozenset({"data.example"}))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1:8321") as client:
+        reply = await client.post("/", headers={"Origin": origin, "Sec-Fetch-Site": "same-origin"})
+    assert reply.status_code == expected
 
 
 def test_every_reply_is_guarded(server: Any) -> None:

@@ -8,6 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
+
+from answerable.gateway.app import create_app
+from answerable.settings import Settings
 
 Upload = Callable[..., httpx.Response]
 
@@ -159,3 +163,17 @@ def test_some_rows_of_a_table(api: httpx.Client) -> None:
         "offset": 1,
         "row_count": 3,
     }
+
+
+def test_an_upload_has_a_largest_size_and_can_be_turned_off(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", upload_mb=1)
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        sent = client.post("/api/v1/uploads", params={"name": "a.csv"}, content=b"a,b\n" * 300_000)
+        assert (sent.status_code, sent.json()["code"]) == (413, "upload_too_large")
+        assert [path for path in (tmp_path / "home" / "uploads").rglob("*") if path.is_file()] == []
+        client.app.state.settings = settings.model_copy(update={"upload_mb": 0})  # type: ignore[attr-defined]
+        for reply in (
+            client.post("/api/v1/uploads", params={"name": "a.csv"}, content=b"a\n1\n"),
+            client.post("/api/v1/sources", json={"url": "postgresql://h/d"}),
+        ):
+            assert (reply.status_code, reply.json()["code"]) == (403, "adding_off")

@@ -21,7 +21,7 @@ from answerable.core.values import Frozen, Json, OutputColumn
 Change = Literal["added", "removed", "changed", "same"]
 CHANGES: tuple[Change, ...] = ("removed", "changed", "added", "same")
 
-MOST_ROWS = 2_000_000
+MOST_ROWS = 1_000_000
 """Of each side: the comparison holds both in memory."""
 _KEY_TYPES = ("text", "integer", "date", "datetime", "boolean", "time")
 _TOLERANCE = 1e-9

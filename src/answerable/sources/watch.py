@@ -1,15 +1,17 @@
 """Which sources have been read, which are being read, and what is wrong with the others."""
 
 import asyncio
+import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, InternalError
 from answerable.sources.registry import SourceRegistry
 
+_log = logging.getLogger("answerable.sources")
 State = Literal["unread", "reading", "ready", "failed"]
 STAGES = ("Opening", "Reading tables", "Indexing values")
 
@@ -91,6 +93,9 @@ class Watch:
             await source.values()
         except AnswerableError as error:
             self._note(name, error=error)
+        except Exception as defect:  # a defect of ours must not leave the source "being read" for ever
+            _log.exception("a source could not be read", extra={"fields": {"source": name}})
+            self._note(name, error=InternalError(f"Reading it failed: {type(defect).__name__}."))
         else:
             self._note(name, error=None, read_at=self._clock.now())
 
