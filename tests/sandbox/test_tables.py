@@ -117,7 +117,7 @@ def with_nulls(told: int) -> bytes:
     return flipped(data, struct.pack("<qq", 10, 5), struct.pack("<qq", 10, told))
 
 
-def with_length(told: int, column: list[Any] | range = range(1234)) -> bytes:
+def with_length(told: int, column: Any = range(1234)) -> bytes:
     data = sent(pl.DataFrame({"c": column}))
     return data.replace(struct.pack("<q", 1234), struct.pack("<q", told))
 
@@ -166,6 +166,11 @@ FORGED: dict[str, Callable[[], bytes]] = {
     "endlessly-long": lambda: with_length(1 << 62),
     "longer-by-far": lambda: with_length(1 << 40),
     "negative-length": lambda: with_length(-1234),
+    "numbers-too-many-to-multiply": lambda: with_length((1 << 61) + 1),
+    "texts-too-many-to-multiply": lambda: with_length((1 << 61) + 1, ["x"] * 1234),
+    "lists-too-many-to-multiply": lambda: with_length((1 << 61) + 1, [["x"]] * 1234),
+    "truths-too-many": lambda: with_length(1 << 60, [True] * 1234),
+    "arrays-too-many-to-multiply": lambda: with_length(1 << 60, pl.Series([[1, 2]] * 1234, dtype=pl.Array(pl.Int8, 2))),
     "dictionary": lambda: streamed(pa.array(["a", "b", "a"]).dictionary_encode()),
     "dictionary-pointing-out-of-it": lambda: streamed(
         pa.DictionaryArray.from_arrays(pa.array([0, 100], pa.int8()), pa.array(["a"]), safe=False)
@@ -186,6 +191,7 @@ FORGED: dict[str, Callable[[], bytes]] = {
     "many-columns": lambda: sent(pl.DataFrame({f"c{n}": [n] for n in range(10_001)})),
     "many-pieces": many_pieces,
     "long-name": lambda: sent(pl.DataFrame({"c" * 2_000: [1]})),
+    "names-twice-in-structs": lambda: flipped(sent(pl.DataFrame({"c": [{"one": 1, "two": 2}]})), b"two", b"one"),
     "names-twice": lambda: flipped(sent(pl.DataFrame({"one": [1], "two": [2]})), b"two", b"one"),
 }
 

@@ -1,9 +1,10 @@
 """Arrow's stream format, read without believing it: what the columns are, and which bytes are theirs.
 
-Only Python touches what describes the columns, because a forged description ends a process that reads it in C. Whether
-the bytes of a column make sense is asked later, of those who know types; here they only lie inside the stream, each
-after the other, so that no byte is told twice. A small dialect is taken: no compression, no dictionaries, nothing
-whose values take no room. A table can therefore not be much larger than its bytes.
+Only Python touches what describes the columns, because a forged description ends a process that reads it in C, and so
+does a length that is too large for C to multiply. What comes out of here are columns whose bytes lie inside the stream,
+each after the other, and are as many as their length asks for; whether offsets among them point to where they may is
+asked in `tables`. A small dialect is taken: no compression, no dictionaries, nothing whose values take no room. A table
+can therefore not be much larger than its bytes.
 """
 
 import struct
@@ -20,6 +21,10 @@ _CONTINUED = -1
 _SCHEMA, _BATCH = 1, 3
 """Kinds of messages; 2 is a dictionary."""
 _UNITS = "smun"
+_BITS = {"b": 1, "c": 8, "C": 8, "s": 16, "S": 16, "e": 16, "i": 32, "I": 32, "f": 32, "l": 64, "L": 64, "g": 64}
+_TIME_BITS = {"tdD": 32, "tdm": 64, "tts": 32, "ttm": 32, "ttu": 64, "ttn": 64}
+_OFFSET_BITS = {"z": 32, "u": 32, "+l": 32, "Z": 64, "U": 64, "+L": 64}
+"""How wide the numbers are that say where the bytes or the list of a row begin."""
 Buffer: TypeAlias = memoryview
 
 
@@ -175,7 +180,10 @@ class _Columns:
         self._left -= len(fields)
         if self._left < 0 or not room:
             raise Forged("it has too many columns")
-        return tuple(self._column(field, room) for field in fields)
+        columns = tuple(self._column(field, room) for field in fields)
+        if len({column.name for column in columns}) < len(columns):
+            raise Forged("two columns have the same name")
+        return columns
 
     def _column(self, field: _Described, room: int) -> Column:
         name = field.text(0)
@@ -268,18 +276,33 @@ def _parts(body: memoryview, places: list[tuple[int, int]]) -> Iterator[Buffer]:
 def _values(column: Column, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]) -> Values:
     """`length`: how long it must be, if that is known. How many nulls the sender says there are does not count."""
     told, _ = next(nodes, (-1, 0))
-    own = tuple(next(buffers, None) for _ in range(_buffer_count(column.format)))
-    if told < 0 or length not in (None, told) or None in own:
+    if told < 0 or length not in (None, told):
         raise Forged(f"the column {column.name!r} is not as long as its table")
+    own = tuple(_of_size(bits, next(buffers, None)) for bits in _sizes(column.format, told))
     inside = _length_inside(column.format, told)
-    return Values(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))  # type: ignore[arg-type]
+    return Values(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
 
 
-def _buffer_count(format: str) -> int:
-    """The first says which values are there."""
+def _of_size(bits: int, found: Buffer | None) -> Buffer:
+    if found is None or 8 * len(found) < bits:
+        raise Forged("a column has fewer bytes than its values take")
+    return found
+
+
+def _sizes(format: str, length: int) -> tuple[int, ...]:
+    """How many bits each of its buffers holds at least. The first says which values are there, and may be left out."""
     if format == "+s" or format.startswith("+w:"):
-        return 1
-    return 3 if format in ("z", "Z", "u", "U") else 2
+        return (0,)
+    if format in _OFFSET_BITS:
+        offsets = _OFFSET_BITS[format] * (length + 1) if length else 0
+        return (0, offsets) if format.startswith("+") else (0, offsets, 0)
+    return (0, _width(format) * length)
+
+
+def _width(format: str) -> int:
+    if format.startswith("d:"):
+        return 128
+    return _BITS.get(format) or _TIME_BITS.get(format, 64)  # moments and spans have 64
 
 
 def _length_inside(format: str, length: int) -> int | None:

@@ -1,8 +1,8 @@
 """Tables that come out of a sandbox: bytes that nobody vouches for, on their way into the host's own memory.
 
 polars believes what it is given: a forged number of nulls ends the process. So before it sees a table, `arrow_stream`
-has cut the bytes into columns, nulls are counted here, and nanoarrow has looked at every length and every offset. Text
-comes as bytes, of which polars makes text itself. The file that the host keeps is its own writing.
+has cut the bytes into columns of the right size, nulls are counted here, and every offset is looked at. Text comes as
+bytes, of which polars makes text itself. The file that the host keeps is its own writing.
 """
 
 from pathlib import Path
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from polars._typing import PolarsDataType
 
 _BYTES_FOR_TEXT = {"u": "z", "U": "Z"}
-_OFFSETS = {"+l": "i", "+L": "l"}
-"""Lists, and how wide the numbers are that say where each of them begins."""
+_OFFSETS = {"z": "i", "Z": "l", "+l": "i", "+L": "l"}
+"""What the numbers are that say where the bytes or the list of a row begin."""
 
 
 def written(frame: "pl.DataFrame", into: Path) -> Frame:
@@ -58,36 +58,33 @@ def _schema(column: Column) -> "CSchema":
 
 
 def _array(schema: "CSchema", values: Values) -> "CArray":
-    """nanoarrow looks into the bytes of plain columns. Of the others it leaves the lengths to `arrow_stream`, which has
-    compared them, and the offsets to us."""
     from nanoarrow.c_array import c_array_from_buffers
 
     validity, *others = values.buffers
     nulls = _nulls(validity, values.length)
-    if schema.format in _OFFSETS:
-        _check_offsets(_OFFSETS[schema.format], others[0], values)
+    if schema.format in _OFFSETS and values.length:
+        _check_offsets(_OFFSETS[schema.format], values)
     return c_array_from_buffers(
         schema,
         values.length,
         [validity if nulls else None, *others],
         null_count=nulls,
         children=[_array(child, inside) for child, inside in zip(schema.children, values.children, strict=True)],
-        validation_level="none" if values.children else "full",
+        validation_level="none" if values.children else "full",  # it cannot look into nested ones
     )
 
 
-def _check_offsets(format: str, offsets: memoryview, values: Values) -> None:
-    """Each list begins where the one before it ends, and all lie in what is inside of them."""
+def _check_offsets(format: str, values: Values) -> None:
+    """Each row begins where the one before it ends, and all lie inside."""
     import polars as pl
     from nanoarrow import c_schema, null
     from nanoarrow.c_array import c_array_from_buffers
 
-    if not values.length:
-        return
-    schema = c_schema(null()).modify(format=format)
-    found = pl.Series(c_array_from_buffers(schema, values.length + 1, [None, offsets], validation_level="full"))
-    if found[0] < 0 or found[-1] > values.children[0].length or not found.is_sorted():
-        raise ValueError("a list points out of its values")
+    numbers = c_schema(null()).modify(format=format)
+    found = pl.Series(c_array_from_buffers(numbers, values.length + 1, [None, values.buffers[1]]))
+    inside = values.children[0].length if values.children else len(values.buffers[2])
+    if found[0] < 0 or found[-1] > inside or not found.is_sorted():
+        raise ValueError("a row points out of its values")
 
 
 def _nulls(validity: memoryview, length: int) -> int:
