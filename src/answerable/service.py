@@ -395,7 +395,9 @@ class Service:
         self._continue(record)
 
     async def resume_unfinished(self) -> int:
-        """Continues what an earlier process left behind; gives the number of such runs."""
+        """Continues what an earlier process left behind; gives the number of such runs. What calls of models held in
+        budgets when their process died counts as spent: they may have been paid for."""
+        await self.store.budgets.reconcile()
         found = [record for record in await self.store.runs.unfinished() if record.run not in self._live]
         unfinished = [record for record in found if await self.store.runs.claim(record)]
         for record in unfinished:

@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 
+from answerable.app import open_service
+from answerable.core.clock import SystemClock
 from answerable.core.context import LOCAL, RunContext
-from answerable.core.ids import RunId
-from answerable.store.base import Store
+from answerable.core.ids import RunId, ThreadId
+from answerable.models.budget import Budget
+from answerable.models.config import BudgetLimits, Limit
+from answerable.settings import load_settings
+from answerable.store.base import Amount, Store
 from answerable.store.open import open_store
 from answerable.store.schema import migrations
 
@@ -50,6 +55,24 @@ async def main():
     for number in range(1, 201, 2):
         await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)])
     await store.close()
+
+asyncio.run(main())
+"""
+
+
+CALLER = """
+from answerable.core.clock import SystemClock
+from answerable.core.ids import ThreadId
+from answerable.models.budget import Budget
+from answerable.models.config import BudgetLimits
+from answerable.store.base import Amount
+
+async def main():
+    budget = Budget((await open_mine()).budgets, BudgetLimits.model_validate_json(sys.argv[3]), SystemClock())
+    context = RunContext(RunId("run_1"), thread=ThreadId("thr_1"))
+    await budget.reserve(budget.accounts(context), Amount(60, 3))
+    print("reserved", flush=True)
+    sys.stdin.readline()
 
 asyncio.run(main())
 """
@@ -138,4 +161,29 @@ async def test_a_store_whose_writer_died_takes_new_runs(place: tuple[str, Path])
     store = await open_store(place[0], artifacts=place[1])
     created = await store.runs.create(RunContext(RunId("run_2")), None)
     assert await store.runs.get(LOCAL, created.run) == created
+    await store.close()
+
+
+async def test_what_a_call_held_when_its_process_was_killed_is_spent_after_the_next_start(
+    place: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANSWERABLE_HOME", str(tmp_path))
+    if "://" in place[0]:
+        monkeypatch.setenv("ANSWERABLE_STORE", place[0])
+    settings = load_settings()
+    limit = Limit(tokens=1_000, cost=1.0)
+    limits = BudgetLimits(run=limit, thread=limit, user_day=limit, tenant_month=limit)
+    caller = start(CALLER, settings.store_url, settings.artifacts, limits.model_dump_json())
+    assert caller.stdout is not None
+    assert caller.stdout.readline() == "reserved\n"
+    os.kill(caller.pid, signal.SIGKILL)
+    caller.communicate(timeout=60)
+    context = RunContext(RunId("run_1"), thread=ThreadId("thr_1"))
+
+    store = await open_store(settings.store_url, artifacts=settings.artifacts)
+    budget = Budget(store.budgets, limits, SystemClock())
+    assert [each.reserved for each in await budget.balances(context)] == [Amount(60, 3)] * 4
+    async with open_service(settings, any_location=False) as service:
+        await service.resume_unfinished()
+    assert [(each.spent, each.reserved) for each in await budget.balances(context)] == [(Amount(60, 3), Amount())] * 4
     await store.close()
