@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from scripted_model import Reply, ScriptedModel
 
 from answerable.agents.cases import AGENTS, AgentCase, Expected, load_cases, load_transcript
 from answerable.agents.folder import BUILTIN
-from answerable.core.errors import UserError
+from answerable.cli.agents import command
+from answerable.core.errors import NotFoundError, UserError
 from answerable.rehearsal import Chosen, Rehearsed, record, replay
 from answerable.settings import load_settings
 
@@ -154,6 +156,37 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
     assert one.problems == ()
 
 
+def test_where_rows_are_not_shared_no_transcript_has_a_value(
+    scripted_model: ScriptedModel, tmp_path: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+) -> None:
+    folder = Path(shutil.copytree(BUILTIN / "critic", tmp_path / "critic"))
+    case = AgentCase(
+        id="new",
+        question="How many stores are there in the region?",
+        rows={"stores": "SELECT region, COUNT(*) AS n FROM stores WHERE region = 'North' GROUP BY region"},
+        expect=Expected(confidence="high"),
+    )
+    settings = load_settings(
+        {},
+        home=tmp_path,
+        store=":memory:",
+        model="compatible:scripted",
+        model_base_url=scripted_model.base_url,
+        share_rows=False,
+    )
+    check = {"question": "How many stores?", "sql": "SELECT COUNT(*) FROM stores", "expected": 12}
+    scripted_model.script([Reply.object({"checks": [check]})])
+    [recorded] = gathered(record([(folder, case)], settings))
+    assert recorded.problems == ()
+    transcript = load_transcript(folder, case)
+    assert not transcript.share_rows
+    told = transcript.exchanges[0].asked
+    assert "table stores, 12 rows" in told
+    assert not [value for value in ("Amsterdam", "2008-08-01", "row 1:") if value in told]
+    [one] = again([(folder, case)])
+    assert one.problems == ()
+
+
 def test_what_does_not_hold_is_not_kept(scripted_model: ScriptedModel, format_agent: Path, tmp_path: Path) -> None:
     case = AgentCase(id="new", question="?", rows={"orders": "SELECT 1 AS n"}, expect=Expected(says=("Atlantis",)))
     settings = load_settings(
@@ -164,6 +197,16 @@ def test_what_does_not_hold_is_not_kept(scripted_model: ScriptedModel, format_ag
     assert len(one.problems) == 1
     with pytest.raises(UserError, match="Nothing was recorded"):
         load_transcript(format_agent, case)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("check", "nobody"), "agent_unknown"), (("check", "plan", "--case", "nothing"), "case_unknown")],
+)
+def test_what_is_not_there_is_said(arguments: tuple[str, ...], code: str) -> None:
+    done = CliRunner().invoke(command, arguments)
+    assert isinstance(done.exception, NotFoundError)
+    assert done.exception.stable_code == code
 
 
 @pytest.mark.parametrize(
