@@ -47,6 +47,8 @@ class Source(Probe, Protocol):
     dialect: Dialect
     semantic_files: tuple[Path, ...]
     """Where a `semantic.yaml` is looked for; the first that exists counts."""
+    progress: tuple[int, int] | None
+    """While it is described: how many tables have been read, and of how many."""
 
     async def describe(self) -> Catalog:
         """The catalog of the data as it is now; unchanged data is not read again."""

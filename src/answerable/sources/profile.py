@@ -93,12 +93,17 @@ async def profile(
     *,
     budget: Budget | None = None,
     notices: list[Warning] | None = None,
+    tell: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> tuple[Table, ...]:
-    """The tables with their figures filled in. What could not be counted stays unknown and is told in `notices`."""
+    """The tables with their figures filled in. What could not be counted stays unknown and is told in `notices`; `tell`
+    hears how many tables are done, and of how many."""
     run = _Profiling(probe, dialect, budget or Budget(), [] if notices is None else notices)
     counted = await run.count_rows(tables)
     exact = _affordable(counted, run.budget)
-    profiled = [await run.fill_in(table, exact=table.name in exact) for table in counted]
+    profiled = []
+    for done, table in enumerate(counted):
+        tell(done, len(counted))
+        profiled.append(await run.fill_in(table, exact=table.name in exact))
     examples = await run.examples(profiled, exact)
     return tuple(_with_examples(table, examples) for table in profiled)
 

@@ -70,6 +70,7 @@ class ServedSource:
         self.kind = place.kind
         self.dialect: Dialect = place.dialect
         self.semantic_files = tuple(place.semantic_files)
+        self.progress: tuple[int, int] | None = None
         self._place = place
         self._cache = cache
         self._options = options
@@ -92,7 +93,7 @@ class ServedSource:
             known = self._description
             if known is None or known.catalog.fingerprint != snapshot.fingerprint:
                 self._description = known = await self._described(snapshot)
-                self._meant = None
+                self.progress = self._meant = None
             return await self._with_meaning(known.catalog)
 
     async def describe_plainly(self) -> Catalog:
@@ -206,10 +207,13 @@ class ServedSource:
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
         notices: list[Warning] = []
-        tables = await profile(self, self.dialect, bare.tables, notices=notices)
+        tables = await profile(self, self.dialect, bare.tables, notices=notices, tell=self._note_progress)
         relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
         told = (*bare.warnings, *notices)
         return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": told})
+
+    def _note_progress(self, done: int, total: int) -> None:
+        self.progress = (done, total)
 
     async def _with_meaning(self, catalog: Catalog) -> Catalog:
         """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""

@@ -9,6 +9,7 @@ from typing import Literal
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, InternalError
+from answerable.sources.base import Source
 from answerable.sources.registry import SourceRegistry
 
 _log = logging.getLogger("answerable.sources")
@@ -40,10 +41,18 @@ class Watch:
         self._seen: dict[str, Seen] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+        self._reading: dict[str, Source] = {}
         self._turn = asyncio.Semaphore(1)
 
     def seen(self, name: str) -> Seen:
         return self._seen.get(name, Seen())
+
+    def progress(self, name: str) -> tuple[str, int, int]:
+        """What is being done, how far it is, and of how much: tables while they are read, else stages."""
+        source, stage = self._reading.get(name), self.seen(name).stage
+        if source is not None and source.progress is not None:
+            return STAGES[stage], *source.progress
+        return STAGES[stage], stage, len(STAGES)
 
     def seconds(self, name: str) -> float:
         """How long it has been read by now."""
@@ -86,7 +95,7 @@ class Watch:
 
     async def _through(self, name: str) -> None:
         try:
-            source = await self._sources.get(name)
+            source = self._reading[name] = await self._sources.get(name)
             self._note(name, kind=source.kind, stage=1)
             catalog = await source.describe()
             self._note(name, catalog=catalog, stage=2)
@@ -98,6 +107,8 @@ class Watch:
             self._note(name, error=InternalError(f"Reading it failed: {type(defect).__name__}."))
         else:
             self._note(name, error=None, read_at=self._clock.now())
+        finally:
+            self._reading.pop(name, None)
 
     def _note(self, name: str, **news: object) -> None:
         self._seen[name] = replace(self.seen(name), **news)  # type: ignore[arg-type]

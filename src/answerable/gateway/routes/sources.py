@@ -25,7 +25,7 @@ from answerable.sources.statistics import (
     table_named,
     table_statistics,
 )
-from answerable.sources.watch import STAGES, Watch
+from answerable.sources.watch import Watch
 
 router = APIRouter(prefix=API, tags=["sources"])
 
@@ -236,5 +236,5 @@ def summary(name: str, service: Service, settings: Settings, added: AddedSources
 
 
 def _progress(name: str, watch: Watch) -> SourceProgress:
-    stage = watch.seen(name).stage
-    return SourceProgress(message=STAGES[stage], done=stage, total=len(STAGES), seconds=round(watch.seconds(name), 3))
+    message, done, total = watch.progress(name)
+    return SourceProgress(message=message, done=done, total=total, seconds=round(watch.seconds(name), 3))

@@ -1,0 +1,68 @@
+"""Sources are read in the background, and it can be seen how far that is."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from answerable.core.clock import SystemClock
+from answerable.sources.registry import SourceRegistry
+from answerable.sources.watch import Seen, Watch
+
+
+@pytest.fixture
+async def registry(tmp_path: Path) -> AsyncIterator[SourceRegistry]:
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as made:
+        for number in range(20):
+            made.execute(f"CREATE TABLE t{number} (id INTEGER PRIMARY KEY, city TEXT)")
+            made.execute(f"INSERT INTO t{number} VALUES (1, 'Oslo')")
+    made.close()
+    opened = SourceRegistry(
+        {"shop": str(path), "gone": str(tmp_path / "no.csv")}, tmp_path / "cache", any_location=False
+    )
+    yield opened
+    await opened.close()
+
+
+async def settled(watch: Watch, name: str) -> tuple[Seen, set[tuple[str, int, int]]]:
+    told = set()
+    while watch.seen(name).state == "reading":
+        told.add(watch.progress(name))
+        await asyncio.sleep(0)
+    return watch.seen(name), told
+
+
+async def test_tables_are_counted_while_they_are_read(registry: SourceRegistry) -> None:
+    watch = Watch(registry, SystemClock())
+    assert watch.seen("shop").state == "unread"
+    assert watch.look("shop").state == "reading"
+    seen, told = await settled(watch, "shop")
+    assert (seen.state, seen.kind, len(seen.catalog.tables if seen.catalog else ())) == ("ready", "sqlite", 20)
+    counted = {done for message, done, total in told if message == "Reading tables" and total == 20}
+    assert len(counted) > 5
+    assert ("Opening", 0, 3) in told
+    assert watch.look("shop").state == "ready"
+
+
+async def test_what_cannot_be_read_is_told_and_tried_again(registry: SourceRegistry, tmp_path: Path) -> None:
+    watch = Watch(registry, SystemClock())
+    watch.read("gone")
+    seen, _ = await settled(watch, "gone")
+    assert seen.state == "failed"
+    assert seen.error is not None
+    assert seen.error.stable_code == "source_missing"
+    (tmp_path / "no.csv").write_text("a\n1\n")
+    watch.read("gone")
+    watch.read("gone")
+    assert (await settled(watch, "gone"))[0].state == "ready"
+
+
+async def test_reading_can_be_given_up(registry: SourceRegistry) -> None:
+    watch = Watch(registry, SystemClock())
+    watch.read("shop")
+    await watch.forget("shop")
+    assert watch.seen("shop").state == "unread"
+    await watch.close()
