@@ -39,7 +39,7 @@ class TimeLimits(Frozen):
 
     connect: float = Field(default=5.0, gt=0)
     first_token: float = Field(default=300.0, gt=0)
-    """Until a streamed reply begins. Models that think first, or that read a long prompt without a GPU, take minutes."""
+    """Until a streamed reply begins. Models that think first, or read a long prompt without a GPU, take minutes."""
     total: float = Field(default=600.0, gt=0)
 
 
