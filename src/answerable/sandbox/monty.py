@@ -106,18 +106,14 @@ class MontySandbox:
         if self._pool is None or self._threads is None:
             raise InternalError("The sandbox was not started.")
         self._running.add(run)
-        loop = asyncio.get_running_loop()
         monty = self._pool.monty
-        working = self._threads.send(lambda: job(monty))
-        timer = loop.call_later(max(seconds, 0.0), lambda: run.stop(too_long(run.request.limits)))
+        late = asyncio.get_running_loop().call_later(max(seconds, 0.0), lambda: run.stop(too_long(run.request.limits)))
         try:
-            return await asyncio.shield(working)
-        except asyncio.CancelledError:
-            run.stop(Stopped("cancelled", "The run was cancelled."))
-            await asyncio.wait([working])
-            raise
+            return await self._threads.run(
+                lambda: job(monty), lambda: run.stop(Stopped("cancelled", "The run was cancelled."))
+            )
         finally:
-            timer.cancel()
+            late.cancel()
             self._running.discard(run)
 
     def _walls(self) -> Mapping[str, str]:

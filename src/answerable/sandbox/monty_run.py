@@ -34,9 +34,9 @@ from answerable.core.values import Json
 from answerable.sandbox.base import Paused, Request, SandboxLimits
 from answerable.sandbox.exchange import heard_print
 from answerable.sandbox.monty_faults import fault_of, too_large
-from answerable.sandbox.monty_values import CHUNK, Plain, Rows, Size, chunks_of, write_rows
+from answerable.sandbox.monty_values import CHUNK, LEAVES, Plain, Rows, Size, chunks_of, write_rows
 from answerable.sandbox.results import Heard, Stopped
-from answerable.sandbox.runner import TooLarge, Unreturnable, rows_in
+from answerable.sandbox.runner import TooLarge, Unreturnable, plain, rows_in
 
 State: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
 Answer: TypeAlias = Callable[[Mapping[str, Json], Heard], "Future[dict[str, Json]]"]
@@ -244,6 +244,9 @@ class MontyRun:
             self.stop(self.heard.stopped)
 
     def _keep(self, session: MontySession, result: Any, named: bool) -> None:
+        if type(result) in LEAVES:
+            self.heard.done = {"outcome": "ok", "value": plain(result)}
+            return
         limit = self.request.limits.result_mb * _MB
         into = self.request.into
         size = Size(limit)

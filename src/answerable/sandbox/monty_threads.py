@@ -21,11 +21,16 @@ class Threads(Generic[Outcome]):
         for thread in self._threads:
             thread.start()
 
-    def send(self, job: Callable[[], Outcome]) -> "asyncio.Future[Outcome]":
-        """Done when the job is, whether or not somebody still waits for it."""
+    async def run(self, job: Callable[[], Outcome], stop: Callable[[], None]) -> Outcome:
+        """Cancelled, it calls `stop`, and waits until the job has ended."""
         errand = _Errand(job)
-        self._errands.put(errand)
-        return errand.future
+        self._errands.put(errand)  # from here on the thread waits for Python's lock, until this one does
+        try:
+            return await errand.future
+        except asyncio.CancelledError:
+            stop()
+            await errand.ended()
+            raise
 
     def close(self) -> None:
         """Waits for the jobs that have begun."""
@@ -43,9 +48,12 @@ class _Errand(Generic[Outcome]):
     def __init__(self, job: Callable[[], Outcome]) -> None:
         self._job = job
         self._loop = asyncio.get_running_loop()
+        self._has_ended = False
+        self._awaited_end: asyncio.Future[None] | None = None
         self.future: asyncio.Future[Outcome] = self._loop.create_future()
 
     def run(self) -> None:
+        """In a thread."""
         try:
             outcome = self._job()
         except BaseException as error:  # whoever waits gets it, whatever it is
@@ -55,4 +63,17 @@ class _Errand(Generic[Outcome]):
 
     def _tell(self, how: Callable[..., None], what: object) -> None:
         with suppress(RuntimeError):  # the loop is closed, and nobody waits
-            self._loop.call_soon_threadsafe(how, what)
+            self._loop.call_soon_threadsafe(self._end, how, what)
+
+    def _end(self, how: Callable[..., None], what: object) -> None:
+        self._has_ended = True
+        if not self.future.done():
+            how(what)
+        if self._awaited_end is not None:
+            self._awaited_end.set_result(None)
+
+    async def ended(self) -> None:
+        """Whatever became of the future."""
+        if not self._has_ended:
+            self._awaited_end = self._loop.create_future()
+            await asyncio.shield(self._awaited_end)

@@ -21,7 +21,7 @@ CHUNK = 2_000
 """Rows that are converted at a time; in between, other threads get their turn."""
 DEPTH = 100
 """How deeply a value may be nested."""
-_LEAVES = frozenset({bool, int, float, type(None)})
+LEAVES = frozenset({bool, int, float, type(None)})
 _ITEM = 8
 """Bytes that are counted for an item at least: empty lists are not free."""
 
@@ -63,7 +63,7 @@ class Size(_Walk):
         return self._size_and_height(value, DEPTH)[0]
 
     def _size_and_height(self, value: Any, room: int) -> tuple[int, int]:
-        if type(value) in _LEAVES:
+        if type(value) in LEAVES:
             return _ITEM, 0
         known = self._known.get(id(value))
         if known is None:
