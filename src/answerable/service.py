@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -236,7 +237,8 @@ class Service:
             return
         answer = await self.answer(context.run, context.scope)
         if context.thread is not None and question is not None:
-            await self._say(context, "assistant", answer.text)
+            with suppress(NotFoundError):  # the thread was deleted meanwhile; the run keeps its answer
+                await self._say(context, "assistant", answer.text)
         error = answer.provenance.error
         await self.store.runs.finish(context.run, status, error.code if error else None, _result(answer))
 

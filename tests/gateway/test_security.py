@@ -99,6 +99,12 @@ def test_every_reply_is_guarded(server: Any) -> None:
         assert "*" not in policy
 
 
+def test_no_browser_keeps_data_on_its_disk(server: Any, api: httpx.Client) -> None:
+    run = api.post("/chat", json=ASK).json()["run_id"]
+    for path in ("/runs", f"/runs/{run}", f"/runs/{run}/events", f"/runs/{run}/rows?format=csv", "/nowhere"):
+        assert api.get(path).headers["cache-control"] == "no-store", path
+
+
 def test_files_named_by_their_content_are_kept_for_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fastapi import FastAPI
     from starlette.testclient import TestClient

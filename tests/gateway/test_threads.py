@@ -49,6 +49,15 @@ def test_a_deleted_thread_can_be_had_back(api: httpx.Client, thread: dict[str, A
     assert len(api.get(f"{path}/messages").json()["messages"]) == 4
 
 
+def test_a_run_outlives_its_thread(api: httpx.Client) -> None:
+    slow = "SQL: SELECT count(*) AS n FROM order_items a, order_items b WHERE a.quantity + b.quantity > 3"
+    with api.stream("POST", "/chat/stream", json={"message": slow, "source": "demo"}) as stream:
+        assert api.delete(f"/threads/{stream.headers['x-thread-id']}").status_code == 204
+        assert "event: run.finished" in "".join(stream.iter_text())
+    run = api.get(f"/runs/{stream.headers['x-run-id']}").json()
+    assert (run["run"]["status"], run["answer"]["status"]) == ("done", "done")
+
+
 def test_a_shared_thread_is_read_by_its_link_until_it_is_not(api: httpx.Client, thread: dict[str, Any]) -> None:
     path = f"/threads/{thread['thread_id']}/share"
     link = api.post(path).json()["share_path"]

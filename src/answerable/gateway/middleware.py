@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -28,6 +29,8 @@ SECURITY_HEADERS = (
 )
 NOTHING_RUNS = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; sandbox")
 """For whatever is not the page: should a browser take it for a document, that document can do nothing."""
+NOT_KEPT = (b"cache-control", b"no-store")
+"""For data: no browser writes it to its disk."""
 STREAMED = (f"{API}/uploads",)
 """Whose bodies go to the disk as they come, with a limit of their own."""
 _CHANGES_NOTHING = ("GET", "HEAD", "OPTIONS")
@@ -56,8 +59,7 @@ class Observe:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
-                if not any(name.lower() == NOTHING_RUNS[0] for name, _ in message["headers"]):
-                    message["headers"].append(NOTHING_RUNS)
+                message["headers"] += _missing(scope["path"], {name.lower() for name, _ in message["headers"]})
             await send(message)
 
         with about(request=request_id):
@@ -164,6 +166,12 @@ class BoundedBody:
                 )
                 return
         await self._app(scope, _replayed(b"".join(chunks), receive), send)
+
+
+def _missing(path: str, given: Collection[bytes]) -> list[tuple[bytes, bytes]]:
+    """What a reply should say and does not."""
+    wanted = [NOTHING_RUNS, *([NOT_KEPT] if path.startswith(API) else [])]
+    return [header for header in wanted if header[0] not in given]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
