@@ -1,7 +1,7 @@
 """A target becomes a pydantic-ai model. The client of each provider is imported when it is first used."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from httpx2 import AsyncClient, Limits, Timeout
 
@@ -80,17 +80,23 @@ def _google(target: Target, client: AsyncClient) -> "Model":
     return GoogleModel(target.model, provider=provider)
 
 
-def _bedrock(target: Target, _: AsyncClient) -> "Model":
+def _bedrock(target: Target, client: AsyncClient) -> "Model":
     """Amazon's own client: it finds credentials by itself and keeps its own connections."""
     from pydantic_ai.models.bedrock import BedrockConverseModel
     from pydantic_ai.providers.bedrock import BedrockProvider
 
-    base_url, region = target.base_url or None, target.region or None
-    if target.key is not None:
-        provider = BedrockProvider(api_key=_key(target), base_url=base_url, region_name=region)
-    else:
-        provider = BedrockProvider(base_url=base_url, region_name=region)
+    place = {"base_url": target.base_url or None, "region_name": target.region or None}
+    times = {"aws_connect_timeout": client.timeout.connect, "aws_read_timeout": client.timeout.read}
+    key = {} if target.key is None else {"api_key": _key(target)}
+    provider = BedrockProvider(**key, **place, **times)
+    _never_repeats(provider.client)
     return BedrockConverseModel(target.model, provider=provider)
+
+
+def _never_repeats(client: Any) -> None:
+    """Attempts are counted, waited for and paid for by whoever calls; Amazon's client would make four of each."""
+    service = client.meta.service_model.service_id.hyphenize()
+    client.meta.events.unregister(f"needs-retry.{service}", unique_id=f"retry-config-{service}")
 
 
 def _ollama(target: Target, client: AsyncClient) -> "Model":
