@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
 from answerable.answers.answer import Answer
@@ -19,6 +20,7 @@ PLAN = {
     "steps": [{"id": "tents", "tool": "sql", "context": "How many rows products has."}],
 }
 QUESTION = "how many zigzag tents?"
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def scripted(preplanned: dict[str, Any]) -> Callable[[Request], Reply]:
@@ -43,11 +45,11 @@ def asked(model: ScriptedModel) -> list[str]:
     return [str(request.messages[0]["content"])[:12] for request in model.requests]
 
 
-@pytest.fixture
-async def service(scripted_model: ScriptedModel, tmp_path: Path) -> AsyncIterator[Service]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def service(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterator[Service]:
     settings = load_settings(
         {},
-        home=tmp_path / "home",
+        home=demo_home,
         store=":memory:",
         model="compatible:scripted",
         model_base_url=scripted_model.base_url,

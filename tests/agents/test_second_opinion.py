@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
 from answerable.answers.answer import Answer
@@ -13,14 +14,19 @@ from answerable.service import Service
 from answerable.settings import load_settings
 
 SURE, UNSURE = "how many orders are there?", "Who are our best customers?"
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 HOLDS = {"question": "How many?", "sql": "SELECT count(*) FROM stores", "expected": 12}
 
 
-@pytest.fixture
-async def ask(scripted_model: ScriptedModel, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def ask(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterator[Callable[..., Any]]:
     """Puts a question to a model that plans one step and writes this query for it."""
     settings = load_settings(
-        {}, home=tmp_path, store=":memory:", model="compatible:scripted", model_base_url=scripted_model.base_url
+        {},
+        home=demo_home,
+        store=":memory:",
+        model="compatible:scripted",
+        model_base_url=scripted_model.base_url,
     )
 
     async def asked(service: Service, question: str, sql: str) -> Answer:
