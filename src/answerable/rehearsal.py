@@ -1,5 +1,6 @@
 """Agents are tried with their cases: with a model, which is recorded, or with what was recorded, which needs none."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -13,6 +14,7 @@ from answerable.core.errors import AnswerableError
 from answerable.core.values import Frozen
 from answerable.engine.steps.sql import SqlConfig
 from answerable.evals.compare import Rows, same_rows
+from answerable.models.names import target_of
 from answerable.models.playback import Playback
 from answerable.models.tape import Exchange, Recorder
 from answerable.service import Service
@@ -36,7 +38,8 @@ class Rehearsed(Frozen):
 async def record(chosen: Sequence[Chosen], settings: Settings) -> AsyncIterator[Rehearsed]:
     """Puts the cases to their agents with the model that is set, and keeps what was said where all holds."""
     config = settings.models_config
-    recorder = Recorder([endpoint.key.get_secret_value() for endpoint in config.providers.values() if endpoint.key])
+    targets = [target_of(name, config, os.environ) for name in config.named()]
+    recorder = Recorder([target.key.get_secret_value() for target in targets if target.key is not None])
     async with open_service(settings, any_location=True, tape=recorder) as service:
         for folder, case in chosen:
             recorder.exchanges.clear()
