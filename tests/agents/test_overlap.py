@@ -1,4 +1,4 @@
-"""Steps that do not wait for each other ask their models at the same time, and what a model says is told as it comes."""
+"""Steps that do not wait for each other ask their models at the same time; what a model says is told as it comes."""
 
 import threading
 from pathlib import Path
@@ -44,5 +44,5 @@ async def test_calls_of_independent_steps_overlap(
         told = [event async for event in service.events(run) if isinstance(event, StepOutput)]
     assert answer.rows == ((3,),), answer.text
     assert len(scripted_model.requests) == 2
-    tokens = "".join(event.data["text"] for event in told if event.channel == "token" and event.step.endswith("women"))
+    tokens = "".join(event.data["text"] for event in told if event.channel == "token" and event.node.endswith("women"))
     assert tokens == '{"sql": "SELECT count(*) AS n FROM people WHERE sex = \'f\'"}'

@@ -141,11 +141,16 @@ def _gave_up(mistakes: Sequence[str]) -> LimitError:
     )
 
 
+def _piece(part: Any, ending: str = "") -> Any:
+    """The text of a part of a reply, or of what was added to it."""
+    return getattr(part, f"content{ending}", None) or getattr(part, f"args{ending}", None)
+
+
 def _tell_event(event: Any, agent: str, tell: Tell) -> None:
     """Only what a person watching wants: the words as they come, and which tool is called."""
     kind = event.event_kind
-    if kind == "part_delta":
-        piece = getattr(event.delta, "content_delta", None) or getattr(event.delta, "args_delta", None)
+    if kind in ("part_start", "part_delta"):
+        piece = _piece(event.part) if kind == "part_start" else _piece(event.delta, "_delta")
         if isinstance(piece, str) and piece:
             tell("token", {"agent": agent, "text": piece})
     elif kind == "function_tool_call":
