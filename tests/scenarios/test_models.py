@@ -121,10 +121,21 @@ def test_a_model_may_ask_the_user(answerable: Run, sales: Path, model: ScriptedM
     done = answerable("ask", "which zigzag is the largest?", *thread)
     assert done.code == 3, done.out + done.err
     assert [choice["label"] for choice in done.json["choices"]] == asked["ask"]
+    assert done.json["usage"]["model_calls"] == 1
     model.script(answered(SQL))
     chosen = answerable("ask", "which zigzag is the largest?", "--choice", "1", *thread)
     assert chosen.code == 0, chosen.out + chosen.err
     assert "Largest by amount" in model.requests[0].text
+
+
+def test_what_a_model_offered_can_be_chosen_when_it_is_gone(answerable: Run, sales: Path, model: ScriptedModel) -> None:
+    thread = ("--thread", "thr_000000000000000000000006", "--source", str(sales), "--json")
+    offered = {"steps": [], "ask": ["total amount per region", "number of orders per region"]}
+    model.script(lambda request: Reply.object(offered))
+    assert answerable("ask", "which zigzag is the largest?", *thread).code == 3
+    chosen = answerable("ask", "which zigzag?", "--choice", "1", *thread, env={"ANSWERABLE_MODEL": ""})
+    assert chosen.code == 0, chosen.out + chosen.err
+    assert sorted(row[-1] for row in chosen.json["rows"]) == [180.0, 210.0, 250.0]
 
 
 def test_who_works_on_a_follow_up_hears_what_it_means(answerable: Run, sales: Path, model: ScriptedModel) -> None:

@@ -46,7 +46,9 @@ class ReaderMind:
     ) -> Understanding:
         _acceptable(question.text)
         chosen = chosen_reading(question, before.last)
-        if chosen is not None:
+        if chosen is not None and chosen.plan is None:  # a model wrote it, as a question that stands by itself
+            question = question.model_copy(update={"text": chosen.label, "choice": None})
+        elif chosen is not None:
             merged = await self.merged(question)
             return understood(question, _reading_of(chosen), "You chose this reading.", merged)
         reply = await self.reply(question, before)
