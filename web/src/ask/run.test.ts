@@ -66,6 +66,7 @@ describe("a run folded from its events", () => {
   it("is the same from a stored answer", () => {
     const run = recalled(answer);
     expect(run).toMatchObject({ id: "run_1", phase: "done", rowCount: 2, rows: [[1], [2]] });
-    expect(shownSteps(run)[0]).toMatchObject({ state: "ok", code: "SELECT 1" });
+    expect(shownSteps(run).map((step) => [step.kind, step.after])).toEqual([["understand", []], ["sql", ["understand"]], ["present", ["query"]]]);
+    expect(shownSteps(run)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
   });
 });

@@ -107,17 +107,19 @@ export function fold(run: RunView, event: RunEvent): RunView {
 
 /** A run whose answer was stored, when the page is opened again. */
 export function recalled(answer: Answer): RunView {
-  const steps = answer.steps.map(
-    (step, i): StepView => ({
+  const told = answer.steps.map(
+    (step): StepView => ({
       ...blankStep({ id: step.id, kind: step.kind, config: { source: step.source } }),
-      after: i ? [answer.steps[i - 1]?.id ?? ""] : [],
       state: step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped",
       ms: step.duration_ms,
       rows: step.row_count,
       code: step.code,
     }),
   );
-  return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps }, answer);
+  const around = (kind: string): StepView => ({ ...blankStep({ id: kind, kind }), state: "ok" });
+  const steps = [...(answer.provenance.mind === "direct" ? [] : [around("understand")]), ...told, ...(told.length ? [around("present")] : [])];
+  const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
+  return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
 }
 
 export function isOver(run: RunView): boolean {

@@ -24,9 +24,9 @@ export async function share(thread: string): Promise<void> {
 
 /** Deleted at once; undo rather than "are you sure". */
 export async function remove(thread: ThreadSummary, isOpen: boolean): Promise<void> {
+  if (isOpen) navigate("/ask");
   await api.remove(path`/threads/${thread.thread_id}`);
   refresh("/threads");
-  if (isOpen) navigate("/ask");
   toast(`Deleted “${thread.title}”`, { action: { label: "Undo", run: () => void restore(thread, isOpen) } });
 }
 

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { api, Problem } from "../api/client";
 import type { About, DoctorReport, ModelCheck, ModelsOverview, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
+import { readable } from "../ask/stepNames";
 import { count, duration, money } from "../shared/format";
 import { type Fetched, useFetched } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
@@ -166,7 +167,7 @@ function AboutList({ about }: { about: About }) {
     <dl className="kv">
       {Object.entries(about).map(([name, value]) => (
         <div key={name}>
-          <dt>{name.charAt(0).toUpperCase() + name.slice(1)}</dt>
+          <dt>{readable(name)}</dt>
           <dd className="mono">{String(value)}</dd>
         </div>
       ))}

@@ -17,7 +17,7 @@ export function UsageChart({ days }: { days: UsageReport["days"] }) {
           <title>{`${moment(day.day)}: ${plural(day.runs, "run")}, ${day.failed} failed, ${money(day.cost_usd)}`}</title>
           <rect className="u-done" x={1} width={Math.max(1, step - 3)} y={HEIGHT - 16 - height(day.runs)} height={height(day.runs - day.failed)} rx={1.5} />
           <rect className="u-failed" x={1} width={Math.max(1, step - 3)} y={HEIGHT - 16 - height(day.failed)} height={height(day.failed)} rx={1.5} />
-          {i % 7 === 0 && (
+          {i % 7 === 0 && i < days.length - 4 && (
             <text x={1} y={HEIGHT - 3}>
               {moment(day.day)}
             </text>

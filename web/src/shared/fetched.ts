@@ -16,6 +16,8 @@ interface Entry {
 }
 
 const entries = new Map<string, Store<Entry>>();
+/** How many components look at an address now. */
+const watchers = new Map<string, number>();
 const NOTHING: Entry = { data: null, problem: null, loading: false };
 
 /** What is at this address of the API; the same for all who ask, and shown again at once when they come back. */
@@ -23,7 +25,10 @@ export function useFetched<T>(address: string | null): Fetched<T> {
   const store = entryOf(address ?? "");
   const entry = useStore(store);
   useEffect(() => {
-    if (address) void load(address);
+    if (!address) return undefined;
+    watchers.set(address, (watchers.get(address) ?? 0) + 1);
+    void load(address);
+    return () => void watchers.set(address, (watchers.get(address) ?? 1) - 1);
   }, [address]);
   const reload = useCallback(() => {
     if (address) void load(address);
@@ -31,12 +36,15 @@ export function useFetched<T>(address: string | null): Fetched<T> {
   return { data: entry.data as T | null, problem: entry.problem, loading: entry.loading, reload };
 }
 
-/** Looks again at every address that begins like this and is watched or was kept. */
+/** Looks again at every watched address that begins like this; what nobody watches is forgotten. */
 export function refresh(prefix: string): void {
-  for (const address of entries.keys()) if (address.startsWith(prefix)) void load(address);
+  for (const address of [...entries.keys()].filter((known) => known.startsWith(prefix))) {
+    if (watchers.get(address)) void load(address);
+    else entries.delete(address);
+  }
 }
 
-export function put(address: string, data: unknown): void {
+function put(address: string, data: unknown): void {
   entryOf(address).set({ data, problem: null, loading: false });
 }
 

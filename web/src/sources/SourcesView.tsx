@@ -136,7 +136,7 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
       <div className="head">
         <h2>{source.name}</h2>
         <span className="mid clip grow">
-          {source.kind} <span className="dim">{source.location}</span>
+          {source.kind} <span className="dim">{source.origin === "bundled" ? "bundled with Answerable" : source.location}</span>
         </span>
         {source.last_sync && (
           <Status state="ok">

@@ -28,7 +28,7 @@ export function SynonymsCell({ source, table, column }: { source: string; table:
       <button
         type="button"
         className={`clip edit ${known ? "" : "dim"}`}
-        aria-label={`Names for ${column.name}: ${known || "none"}`}
+        aria-label={`${known || "add names"}, names for ${column.name}`}
         title="Names that questions use for it"
         onClick={() => {
           setDraft(known);

@@ -1,0 +1,69 @@
+"""Pictures of the views for the README, made on demand: `make screenshots`."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif("ANSWERABLE_SCREENSHOTS" not in os.environ, reason="`make screenshots` makes them")
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+SIZE = {"width": 1280, "height": 800}
+
+
+@pytest.fixture
+def take(server: Any, visit: Callable[..., Any]) -> Callable[..., Any]:
+    def opened(path: str = "/", **options: Any) -> Any:
+        return visit(server.url + path, **{"viewport": SIZE, "reduced_motion": "reduce", **options})
+
+    return opened
+
+
+def save(page: Any, name: str) -> None:
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(500)
+    IMAGES.mkdir(exist_ok=True)
+    page.screenshot(path=IMAGES / f"{name}.png")
+
+
+def ask(page: Any, question: str) -> None:
+    demo = page.locator(".source-chips .chip", has_text="demo")
+    if demo.get_attribute("aria-pressed") == "false":
+        demo.click()
+        page.click(".source-chips .chip >> text=big")
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+    page.wait_for_selector(".turn:last-child .receipt >> text=no model")
+
+
+def test_pictures(take: Callable[..., Any]) -> None:
+    page = take()
+    for question in ("Top 10 customers by revenue in 2025", "Average salary by job title"):
+        ask(page, question)
+        page.click("text=New question")
+        page.wait_for_selector(".welcome")
+    ask(page, "revenue per country")
+    ask(page, "and per month in 2025?")
+    page.click(".result-link >> nth=1")
+    page.evaluate("document.activeElement.blur()")
+    save(page, "ask")
+    page.click("#tab-check")
+    page.click(".verdict button >> text=Replay")
+    page.wait_for_selector(".v-ok")
+    save(page, "check")
+    thread = page.url
+    for view, name in (("/sources/demo/orders", "sources"), ("/runs", "runs")):
+        page.goto(thread.partition("/ask")[0] + view)
+        page.wait_for_selector(".hist-bar, .wr.sel")
+        save(page, name)
+    address = f"/ask{thread.partition('/ask')[2]}"
+    dark = take(address, color_scheme="dark")
+    dark.wait_for_selector(".grid-row")
+    dark.click("#tab-chart")
+    dark.wait_for_selector(".chart canvas")
+    save(dark, "chart-dark")
+    phone = take(address, viewport={"width": 390, "height": 780}, device_scale_factor=2)
+    phone.wait_for_selector(".preview td")
+    save(phone, "phone")
