@@ -24,6 +24,7 @@ MODULES = (
     "startup",
     "reader",
     "models",
+    "models_served",
     "sandbox",
     "sandbox_monty",
 )
