@@ -17,6 +17,8 @@ from answerable.agents.cases import AGENTS, AgentCase, Expected, load_cases, loa
 from answerable.agents.folder import BUILTIN
 from answerable.cli.agents import command
 from answerable.core.errors import NotFoundError, UserError
+from answerable.models.playback import Playback
+from answerable.models.tape import Exchange
 from answerable.rehearsal import Chosen, Rehearsed, record, replay
 from answerable.settings import load_settings
 
@@ -94,6 +96,15 @@ def test_what_agents_are_told_now_is_kept_with_the_replies_of_then(
     assert load_transcript(format_agent, case) == recorded
     [one] = again([(format_agent, case)])
     assert one.problems == ()
+
+
+def test_what_the_reader_makes_of_a_question_may_change() -> None:
+    playback = Playback()
+    playback.play([Exchange(asked="Plan. <reading-1>\nCount.\n</reading-1> Now.")] * 2)
+    playback.asked("Plan. <reading-2>\nSum.\n</reading-2> Now.")
+    with pytest.raises(UserError) as caught:
+        playback.asked("Plan. <reading-2>\nSum.\n</reading-2> Then.")
+    assert caught.value.stable_code == "transcript_stale"
 
 
 def test_replies_that_nobody_asks_for_are_told(

@@ -13,13 +13,14 @@ from answerable.agents.context import (
     values_text,
 )
 from answerable.agents.means import ModelMeans
+from answerable.agents.reader_mind import FAIRLY_SURE
 from answerable.agents.several import by_label
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.reader.reading import Reading
 
 
 async def told_of(question: Question, before: Conversation, best: Reading | None, means: ModelMeans) -> dict[str, str]:
-    """`best`: how the reader reads it, if it does."""
+    """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
     tables, values = await told_of_sources(question, means)
     reader = await means.mind.reader(await means.mind.asked(question))
     return {
@@ -28,7 +29,7 @@ async def told_of(question: Question, before: Conversation, best: Reading | None
         "sources": tables,
         "values": values,
         "earlier": earlier_text(before),
-        "reading": best.sentence if best is not None else "",
+        "reading": best.sentence if best is not None and best.confidence >= FAIRLY_SURE else "",
     }
 
 
