@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from answerable.agents.dry_run import dry_run
 from answerable.core.catalog import Catalog, Column, Table, ValueHit
 from answerable.reader.link import link
 from answerable.reader.normalise import normalise
@@ -33,7 +34,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 async def _questions(count: int) -> list[Figure]:
-    """Of the check split; the catalog and the index of values are there already, as in a running server."""
+    """Of the check split, with the dry run; catalog and index of values are there already, as in a running server."""
     cases = [case for line in CASES.read_text().splitlines() if (case := json.loads(line))["split"] == "check"][:count]
     ours, floor = [], []
     for name in sorted({case["source"] for case in cases}):
@@ -56,9 +57,10 @@ async def _timed(path: Path, cases: list[dict[str, Any]]) -> AsyncIterator[tuple
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
             reader = Reader(await source.describe(), await source.values(), today=lambda: date(2026, 1, 1))
+            run = dry_run(source, reader.catalog)
             for case in cases:
                 question, gold = case["question"], case["gold_sql"]
-                read = _milliseconds(partial(reader.read, question))
+                read = await asyncio.to_thread(_milliseconds, partial(reader.read, question, run=run))
                 yield read, _milliseconds(partial(_bare, connection, gold))
         finally:
             connection.close()

@@ -5,16 +5,21 @@ import zlib
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy
 
+from answerable.reader.choices import varied
 from answerable.reader.compose import Candidate, Composer
+from answerable.reader.confidence import confidence_vector
+from answerable.reader.draft import Draft
+from answerable.reader.dry_run import MOST_ROWS, RUNS, Outcome, outcome_of
 from answerable.reader.options import gather
 from answerable.reader.rank import Ranker
 from answerable.reader.roles import RoleModels, Roles, assign_roles
 from answerable.reader.shape import Linear, grams, shape_of
 from answerable.reader.trees import Trees
-from answerable.reader.understand import Ranked, confidence_vector
+from answerable.reader.understand import Ranked, Understanding
 from train.cases import Case, load_cases, run_sql, same_rows
 from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
 from train.models import fit_ranker, fit_shapes, fit_trees
@@ -39,8 +44,8 @@ class Judged:
     candidates: list[Candidate]
     vectors: "numpy.ndarray"
     right: "numpy.ndarray"
-    results: list[int]
-    """Equal for candidates that give the same rows."""
+    outcomes: list[Outcome | None]
+    """Nothing where the dry run would not tell."""
     sample: Sample
     roles: Roles
 
@@ -104,27 +109,32 @@ def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
         [candidates[number] for number in kept],
         numpy.array([vectors[number] for number in kept], dtype=numpy.float32),
         numpy.array([right for right, _ in found], dtype=bool),
-        [result for _, result in found],
+        [outcome for _, outcome in found],
         sample,
         roles,
     )
 
 
 class _Outcomes:
-    """What candidates give when they run: whether it is right, and which of the results it is."""
+    """What candidates give when they run: whether it is right, and what came out."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.by_sql: dict[str, tuple[bool, int]] = {}
+        self.by_sql: dict[str, tuple[bool, Outcome | None]] = {}
         self.numbers: dict[object, int] = {}
 
-    def of(self, candidate: Candidate) -> tuple[bool, int]:
+    def of(self, candidate: Candidate) -> tuple[bool, Outcome | None]:
         sql = quick_sql(candidate.draft, self.sample.scene.schema)
         if sql not in self.by_sql:
             rows = run_sql(self.sample.case.database, sql)
-            key = sql if rows is None else tuple(rows if candidate.draft.order else sorted(rows, key=repr))
-            self.by_sql[sql] = (same_rows(self.sample.case, rows), self.numbers.setdefault(key, len(self.numbers)))
+            known = rows is not None and len(rows) <= MOST_ROWS
+            outcome = outcome_of(rows, bool(candidate.draft.order)) if known and rows is not None else None
+            self.by_sql[sql] = (same_rows(self.sample.case, rows), outcome and self._numbered(outcome))
         return self.by_sql[sql]
+
+    def _numbered(self, outcome: Outcome) -> Outcome:
+        """A number in place of the rows, which are not needed again."""
+        return outcome._replace(key=self.numbers.setdefault(outcome.key, len(self.numbers)))
 
 
 def judge_fold(fold: int) -> list[Judged]:
@@ -158,14 +168,21 @@ def rank_with(question: Judged, ranker: Trees) -> list[Ranked]:
 
 
 def confidence_rows(
-    questions: Sequence[Judged], ranked: Sequence[Sequence[Ranked]]
+    questions: Sequence[Judged], ranked: Sequence[Sequence[Ranked]], *, dry: bool
 ) -> "tuple[numpy.ndarray, numpy.ndarray]":
+    """As the reader sees them after a dry run, or without one."""
     vectors, labels = [], []
     for question, order in zip(questions, ranked, strict=True):
         if order:
-            vectors.append(confidence_vector(tuple(order)))
+            found = Understanding(question.sample.scene, question.roles, {}, tuple(order))
+            vectors.append(confidence_vector(found, _ran(question, order) if dry else {}))
             labels.append(int(right_of(question)[order[0].candidate.draft]))
     return numpy.array(vectors), numpy.array(labels)
+
+
+def _ran(question: Judged, order: Sequence[Ranked]) -> dict[Draft, Outcome | None]:
+    known = {c.draft: outcome for c, outcome in zip(question.candidates, question.outcomes, strict=True)}
+    return {one.candidate.draft: known[one.candidate.draft] for one in islice(varied(order), RUNS)}
 
 
 def right_of(question: Judged) -> dict[object, bool]:

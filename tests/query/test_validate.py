@@ -16,6 +16,7 @@ from answerable.query.plan import (
     Compare,
     Constant,
     InList,
+    InQuery,
     Join,
     MeasureRef,
     Not,
@@ -181,3 +182,21 @@ def test_measures_are_checked_like_all_sql(shop: Catalog, expression: str, reaso
 def test_and_is_flat_for_people_and_bounded_for_machines(shop: Catalog) -> None:
     one = Compare(left=ID, op=">", right=Constant(value=0))
     validate(QueryPlan(entity="orders", where=And(parts=(one,) * 1000)), shop)
+
+
+def test_what_a_relationship_joins_may_be_compared_whatever_the_types(shop: Catalog) -> None:
+    link = shop.relationships[0]
+    table = next(t for t in shop.tables if t.name == link.from_table)
+    as_text = tuple(
+        c.model_copy(update={"type": "text"}) if c.name == link.from_columns[0] else c for c in table.columns
+    )
+    tables = tuple(t.model_copy(update={"columns": as_text}) if t is table else t for t in shop.tables)
+    inner = QueryPlan(
+        entity=link.from_table,
+        select=(SelectItem(expr=ColumnRef(table=link.from_table, column=link.from_columns[0])),),
+    )
+    left = ColumnRef(table=link.to_table, column=link.to_columns[0])
+    plan = QueryPlan(entity=link.to_table, where=InQuery(left=left, plan=inner, negated=True))
+    validate(plan, shop.model_copy(update={"tables": tables}))
+    with pytest.raises(UserError, match="cannot be compared"):
+        validate(plan, shop.model_copy(update={"tables": tables, "relationships": ()}))

@@ -121,12 +121,6 @@ def test_a_follow_up_needs_the_question_before(reader: Reader) -> None:
     assert "2024-01-01" in _sql(second)
 
 
-def test_readings_with_the_same_rows_are_offered_once(reader: Reader) -> None:
-    reply = reader.read("customers products orders status category city", run=lambda sql: [(1,)])
-    if isinstance(reply, Unsure):
-        assert len(reply.readings) == 1
-
-
 def test_the_same_question_is_always_read_the_same(shop: Catalog, values: Any) -> None:
     replies = [
         Reader(shop, values, today=lambda: date(2025, 1, 1)).read("oldest customers of each city", force=True)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING
 
+from answerable.agents.dry_run import dry_run
 from answerable.agents.execution_plan import plan_graph
 from answerable.agents.graphs import clarify_graph, query_graph
 from answerable.agents.several import Readable, SourcesTogether, reading_plan, unrelated_note
@@ -70,11 +71,16 @@ class ReaderMind:
         return await (await self._sources.together(question.sources)).merged() if question.sources else None
 
     async def reply(self, question: Question, before: Conversation) -> Reply:
-        """How the reader reads a question; nothing runs yet."""
-        reader = await self.reader(await self.asked(question))
+        """How the reader reads a question; of what it may mean, only a few rows are looked at."""
+        source = await self.asked(question)
+        reader = await self.reader(source)
         asked_on.set(question.today)
         reply = await asyncio.to_thread(
-            reader.read, question.text, previous=_last_plan(before.last), force=question.force
+            reader.read,
+            question.text,
+            previous=_last_plan(before.last),
+            force=question.force,
+            run=dry_run(source, reader.catalog),
         )
         merged = await self.merged(question)
         if merged is None or not isinstance(reply, Read):
@@ -85,9 +91,11 @@ class ReaderMind:
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
-        reader = await self.reader(await self.asked(question))
+        source = await self.asked(question)
+        reader = await self.reader(source)
         asked_on.set(question.today)
-        return asdict(await asyncio.to_thread(reader.explain_stages, question.text))
+        run = dry_run(source, reader.catalog)
+        return asdict(await asyncio.to_thread(reader.explain_stages, question.text, run=run))
 
     async def reader(self, source: Readable) -> "Reader":
         """The reader of a source, or of several, made again only when the data or what is said about it has changed."""

@@ -220,11 +220,25 @@ class _PlanCheck:
                 self._check_list(filter, path, groups)
             case InQuery():
                 left = self.expr(filter.left, f"{path}.left", groups=groups)
-                _check_comparable(left, self._one_column(filter.plan, f"{path}.plan."), f"{path}.plan", filter.left)
+                inner = self._one_column(filter.plan, f"{path}.plan.")
+                if not self._related(filter):
+                    _check_comparable(left, inner, f"{path}.plan", filter.left)
             case IsNull():
                 self.expr(filter.left, f"{path}.left", groups=groups)
             case Compare() | Between():
                 self._check_comparison(filter, path, groups)
+
+    def _related(self, filter: InQuery) -> bool:
+        """What a relationship joins may be compared, as it is when it is joined, whatever the types say."""
+        select = filter.plan.select
+        if len(select) != 1 or not isinstance(filter.left, ColumnRef) or not isinstance(select[0].expr, ColumnRef):
+            return False
+        ends = {(filter.left.table, filter.left.column), (select[0].expr.table, select[0].expr.column)}
+        return any(
+            ends == {(each.from_table, each.from_columns[0]), (each.to_table, each.to_columns[0])}
+            for each in self.catalog.relationships
+            if len(each.from_columns) == 1
+        )
 
     def _check_comparison(self, filter: Compare | Between, path: str, groups: bool) -> None:
         (first_path, first), *others = operands(filter, path)

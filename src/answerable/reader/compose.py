@@ -7,7 +7,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from answerable.reader.combinations import of_conditions, of_two_tables
-from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, all_drafts, own_columns
+from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, all_drafts, own_columns, own_terms
 from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.options import count_places
 from answerable.reader.pieces import Having, Options, Part, Sorting, Test, logit
@@ -17,7 +17,7 @@ from answerable.reader.schema import Schema
 from answerable.reader.shape import Shape, select_score, shape_of, shape_scores
 from answerable.reader.to_plan import tables_of
 
-MAX_CANDIDATES = 100
+MAX_CANDIDATES = 60
 _SELECT_SETS = 16
 _WHERE_SETS = 6
 _BASES = 100
@@ -86,9 +86,17 @@ class Composer:
     def _is_void(self, draft: Draft) -> bool:
         """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
         return any(
-            contradicts(level) or _sorts_one_row(level) or self._counts_single_rows(level)
+            contradicts(level)
+            or _sorts_one_row(level)
+            or _mixes_rows(level)
+            or self._adds_other_than_numbers(level)
+            or self._counts_single_rows(level)
             for level in all_drafts(draft)
         )
+
+    def _adds_other_than_numbers(self, draft: Draft) -> bool:
+        terms = [term for term in own_terms(draft) if term.function in ("sum", "avg") and term.column is not None]
+        return not all(self.schema.columns[term.column].numeric for term in terms if term.column is not None)
 
     def _counts_single_rows(self, draft: Draft) -> bool:
         if not draft.group or draft.group[0].column is None:
@@ -132,13 +140,13 @@ class Composer:
         sortings: list[Sorting | None] = [None, *self.options.sortings]
         havings: list[Having | None] = [None, *self.options.havings]
         scored = []
-        for number, (select, where, sorting, having) in enumerate(product(selects, wheres, sortings, havings)):
-            if having is not None and any(t.start <= having.place < t.end for t in where.tests):
-                continue
-            score = select.score + where.score + sorting_score(sorting) + having_score(having)
-            score += self._rough(select, sorting, having)
-            scored.append((score, -number, (select, where, sorting, having)))
-        return [base for _, _, base in heapq.nlargest(_BASES, scored)]
+        for number, (select, sorting, having) in enumerate(product(selects, sortings, havings)):
+            rough = select.score + sorting_score(sorting) + having_score(having)
+            rough += self._rough(select, sorting, having)
+            for rank, where in enumerate(wheres):
+                if having is None or not any(t.start <= having.place < t.end for t in where.tests):
+                    scored.append((rough + where.score, -rank, -number, (select, where, sorting, having)))
+        return [base for *_, base in heapq.nlargest(_BASES, scored)]
 
     def _rough(self, select: SelectSet, sorting: Sorting | None, having: Having | None) -> float:
         """Of the parts of the shape that are settled already."""
@@ -425,6 +433,7 @@ class Composer:
             plain
             and draft.limit is None
             and draft.combination is None
+            and all(order.term in draft.select for order in draft.order)
             and self.chances["distinct"].get("1", -9.0) > log(0.03)
             and self._may_repeat(draft)
         ):
@@ -500,6 +509,13 @@ class Composer:
 def _counts_one_of(terms: tuple[Term, ...]) -> bool:
     """A column and what is calculated beside it: either may come first."""
     return (terms[0].function is None) != (terms[1].function is None)
+
+
+def _mixes_rows(draft: Draft) -> bool:
+    """Without groups, what is calculated over all rows cannot stand beside a column of one of them."""
+    terms = [*draft.select, *(order.term for order in draft.order)]
+    calculated = any(term.function for term in terms)
+    return calculated and not draft.group and any(term.function is None for term in terms)
 
 
 def _sorts_one_row(draft: Draft) -> bool:

@@ -7,6 +7,7 @@ from answerable.reader.reading import Unreadable
 from answerable.reader.scene import Scene
 
 _LEAST_LINK = 0.45
+_SURE_LINK = 0.6
 _MOST_UNKNOWN = 0.5
 
 
@@ -20,7 +21,8 @@ class Doubt:
     """Something of the data is mentioned."""
     truncated: bool
     named: tuple[str, ...]
-    """Unknown words that look like names or were quoted: to drop one would change the question."""
+    """Unknown words that look like names, were quoted, or describe what is asked about (major cities): to drop one
+    would change the question."""
 
     @property
     def hopeless(self) -> bool:
@@ -47,6 +49,7 @@ class Doubt:
 
 def doubts(scene: Scene) -> Doubt:
     linked = _linked_places(scene)
+    described = {mention.start for mention in scene.links.tables if mention.score >= _SURE_LINK}
     unknown, named, content = [], [], 0
     for place, (token, tag) in enumerate(zip(scene.tokens, scene.tags, strict=True)):
         if token.kind in ("mark", "number", "date") or token.value is not None:
@@ -59,7 +62,7 @@ def doubts(scene: Scene) -> Doubt:
         if place in linked or token.lower in GENERIC or token.stem in GENERIC:
             continue
         unknown.append(token.text)
-        if (token.capital and place > 0) or token.kind == "quoted":
+        if (token.capital and place > 0) or token.kind == "quoted" or place + 1 in described:
             named.append(token.text)
     share = len(unknown) / content if content else 1.0
     return Doubt(tuple(unknown), share, bool(linked), scene.question.truncated, tuple(named))

@@ -30,8 +30,10 @@ class MeasureForms(Parts):
         if main is None:
             return None
         expr, base = main
+        counted = isinstance(expr, Aggregate) and expr.function == "count"
         asked_first = (
-            not self.schema.measures and self.measured is None and min(self.used, default=0) < self._first_dimension()
+            not (counted or self.schema.measures or self.measured)
+            and min(self.used, default=0) < self._first_dimension()
         )
         dimensions = self.dimensions(base)
         times = self.time_filters(base)

@@ -132,7 +132,8 @@ def _flag_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
         pair = next((pair for pair in _FLAGS if answers and set(answers) <= set(pair)), None)
         if pair is None or mention.score < 0.4 or not taken.isdisjoint(range(mention.start, mention.end)):
             continue
-        wanted = pair[1] if is_negated(scene, mention.start) else pair[0]
+        said = next((word for word in scene.words[mention.end : mention.end + 3] if word in pair), None)
+        wanted = said or (pair[1] if is_negated(scene, mention.start) else pair[0])
         if wanted in answers:
             condition = Condition(Term(mention.id), "=", answers[wanted])
             chance = 0.4 * mention.score * (0.3 + 0.7 * roles.tables[view.table])

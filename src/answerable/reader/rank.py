@@ -7,6 +7,7 @@ from answerable.reader.compose import Candidate
 from answerable.reader.draft import Draft, Term, all_drafts, own_columns, own_terms
 from answerable.reader.features import Vector
 from answerable.reader.joins import NoPath, join_tree
+from answerable.reader.listing import Listing
 from answerable.reader.roles import Roles
 from answerable.reader.scene import Scene
 from answerable.reader.to_plan import tables_of
@@ -24,6 +25,7 @@ _VARIANTS = (
     "avoid",
     "member",
     "ties",
+    "union",
 )
 _CUES = (
     "COUNT",
@@ -67,6 +69,7 @@ class Ranker:
         self.roles = roles
         self.candidates = candidates
         self.top = candidates[0].score if candidates else 0.0
+        self.listing = Listing(scene)
         self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
@@ -106,6 +109,7 @@ class Ranker:
             *self._form(draft, drafts, joined[0]),
             *self._selected(draft),
             *self._mentions(draft, drafts, joined),
+            *self.listing.vector(draft, evidence.tests),
             *self.cues,
             float(len(self.scene.tokens)),
             float(len(self.scene.values)),

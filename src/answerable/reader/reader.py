@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
@@ -14,7 +15,9 @@ from answerable.query.to_sql import to_sql
 from answerable.reader.analysis import Analysis
 from answerable.reader.bindings import bindings_of
 from answerable.reader.choices import varied
+from answerable.reader.confidence import confidence_vector
 from answerable.reader.dates import find_dates
+from answerable.reader.dry_run import RUNS, Outcome, Run, outcome_of
 from answerable.reader.explain import sentence
 from answerable.reader.follow_up import FollowUp
 from answerable.reader.honoured import honours
@@ -25,10 +28,9 @@ from answerable.reader.reading import Read, Reading, Reply, Unsure
 from answerable.reader.scene import Scene
 from answerable.reader.schema import build_schema
 from answerable.reader.to_plan import to_plan
-from answerable.reader.understand import Ranked, Understanding, confidence_vector, lay_out_question, understand
+from answerable.reader.understand import Ranked, Understanding, lay_out_question, understand
 from answerable.reader.weights import Weights, load_weights
 
-Rows = Sequence[Sequence[object]]
 MAX_READINGS = 5
 GRAMMAR_CONFIDENCE = 0.97
 
@@ -46,6 +48,14 @@ class Explained:
     """Of measures and periods, where no other reading is likely. Else the fitted candidates are heard first."""
 
 
+class Compiled(NamedTuple):
+    """A candidate that can run."""
+
+    ranked: Ranked
+    plan: QueryPlan
+    sql: str
+
+
 @dataclass(frozen=True, slots=True)
 class Stages:
     """How a question was read, stage by stage; plain data for showing."""
@@ -58,6 +68,10 @@ class Stages:
     unknown: tuple[str, ...]
     shapes: dict[str, tuple[tuple[str, float], ...]]
     candidates: tuple[dict[str, Any], ...]
+    dry_run: tuple[dict[str, Any], ...]
+    """Of the readings that would be offered: what came out of each, and which have the same rows."""
+    confidence: float
+    """Of the best."""
 
 
 class Reader:
@@ -86,7 +100,7 @@ class Reader:
         *,
         previous: QueryPlan | None = None,
         force: bool = False,
-        run: Callable[[str], Rows] | None = None,
+        run: Run | None = None,
     ) -> Reply:
         asked = normalise(question)
         scene = lay_out_question(asked, self.schema, self.values)
@@ -97,11 +111,11 @@ class Reader:
         if doubt.hopeless and not force:
             return doubt.reply()
         found = self.understand(scene)
-        readings = list(self._readings(found, run, wanted=1 if force else MAX_READINGS))
+        readings = self._readings(found, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
             return doubt.reply()
         decided = _decided(readings, doubt, self.weights.threshold, force)
-        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues):
+        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues, self.catalog):
             decided = Unsure(question=doubt.question(), readings=tuple(readings))
         if isinstance(decided, Unsure) and explained is not None:
             return Read(best=explained.reading, others=tuple(readings[:-1]))
@@ -129,39 +143,47 @@ class Reader:
     def understand(self, scene: Scene) -> Understanding:
         return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
 
-    def _readings(self, found: Understanding, run: Callable[[str], Rows] | None, wanted: int) -> Iterator[Reading]:
-        """Distinct readings, the best first; what cannot be compiled or run is left out."""
-        if not found.ranked:
-            return
-        confidence = self.weights.confidence.probability(confidence_vector(found.ranked))
-        seen: set[object] = set()
-        for number, one in enumerate(varied(found.ranked)):
-            reading = self._reading(found.scene, one, confidence if not seen else confidence * 0.5 / (1 + number))
-            key = reading and _result_key(reading, run)
-            if reading is None or key is None or key in seen:
-                continue
-            seen.add(key)
-            yield reading
-            if len(seen) == wanted:
-                return
+    def _readings(self, found: Understanding, run: Run | None, wanted: int) -> list[Reading]:
+        """Distinct readings, the best first; what cannot be compiled is left out."""
+        options = list(islice(self._compiled(found), wanted if run is None else max(wanted, RUNS)))
+        if not options:
+            return []
+        ran = _dry_run(options, run)
+        confidence = self._confidence(found, options, ran)
+        distinct: dict[object, Compiled] = {}
+        for option, outcome in zip(options, ran, strict=True):
+            distinct.setdefault(option.sql if outcome is None else outcome.key, option)
+        return [
+            self._reading(found.scene, one, confidence if number == 0 else confidence * 0.5 / (1 + number))
+            for number, one in enumerate(list(distinct.values())[:wanted])
+        ]
 
-    def _reading(self, scene: Scene, one: Ranked, confidence: float) -> Reading | None:
-        try:
-            plan = to_plan(one.candidate.draft, self.schema)
-            sql = to_sql(plan, self.catalog)
-        except (NoPath, UserError):
-            return None
+    def _compiled(self, found: Understanding) -> Iterator[Compiled]:
+        for one in varied(found.ranked):
+            try:
+                plan = to_plan(one.candidate.draft, self.schema)
+                yield Compiled(one, plan, to_sql(plan, self.catalog))
+            except (NoPath, UserError):
+                continue
+
+    def _confidence(self, found: Understanding, options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> float:
+        by_draft = {one.ranked.candidate.draft: outcome for one, outcome in zip(options, ran, strict=True)}
+        return self.weights.confidence.probability(confidence_vector(found, by_draft))
+
+    def _reading(self, scene: Scene, one: Compiled, confidence: float) -> Reading:
         return Reading(
-            plan=plan,
-            sentence=sentence(plan, self.catalog),
+            plan=one.plan,
+            sentence=sentence(one.plan, self.catalog),
             confidence=round(confidence, 4),
-            bindings=bindings_of(scene, one.candidate.draft),
-            sql=sql,
+            bindings=bindings_of(scene, one.ranked.candidate.draft),
+            sql=one.sql,
         )
 
-    def explain_stages(self, question: str) -> Stages:
+    def explain_stages(self, question: str, run: Run | None = None) -> Stages:
         scene = lay_out_question(normalise(question), self.schema, self.values)
         found = self.understand(scene)
+        options = list(islice(self._compiled(found), RUNS))
+        ran = _dry_run(options, run)
         return Stages(
             question=scene.question.text,
             tokens=tuple({"text": t.text, "tag": tag} for t, tag in zip(scene.tokens, scene.tags, strict=True)),
@@ -171,6 +193,8 @@ class Reader:
             unknown=doubts(scene).unknown,
             shapes={part: _top(chances) for part, chances in found.shapes.items()},
             candidates=tuple(self._candidate_record(one) for one in found.ranked[:20]),
+            dry_run=tuple(_dry_run_records(options, ran)),
+            confidence=round(self._confidence(found, options, ran), 4) if options else 0.0,
         )
 
     def _column_name(self, column: int) -> str:
@@ -194,14 +218,23 @@ def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple(sorted(chances.items(), key=lambda item: -item[1])[:4])
 
 
-def _result_key(reading: Reading, run: Callable[[str], Rows] | None) -> object:
-    """Readings with the same rows are the same to the user; without a dry run, those with the same program."""
-    if run is None or reading.sql is None:
-        return reading.sql
-    try:
-        return tuple(map(tuple, run(reading.sql)))
-    except UserError:
-        return None
+def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[Outcome | None]:
+    if run is None or not options:
+        return [None] * len(options)
+    results = run([option.sql for option in options])
+    return [
+        None if rows is None else outcome_of(rows, ordered=bool(option.plan.order_by))
+        for option, rows in zip(options, results, strict=True)
+    ]
+
+
+def _dry_run_records(options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> Iterator[dict[str, Any]]:
+    first: dict[object, int] = {}
+    for number, (option, outcome) in enumerate(zip(options, ran, strict=True), 1):
+        record: dict[str, Any] = {"sql": option.sql, "rows": outcome and outcome.rows}
+        if outcome is not None and first.setdefault(outcome.key, number) != number:
+            record["same_as"] = first[outcome.key]
+        yield record
 
 
 def _decided(readings: list[Reading], doubt: Doubt, threshold: float, force: bool) -> Reply:

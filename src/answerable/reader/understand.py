@@ -1,7 +1,6 @@
 """From a question to ranked candidates: the stages in their order, with what each found."""
 
 from dataclasses import dataclass
-from math import exp
 
 from answerable.core.catalog import ValueLookup
 from answerable.reader.compose import Candidate, Composer
@@ -49,13 +48,3 @@ def understand(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -
     ]
     ranked.sort(key=lambda one: -one.score)
     return Understanding(scene, assigned, chances, tuple(ranked))
-
-
-def confidence_vector(ranked: tuple[Ranked, ...]) -> Vector:
-    """Of the best: all that ranked it, and how far the others are behind."""
-    best = ranked[0]
-    scores = [one.score for one in ranked]
-    total = sum(exp(score - scores[0]) for score in scores)
-    second = scores[1] if len(scores) > 1 else scores[0] - 5.0
-    third = scores[2] if len(scores) > 2 else second
-    return [*best.vector, scores[0], scores[0] - second, scores[0] - third, 1.0 / total, float(len(scores))]

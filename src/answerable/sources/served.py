@@ -131,7 +131,11 @@ class ServedSource:
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
-        return [tuple(row) for row in await self._ask("rows", sql, self._probing())]
+        return await self.peek(sql, self._probing())
+
+    async def peek(self, sql: str, limits: Limits) -> list[tuple[Any, ...]]:
+        """The rows themselves, for looking at a small result that nobody keeps."""
+        return [tuple(row) for row in await self._ask("rows", sql, limits)]
 
     async def close(self) -> None:
         for _catalog, index in self._values:

@@ -1,0 +1,41 @@
+"""The dry run: what the likeliest readings give when they run. Readings with the same rows are the same answer."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+RUNS = 6
+"""How many readings are run."""
+MOST_ROWS = 1_000
+"""Of a result that is looked at; of a larger one nothing is known."""
+
+Rows: TypeAlias = Sequence[Sequence[object]]
+Run: TypeAlias = Callable[[Sequence[str]], Sequence[Rows | None]]
+"""Runs statements; nothing for one that failed, took too long or gave too many rows."""
+
+
+class Outcome(NamedTuple):
+    """What came out of a reading."""
+
+    key: object
+    """Equal for the same rows."""
+    rows: int
+    void: bool
+    """No value at all."""
+    nulls: bool
+    zero: bool
+    """A single 0."""
+    repeated: bool
+    """Some row stands there twice."""
+
+
+def outcome_of(rows: Rows, ordered: bool) -> Outcome:
+    found = [tuple(row) for row in rows]
+    values = [value for row in found for value in row]
+    return Outcome(
+        key=tuple(found if ordered else sorted(found, key=repr)),
+        rows=len(found),
+        void=all(value is None for value in values),
+        nulls=any(value is None for value in values),
+        zero=len(values) == 1 and values[0] == 0,
+        repeated=len(set(found)) < len(found),
+    )

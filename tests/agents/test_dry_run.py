@@ -1,0 +1,49 @@
+"""Readings run ahead of the answer only where that costs next to nothing, and what fails there tells nothing."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from answerable.agents.dry_run import MOST_DATA, dry_run
+from answerable.reader.dry_run import MOST_ROWS
+from answerable.sources.base import Source
+from answerable.sources.open import open_source
+
+
+@pytest.fixture
+async def source(tmp_path: Path) -> AsyncIterator[Source]:
+    path = tmp_path / "towns.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT)")
+        connection.executemany("INSERT INTO town (name) VALUES (?)", [(f"T{n}",) for n in range(MOST_ROWS + 1)])
+    connection.close()
+    opened = await open_source(str(path), cache=tmp_path / "cache")
+    yield opened
+    await opened.close()
+
+
+async def test_rows_of_each_statement(source: Source) -> None:
+    run = dry_run(source, await source.describe())
+    assert run is not None
+    statements = [
+        "SELECT name FROM town WHERE id = 2",
+        "SELECT nothing FROM town",
+        "SELECT name FROM town",
+        "DELETE FROM town",
+        "SELECT count(*) FROM town",
+    ]
+    assert await asyncio.to_thread(run, statements) == [[("T1",)], None, None, None, [(MOST_ROWS + 1,)]]
+
+
+async def test_large_or_distant_data_is_not_run_ahead(source: Source) -> None:
+    catalog = await source.describe()
+    table = catalog.tables[0]
+    for rows in (MOST_DATA + 1, None):
+        large = catalog.model_copy(update={"tables": (table.model_copy(update={"row_count": rows}),)})
+        assert dry_run(source, large) is None
+    source.kind = "postgres"
+    assert dry_run(source, catalog) is None
+    assert dry_run(object(), catalog) is None
