@@ -230,6 +230,7 @@ def test_keys(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:
     page.keyboard.press("?")
     page.wait_for_selector("dialog.keys")
     page.keyboard.press("Escape")
+    page.wait_for_selector("dialog.keys", state="detached")
     page.keyboard.press("Control+k")
     page.keyboard.type("dark")
     page.wait_for_selector(".pe.cur >> text=Ask")

@@ -13,7 +13,7 @@ export function useKeys(map: KeyMap): void {
   current.current = map;
   useEffect(() => {
     function onKeyDown(event: KeyboardEvent) {
-      if (event.defaultPrevented || event.isComposing) return;
+      if (event.defaultPrevented || event.isComposing || isDialogOpen()) return;
       const anywhere = pressed.startsWith("mod+") || pressed === "escape";
       if (!anywhere && isTyping(event.target)) return;
       const action = current.current[pressed];
@@ -47,8 +47,12 @@ export function comboOf(event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey"
 
 function isTyping(target: EventTarget | null): boolean {
   const element = target as HTMLElement | null;
-  if (document.querySelector("dialog[open]")) return true;
   return Boolean(element?.closest?.("input, textarea, select, [contenteditable], .editor"));
+}
+
+/** A dialog has the keys to itself; Escape closes it. */
+function isDialogOpen(): boolean {
+  return document.querySelector("dialog[open]") !== null;
 }
 
 export const COMMAND_KEY = /mac|iphone|ipad/i.test(navigator.platform) ? "⌘" : "Ctrl";
