@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.reader.dry_run import RUNS, Rows, outcome_of
-from answerable.reader.reader import Reader
+from answerable.reader.dry_run import MORE_RUNS, RUNS, Rows, outcome_of
+from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Unsure
 
 VAGUE = "customers in Berlin and Paris with orders"
@@ -38,6 +38,19 @@ def test_readings_with_the_same_rows_are_offered_once(reader: Reader) -> None:
     assert len(reply.readings) > 1
     same = reader.read(VAGUE, run=lambda statements: [[("Ada",)] for _ in statements])
     assert not isinstance(same, Unsure) or len(same.readings) == 1
+
+
+def test_where_too_few_differ_more_are_run(reader: Reader) -> None:
+    asked: list[int] = []
+
+    def run(statements: Sequence[str]) -> list[Rows | None]:
+        asked.append(len(statements))
+        return [[(sum(asked), number if len(asked) > 1 else number % 2)] for number, _ in enumerate(statements)]
+
+    reply = reader.read(VAGUE, run=run)
+    assert isinstance(reply, Unsure)
+    assert asked == [RUNS, MORE_RUNS]
+    assert len(reply.readings) == MAX_READINGS
 
 
 def test_a_dry_run_that_tells_nothing_changes_nothing(reader: Reader) -> None:

@@ -17,7 +17,7 @@ from answerable.reader.bindings import bindings_of
 from answerable.reader.choices import varied
 from answerable.reader.confidence import confidence_vector
 from answerable.reader.dates import find_dates
-from answerable.reader.dry_run import RUNS, Outcome, Run, outcome_of
+from answerable.reader.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
 from answerable.reader.explain import sentence
 from answerable.reader.follow_up import FollowUp
 from answerable.reader.honoured import honours
@@ -144,18 +144,21 @@ class Reader:
         return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
 
     def _readings(self, found: Understanding, run: Run | None, wanted: int) -> list[Reading]:
-        """Distinct readings, the best first; what cannot be compiled is left out."""
-        options = list(islice(self._compiled(found), wanted if run is None else max(wanted, RUNS)))
+        """Distinct readings, the best first; what cannot be compiled is left out. Where those that ran are too few to
+        choose from, because several gave the same rows, some more are run."""
+        compiled = self._compiled(found)
+        options = list(islice(compiled, wanted if run is None else RUNS))
         if not options:
             return []
         ran = _dry_run(options, run)
         confidence = self._confidence(found, options, ran)
-        distinct: dict[object, Compiled] = {}
-        for option, outcome in zip(options, ran, strict=True):
-            distinct.setdefault(option.sql if outcome is None else outcome.key, option)
+        distinct = _distinct(options, ran)
+        if run is not None and len(distinct) < wanted and confidence < self.weights.threshold:
+            more = list(islice(compiled, MORE_RUNS))
+            distinct = _distinct([*options, *more], [*ran, *_dry_run(more, run)])
         return [
             self._reading(found.scene, one, confidence if number == 0 else confidence * 0.5 / (1 + number))
-            for number, one in enumerate(list(distinct.values())[:wanted])
+            for number, one in enumerate(distinct[:wanted])
         ]
 
     def _compiled(self, found: Understanding) -> Iterator[Compiled]:
@@ -226,6 +229,14 @@ def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[Outcome | Non
         None if rows is None else outcome_of(rows, ordered=bool(option.plan.order_by))
         for option, rows in zip(options, results, strict=True)
     ]
+
+
+def _distinct(options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> list[Compiled]:
+    """Of those with the same rows, the likeliest."""
+    found: dict[object, Compiled] = {}
+    for option, outcome in zip(options, ran, strict=True):
+        found.setdefault(option.sql if outcome is None else outcome.key, option)
+    return list(found.values())
 
 
 def _dry_run_records(options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> Iterator[dict[str, Any]]:
