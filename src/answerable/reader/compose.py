@@ -73,15 +73,15 @@ class Composer:
         self.possible_tables = [t for t in ranked if 0.05 < options.tables[t] <= _LIKELY][:2]
 
     def candidates(self) -> list[Candidate]:
-        best: dict[Draft, Candidate] = {}
+        best: dict[Draft, Candidate | None] = {}
         for draft, evidence in self._drafts():
-            if self._is_void(draft):
-                continue
-            candidate = self._scored(draft, evidence)
-            known = best.get(draft)
-            if known is None or known.score < candidate.score:
-                best[draft] = candidate
-        return heapq.nlargest(MAX_CANDIDATES, best.values(), key=lambda c: c.score)
+            if draft not in best:
+                best[draft] = None if self._is_void(draft) else self._scored(draft, evidence)
+            elif (known := best[draft]) is not None:
+                score = _total(known.scores, evidence)
+                if known.score < score:
+                    best[draft] = known._replace(evidence=evidence, score=score)
+        return heapq.nlargest(MAX_CANDIDATES, filter(None, best.values()), key=lambda c: c.score)
 
     def _is_void(self, draft: Draft) -> bool:
         """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
@@ -110,11 +110,8 @@ class Composer:
 
     def _scored(self, draft: Draft, evidence: Evidence) -> Candidate:
         shape = shape_of(draft)
-        scores = shape_scores(shape, self.chances)
-        total = sum(scores) + 0.7 * (
-            evidence.select + evidence.where + evidence.order + evidence.having + evidence.group
-        )
-        return Candidate(draft, shape, tuple(scores), evidence, total)
+        scores = tuple(shape_scores(shape, self.chances))
+        return Candidate(draft, shape, scores, evidence, _total(scores, evidence))
 
     def _drafts(self) -> Iterator[tuple[Draft, Evidence]]:
         for select, where, sorting, having in self._bases():
@@ -504,6 +501,10 @@ class Composer:
                 found.append(number)
         found.extend(t for t in self.likely_tables if t not in found)
         return [t for t in dict.fromkeys(found) if t != entity][:3]
+
+
+def _total(scores: tuple[float, ...], evidence: Evidence) -> float:
+    return sum(scores) + 0.7 * (evidence.select + evidence.where + evidence.order + evidence.having + evidence.group)
 
 
 def _counts_one_of(terms: tuple[Term, ...]) -> bool:
