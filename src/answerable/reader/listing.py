@@ -48,6 +48,7 @@ class Listing:
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.schema = scene.schema
+        self._known: dict[Term, set[int]] = {}
         self.items = listed(scene)
         self.places = {place for item in self.items for place in item}
         self.said = {number: max(m.score for m in ms) for number, ms in scene.tables.items()}
@@ -76,6 +77,11 @@ class Listing:
 
     def _spans(self, term: Term) -> set[int]:
         """The places that may speak of the term."""
+        if term not in self._known:
+            self._known[term] = self._found(term)
+        return self._known[term]
+
+    def _found(self, term: Term) -> set[int]:
         found: set[int] = set()
         if term.column is not None:
             view = self.schema.columns[term.column]

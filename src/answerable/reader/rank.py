@@ -70,6 +70,7 @@ class Ranker:
         self.candidates = candidates
         self.top = candidates[0].score if candidates else 0.0
         self.listing = Listing(scene)
+        self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
         self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
@@ -117,8 +118,10 @@ class Ranker:
         ]
 
     def _joined(self, draft: Draft) -> set[int]:
-        needed = tables_of(draft, self.schema)
-        return {draft.entity} | {edge.end for edge in join_tree(self.schema, draft.entity, needed, draft.avoid)}
+        key = (draft.entity, frozenset(tables_of(draft, self.schema)), draft.avoid)
+        if key not in self._trees:
+            self._trees[key] = {draft.entity} | {edge.end for edge in join_tree(self.schema, *key)}
+        return self._trees[key]
 
     def _tables(self, drafts: list[Draft], joined: list[set[int]]) -> Vector:
         used = set().union(*joined)
