@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect } from "react";
 import { api, Problem } from "../api/client";
 import { createStore, useStore, type Store } from "./store";
 
@@ -66,16 +66,4 @@ async function load(address: string): Promise<void> {
     if (!(error instanceof Problem)) throw error;
     store.set((now) => ({ ...now, problem: error, loading: false }));
   }
-}
-
-/** True once `milliseconds` have passed with `waiting`: what comes at once needs no skeleton. */
-export function useLate(waiting: boolean, milliseconds = 150): boolean {
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    setLate(false);
-    if (!waiting) return undefined;
-    const timer = setTimeout(() => setLate(true), milliseconds);
-    return () => clearTimeout(timer);
-  }, [waiting, milliseconds]);
-  return waiting && late;
 }

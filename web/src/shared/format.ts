@@ -48,12 +48,6 @@ export function moment(iso: string, now = new Date()): string {
   return then.toLocaleDateString("en-GB", options).replace(",", "");
 }
 
-export function bytes(n: number): string {
-  if (n < 1_000) return `${n} B`;
-  if (n < 1_000_000) return `${(n / 1_000).toFixed(0)} KB`;
-  return `${(n / 1_000_000).toFixed(1)} MB`;
-}
-
 /** A long id by its ends. */
 export function shortId(id: string): string {
   const [prefix, rest] = id.includes("_") ? id.split("_") : ["", id];
