@@ -10,7 +10,16 @@ import "./styles/runs.css";
 import "./styles/pages.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { Problem } from "./api/client";
 import { App } from "./app/App";
+import { toast } from "./app/toasts";
+
+/** An action that the server refused, where no part of the page has a better place to say so. */
+window.addEventListener("unhandledrejection", (event) => {
+  if (!(event.reason instanceof Problem)) return;
+  event.preventDefault();
+  toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
+});
 
 const page = document.getElementById("page");
 if (page) {
