@@ -27,15 +27,15 @@ def test_a_thread_is_found_by_its_words(api: httpx.Client, thread: dict[str, Any
 
 def test_threads_are_renamed_pinned_and_listed_by_page(api: httpx.Client, thread: dict[str, Any]) -> None:
     path = f"/threads/{thread['thread_id']}"
-    changed = api.patch(path, json={"title": "People", "pinned": True}).json()
-    assert (changed["title"], changed["pinned"]) == ("People", True)
-    newer = api.post("/chat", json={"message": "how many people?", "source": "small"}).json()["thread_id"]
-    of_people = {"limit": 1, "search": "people"}  # others use this server too
-    first = api.get("/threads", params=of_people).json()
+    changed = api.patch(path, json={"title": "People of Zanzibar", "pinned": True}).json()
+    assert (changed["title"], changed["pinned"]) == ("People of Zanzibar", True)
+    newer = api.post("/chat", json={"message": "how many in Zanzibar?", "source": "small"}).json()["thread_id"]
+    ours = {"limit": 1, "search": "zanzibar"}  # other tests use this server too
+    first = api.get("/threads", params=ours).json()
     assert [one["thread_id"] for one in first["threads"]] == [thread["thread_id"]]
-    second = api.get("/threads", params={**of_people, "cursor": first["next_cursor"]}).json()
+    second = api.get("/threads", params={**ours, "cursor": first["next_cursor"]}).json()
     assert [one["thread_id"] for one in second["threads"]] == [newer]
-    assert api.patch(path, json={"pinned": False}).json()["title"] == "People"
+    assert api.patch(path, json={"pinned": False}).json()["title"] == "People of Zanzibar"
     assert api.patch(path, json={"title": ""}).status_code == 422
 
 
