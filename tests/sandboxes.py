@@ -12,7 +12,7 @@ WITH_DOCKER = bool(os.environ.get("ANSWERABLE_TEST_DOCKER"))
 """Read when tests are collected: no variable of Answerable reaches a test."""
 EVERY_WAY = bool(os.environ.get("ANSWERABLE_TEST_EVERY_WAY"))
 ON_DEMAND = ("kernel-bubblewrap", "kernel-landlock")
-"""Other ways to the same walls, which `make test-sandboxes` judges too."""
+"""Other ways to the same walls, which `make test-sandboxes` judges too; containers are judged by `make test-docker`."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Abilities:
     """Code is checked against the stubs of the host's functions before it runs."""
 
 
-ABILITIES = {
+_ALL = {
     "monty": Abilities(python=False, frames=False, scratch=False, type_check=True),
     "kernel-bubblewrap": Abilities(),
     "kernel-namespaces": Abilities(),
@@ -43,16 +43,19 @@ ABILITIES = {
 }
 
 
+def _is_judged(name: str) -> bool:
+    return WITH_DOCKER if name == "docker" else EVERY_WAY or name not in ON_DEMAND
+
+
+ABILITIES = {name: abilities for name, abilities in _ALL.items() if _is_judged(name)}
+
+
 def names_with(ability: str | None = None) -> list[str]:
     return [name for name, abilities in ABILITIES.items() if ability is None or getattr(abilities, ability)]
 
 
 async def available_sandbox(name: str, size: int) -> Sandbox:
     """Not yet started; the test is skipped where the machine has no such sandbox."""
-    if name == "docker" and not WITH_DOCKER:
-        pytest.skip("docker is judged by `make test-docker`")
-    if name in ON_DEMAND and not EVERY_WAY:
-        pytest.skip(f"{name} is judged by `make test-sandboxes`")
     sandbox = make_sandbox(name, size)
     found = await sandbox.available()
     if not found.available:
