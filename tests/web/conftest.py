@@ -79,8 +79,8 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def page(visit: Callable[..., Any], site: Site) -> Any:
-    """The page before recorded runs."""
+def page(site: Site, visit: Callable[..., Any]) -> Any:
+    """The page before recorded runs; it is closed before they end."""
     return visit(site.address)
 
 

@@ -206,7 +206,7 @@ def test_data_is_never_markup(
     assert page.locator("a[href^=javascript]").count() == 0
 
 
-def test_a_reload_shows_the_same(visit: Any, site: Any, answer_of: AnswerOf) -> None:
+def test_a_reload_shows_the_same(site: Any, visit: Any, answer_of: AnswerOf) -> None:
     site.answer = answer_of(ROWS)
     page = visit(f"{site.address}/ask/thr_0123456789abcdefghjkmnpq")
     page.wait_for_selector(".grid-row")
@@ -271,7 +271,7 @@ def test_themes(page: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [320, 390])
-def test_a_phone(visit: Any, site: Any, script: Any, answer_of: AnswerOf, width: int) -> None:
+def test_a_phone(site: Any, visit: Any, script: Any, answer_of: AnswerOf, width: int) -> None:
     page = visit(site.address, viewport={"width": width, "height": 740})
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS)).events
     ask(page)
