@@ -2,6 +2,7 @@
 and whether a relationship holds for all of them."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -170,15 +171,15 @@ class _Looking:
         )
 
 
-class _Spread:
+class _Spread(ABC):
     """How the values of a column fall into bins."""
 
+    @abstractmethod
     def place(self, value: exp.Expr, dialect: Dialect) -> exp.Expr:
         """The bin of a value."""
-        raise NotImplementedError
 
-    def bins(self, found: Sequence[tuple[Any, int]]) -> Iterator[HistogramBin]:
-        raise NotImplementedError
+    @abstractmethod
+    def bins(self, found: Sequence[tuple[Any, int]]) -> Iterator[HistogramBin]: ...
 
 
 class _Numbers(_Spread):
