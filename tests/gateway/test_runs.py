@@ -1,6 +1,7 @@
 """Runs over HTTP: queries as written, listings, rows, cancelling."""
 
 import io
+import json
 import time
 
 import httpx
@@ -133,6 +134,25 @@ def test_rows_are_filtered_and_sorted_at_the_server(api: httpx.Client) -> None:
     assert pl.read_ipc_stream(io.BytesIO(stream.content)).rows() == [("Ana",)]
     wrong = api.post(f"/runs/{run}/rows/query", json={"sort": [{"column": "nope"}]})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "column_unknown")
+
+
+def test_a_file_holds_the_rows_that_are_chosen(api: httpx.Client) -> None:
+    run = query(api, "SELECT id, name, city FROM people")["run_id"]
+    selection = {"search": "berlin", "sort": [{"column": "id", "descending": True}], "columns": ["name", "id"]}
+    wanted = {"selection": json.dumps(selection)}
+    assert api.get(f"/runs/{run}/rows", params={**wanted, "format": "csv"}).text == "name,id\nCy,3\nAna,1\n"
+    parquet = api.get(f"/runs/{run}/rows", params={**wanted, "format": "parquet"})
+    assert pl.read_parquet(io.BytesIO(parquet.content)).rows() == [("Cy", 3), ("Ana", 1)]
+    page = api.get(f"/runs/{run}/rows", params={**wanted, "limit": 1}).json()
+    assert (page["rows"], page["row_count"]) == ([["Cy", 3]], 2)
+    totals = api.get(f"/runs/{run}/rows/totals", params=wanted).json()
+    assert totals == {
+        "row_count": 2,
+        "columns": [{"column": "id", "total": 4, "minimum": 1, "maximum": 3, "null_count": 0}],
+    }
+    wrong = api.get(f"/runs/{run}/rows", params={"selection": '{"sort": 1}'})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "filter_invalid")
+    assert wrong.json()["detail"].startswith("selection.sort: ")
 
 
 def test_runs_are_found_by_what_they_asked(api: httpx.Client) -> None:

@@ -125,6 +125,7 @@ class PresentStep:
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
             units=last.units,
+            quantities=last.quantities,
             drawn=last.chart,
             proposed=presentation.prose,
             headers=presentation.headers,
