@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
 .PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check bench train lock clean
 
@@ -11,7 +12,6 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --no-deps -r requirements.lock
 	$(PIP) install --no-deps --editable .
-	$(BIN)/python -m compileall -q src
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
