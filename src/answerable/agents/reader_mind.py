@@ -51,7 +51,7 @@ class ReaderMind:
             question = question.model_copy(update={"text": chosen.label, "choice": None})
         elif chosen is not None:
             merged = await self.merged(question)
-            return understood(question, _reading_of(chosen), "You chose this reading.", merged)
+            return understood(question, await self._reading_of(chosen, question), "You chose this reading.", merged)
         reply = await self.reply(question, before)
         return await self.understanding(question, reply)
 
@@ -88,6 +88,13 @@ class ReaderMind:
         from answerable.agents.namesakes import with_namesakes
 
         return with_namesakes(reply, question, merged)
+
+    async def _reading_of(self, choice: Choice, question: Question) -> Reading:
+        plan = QueryPlan.model_validate(choice.plan)
+        reader = await self.reader(await self.asked(question))
+        asked_on.set(question.today)
+        bindings = await asyncio.to_thread(reader.bindings, question.text, plan)
+        return Reading(plan=plan, sentence=choice.label, confidence=1.0, bindings=bindings)
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
@@ -195,10 +202,6 @@ def chosen_reading(question: Question, previous: Json | None) -> Choice | None:
             hint=f"The last answer of this thread offered: {offered}.",
         )
     return match
-
-
-def _reading_of(choice: Choice) -> Reading:
-    return Reading(plan=QueryPlan.model_validate(choice.plan), sentence=choice.label, confidence=1.0)
 
 
 def _last_plan(previous: Json | None) -> QueryPlan | None:
