@@ -46,9 +46,21 @@ export function cellText(value: Json, { format }: CellFormat): string {
 function number(value: number, format: CellFormat["format"]): string {
   if (format.kind !== "number") return String(value).replace("-", MINUS);
   const shown = format.percent ? value * 100 : value;
-  const digits = format.decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: format.decimals, maximumFractionDigits: format.decimals };
-  const text = shown.toLocaleString("en-US", { ...digits, useGrouping: format.grouped }).replace("-", MINUS);
+  const text = numberWriter(format.decimals, format.grouped).format(shown).replace("-", MINUS);
   return format.percent ? `${text} %` : text;
+}
+
+const writers = new Map<string, Intl.NumberFormat>();
+
+/** Made once for each kind of number: making one takes longer than writing a screen of numbers. */
+function numberWriter(decimals: number, grouped: boolean): Intl.NumberFormat {
+  const key = `${decimals} ${grouped}`;
+  const known = writers.get(key);
+  if (known) return known;
+  const digits = decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const made = new Intl.NumberFormat("en-US", { ...digits, useGrouping: grouped });
+  writers.set(key, made);
+  return made;
 }
 
 function grouped(digits: string, group: boolean): string {
