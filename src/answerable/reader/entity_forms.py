@@ -329,18 +329,20 @@ class EntityForms(Parts):
         name = self.schema.tables[table].name
         value = self.schema.columns[column].name
         link = next(r for r in self.schema.catalog.relationships if r.name == relationship)
+        other = link.from_columns[0].lower().removesuffix("_id") or "other"
+        other = f"other_{other}" if other in self.schema.table_ids else other
         on = tuple(
-            (ColumnRef(table=name, column=here), ColumnRef(table="other", column=there))
+            (ColumnRef(table=name, column=here), ColumnRef(table=other, column=there))
             for here, there in zip(link.from_columns, link.to_columns, strict=True)
         )
         return QueryPlan(
             entity=name,
-            joins=(Join(table=name, alias="other", on=on),),
+            joins=(Join(table=name, alias=other, on=on),),
             select=(SelectItem(expr=column_ref(self.schema, display)),),
             where=Compare(
                 left=ColumnRef(table=name, column=value),
                 op=">" if cue.tag == "GT" else "<",
-                right=ColumnRef(table="other", column=value),
+                right=ColumnRef(table=other, column=value),
             ),
         )
 

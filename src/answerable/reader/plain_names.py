@@ -13,6 +13,8 @@ from answerable.core.words import singular as singular_of_word
 
 _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
+_MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
+_PARTICLES = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -38,7 +40,7 @@ class Names:
 
     @cached_property
     def _tables(self) -> Mapping[str, tuple[str, str]]:
-        wanted = {table.name: plural(_called(table.label, table.name)) for table in self._catalog.tables}
+        wanted = {table.name: _noun(table) for table in self._catalog.tables}
         return {
             name: (many, many if many.startswith("`") else singular(many)) for name, many in _distinct(wanted).items()
         }
@@ -48,6 +50,14 @@ class Names:
         columns = {_called(column.label, column.name) for table in self._catalog.tables for column in table.columns}
         wanted = {measure.name: _called(measure.label, measure.name) for measure in self._catalog.measures}
         return {name: f"{text} (measure)" if text in columns else text for name, text in _distinct(wanted).items()}
+
+
+def _noun(table: Table) -> str:
+    """In the plural. What has none, such as "weather", "t1" and "assigned to", has rows."""
+    noun = _called(table.label, table.name)
+    last = noun.rpartition(" ")[2]
+    odd = len(last) < 3 or last in _MASSES | _PARTICLES or not last.isalpha()
+    return f"{noun} rows" if odd and not noun.startswith("`") else plural(noun)
 
 
 def spoken(name: str) -> str:
@@ -61,6 +71,11 @@ def plural(noun: str) -> str:
     if last in _SAME_IN_PLURAL or singular_of_word(last) != last or noun.startswith("`"):
         return noun
     return head + (_IRREGULAR_PLURALS.get(last) or _with_s(last))
+
+
+def is_plural(noun: str) -> bool:
+    last = _split_last(noun)[1]
+    return last not in _SAME_IN_PLURAL and singular_of_word(last) != last
 
 
 def singular(noun: str) -> str:
