@@ -70,11 +70,18 @@ def test_rows_come_by_page(api: httpx.Client) -> None:
     assert page == {"columns": [{"name": "name", "type": "text"}], "rows": [["Bo"]], "offset": 1, "row_count": 3}
 
 
-def test_a_large_answer_is_told_in_batches_without_rows(api: httpx.Client) -> None:
+def test_a_large_answer_is_told_in_batches_and_its_first_rows_ride_along(api: httpx.Client) -> None:
     answer = query(api, "SELECT order_id FROM order_items", "demo")
-    assert int(str(answer["row_count"])) > 1_000
-    events = api.get(f"/runs/{answer['run_id']}/events").text
-    assert "event: answer.batch" in events
+    count = int(str(answer["row_count"]))
+    assert count > 1_000
+    text = api.get(f"/runs/{answer['run_id']}/events").text
+    events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+    first, *others = [event for event in events if event["type"] == "answer.batch"]
+    page = api.get(f"/runs/{answer['run_id']}/rows", params={"limit": 100}).json()
+    assert (first["offset"], first["count"], first["rows"]) == (0, 100, page["rows"])
+    assert [batch["rows"] for batch in others] == [None] * len(others)
+    assert first["count"] + sum(batch["count"] for batch in others) == count
+    assert next(event for event in events if event["type"] == "answer.final")["answer"]["rows"] == []
 
 
 def test_a_running_query_can_be_cancelled(api: httpx.Client) -> None:
