@@ -34,7 +34,9 @@ _TO_SAY: frozenset[Kind] = frozenset(
     {"shown", "measure", "test", "aggregate", "calculation", "period", "group", "order", "limit", "distinct"}
 )
 """Kinds that change the rows: where no phrase became such a part, it is named by itself."""
-_TELLING_TAGS = "NEG AVG SUM MAX MIN OLD YOUNG MOST LEAST COMMON RARE GT LT GE LE EQ ONCE BETWEEN DISTINCT SHARE GROW"
+_TELLING_TAGS = (
+    "COUNT NEG AVG SUM MAX MIN OLD YOUNG MOST LEAST COMMON RARE GT LT GE LE EQ ONCE BETWEEN DISTINCT SHARE GROW"
+)
 _TELLING = frozenset(_TELLING_TAGS.split())
 """Cues that change what is asked for, though some of their words are small ones."""
 _COMPARISONS = {
@@ -134,8 +136,8 @@ def _parts_of_span(ties: _Ties, span: DateSpan) -> list[PlanPart]:
             part for part in ties.of("period", "group") if any(_includes(part.meaning, one.meaning) for one in units)
         ]
     if span.kind == "recurring":
-        tests = [part for part in ties.of("test") if part.meaning.startswith(f"{span.part} of ")]
-        return [part for part in tests if set(part.values) & set(span.values)]
+        recurring = [part for part in ties.of("test") if part.meaning.startswith(f"{span.part} of ")]
+        return [part for part in recurring if set(part.values) & set(span.values)]
     ends = {end.isoformat() for end in (span.start, span.end) if end is not None}
     tests = [(part, ends & {str(value) for value in part.values}) for part in ties.of("test")]
     return [part for part, same in tests if same == ends] or [part for part, same in tests if same]
@@ -271,13 +273,25 @@ def _cue_parts(ties: _Ties, cue: Cue) -> list[PlanPart]:
     tag = cue.tag
     if tag in _UP | _DOWN:
         return _extremes(ties, tag)
+    if tag == "COUNT":  # how many rows; or how many days, how many units sold
+        calculated = ties.of("aggregate", "calculation", "measure")
+        return [part for part in calculated if part.how == "count"] or calculated
     if tag in _COMPARISONS:
         found = [part for part in ties.of("test") if part.how in _COMPARISONS[tag]]
         return ties.unsaid_first(found)[:1]
     if tag == "BY" and not _groups_next(ties, cue):
         return []
     wanted = _WANTED.get(tag)
-    return [] if wanted is None else [part for part in ties.parts if wanted(part)]
+    found = [] if wanted is None else [part for part in ties.parts if wanted(part)]
+    return _said_after(ties, cue, found) if tag == "NEG" else found
+
+
+def _said_after(ties: _Ties, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
+    """Of several parts that it could be, those of the next phrase that became one of them."""
+    for (start, _), tied in sorted(ties.phrases.items()):
+        if start >= cue.end and (same := [part for part in parts if part in tied]):
+            return same
+    return list(parts)
 
 
 def _extremes(ties: _Ties, tag: str) -> list[PlanPart]:
@@ -288,7 +302,7 @@ def _extremes(ties: _Ties, tag: str) -> list[PlanPart]:
     if agreeing:
         return [*agreeing[:1], *(part for part in ties.of("limit") if not ties.is_said(part))]
     found = [part for part in ties.of("aggregate") if part.how in ("min", "max")]
-    return [part for part in found if part.how == function] or found
+    return [part for part in found if part.how == function] or found or ties.of("limit")
 
 
 def _groups_next(ties: _Ties, cue: Cue) -> bool:
@@ -317,7 +331,6 @@ def _is_choice(part: PlanPart) -> bool:
 
 
 _WANTED: dict[str, Callable[[PlanPart], bool]] = {
-    "COUNT": _is("aggregate", "count"),
     "AVG": _is("aggregate", "avg"),
     "SUM": lambda part: part.kind == "measure" or (part.kind == "aggregate" and part.how == "sum"),
     "MUCH": _is("aggregate", "sum"),

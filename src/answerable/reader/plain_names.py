@@ -15,6 +15,9 @@ _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
 _MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
 _PARTICLES = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
+_UNITS = frozenset(
+    {"mm", "cm", "km", "mg", "g", "kg", "lb", "lbs", "oz", "usd", "eur", "gbp", "mph", "kmh", "kwh", "ms"}
+)
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -31,7 +34,7 @@ class Names:
 
     def column(self, table: Table, column: Column) -> str:
         if table.name not in self._columns:
-            wanted = {column.name: _called(column.label, column.name) for column in table.columns}
+            wanted = {column.name: _with_unit(_called(column.label, column.name)) for column in table.columns}
             self._columns[table.name] = _distinct(wanted)
         return self._columns[table.name][column.name]
 
@@ -60,6 +63,12 @@ def _noun(table: Table) -> str:
     return f"{noun} rows" if odd and not noun.startswith("`") else plural(noun)
 
 
+def _with_unit(noun: str) -> str:
+    """ "body mass g" is a body mass in grams."""
+    head, last = _split_last(noun)
+    return f"{head}({last})" if head and last in _UNITS else noun
+
+
 def spoken(name: str) -> str:
     """An identifier as words: `orderDate` and `order_date` are "order date"."""
     words = [word for word in _BREAKS.split(name) if word]
@@ -67,6 +76,9 @@ def spoken(name: str) -> str:
 
 
 def plural(noun: str) -> str:
+    if noun.endswith(")"):
+        head, _, unit = noun.rpartition(" (")
+        return f"{plural(head)} ({unit}"
     head, last = _split_last(noun)
     if last in _SAME_IN_PLURAL or singular_of_word(last) != last or noun.startswith("`"):
         return noun

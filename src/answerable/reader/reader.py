@@ -26,6 +26,7 @@ from answerable.reader.joins import NoPath
 from answerable.reader.known import Doubt, doubts
 from answerable.reader.normalise import normalise
 from answerable.reader.reading import Read, Reading, Reply, Unsure
+from answerable.reader.row_words import place_of_rows
 from answerable.reader.scene import Scene
 from answerable.reader.schema import build_schema
 from answerable.reader.to_plan import to_plan
@@ -36,7 +37,9 @@ MAX_READINGS = 5
 GRAMMAR_CONFIDENCE = 0.97
 
 
-_PLAIN_FORMS = frozenset({"overview", "most_common", "many", "bought_both", "top"})
+_PLAIN_FORMS = frozenset(
+    {"all_rows", "bought_both", "many", "missing", "most_common", "overview", "share", "top"},
+)
 """Those that explain a question as well as the fitted candidates do, where these are not sure."""
 
 
@@ -112,7 +115,7 @@ class Reader:
             return Read(best=self._bound(explained.reading, question, scene, previous, explained.accounted))
         doubt = doubts(scene)
         if doubt.hopeless and not force:
-            return doubt.reply()
+            return self._rows_of_each_table(scene, doubt) or doubt.reply()
         found = self.understand(scene)
         readings = self._readings(found, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
@@ -126,6 +129,18 @@ class Reader:
         if isinstance(decided, Read):
             return Read(best=self._bound(decided.best, question, scene), others=decided.others)
         return decided
+
+    def _rows_of_each_table(self, scene: Scene, doubt: Doubt) -> Unsure | None:
+        """How many rows are there, with several tables: which one is meant?"""
+        if doubt.linked or place_of_rows(scene.question, scene.links) is None:
+            return None
+        largest = sorted(self.schema.tables, key=lambda table: -(table.source.row_count or 0))
+        tables = [table.id for table in largest[:MAX_READINGS]]
+        scenes = [lay_out_question(scene.question, self.schema, self.values, table) for table in tables]
+        readings = [explained.reading for one in scenes if (explained := self._by_grammar(one, None))]
+        if not readings:
+            return None
+        return Unsure(question="Which table do you mean?", readings=tuple(readings))
 
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
