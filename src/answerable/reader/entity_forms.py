@@ -116,14 +116,15 @@ class EntityForms(Parts):
         return mentioned[0].id if mentioned else None
 
     def missing(self) -> QueryPlan | None:
-        """Penguins with a missing sex, or whose sex is unknown."""
-        cue = self.cue("NULL")
+        """Penguins with a missing sex, or whose sex is unknown; tracks without a composer."""
+        lacking = [cue for cue in self.cues("NEG") if self.words[cue.end - 1] in ("without", "no")]
+        cue = self.cue("NULL") or next(iter(lacking), None)
         tables = self.tables()
         if cue is None or not tables:
             return None
         own = [m for m in self.columns() if self.schema.columns[m.id].table == tables[0].id]
         near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
-        if near is None:
+        if near is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
             return None
         count = self.cue("COUNT")
         self.take(cue, near, count, tables[0])

@@ -52,7 +52,7 @@ _TELLING = frozenset(
         "GE",
         "LE",
     )
-) | {"BETWEEN", "COUNT"}
+) | {"BETWEEN", "COUNT", "SORT", "ASC", "DESC"}
 """Cues that change the answer: none may be left over."""
 _FOR_TOTALS = frozenset({"EACH", "BY", "SUM", "MUCH", "GROW", "SHARE"})
 

@@ -74,6 +74,8 @@ _PARTS = {
     "hour": "hour of the day",
     "minute": "minute of the hour",
 }
+_SAID_OF_ANYTHING = frozenset({"name", "title", "type", "code", "description", "id", "number", "status"})
+"""Columns that are not clear without whose they are."""
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _TEXT_FUNCTIONS = {
     "lower": "{} in small letters",
@@ -148,7 +150,8 @@ class Phrases:
         column = self.scope.column(ref)
         name = self.names.column(self.scope.tables[ref.table], column)
         if ref.table != self.rows.root and self.is_usual(ref.table):
-            return name if self.column_names[name] == 1 else f"{self.called(ref.table)}'s {name}"
+            plain = self.column_names[name] == 1 and name not in _SAID_OF_ANYTHING
+            return name if plain else f"{self.called(ref.table)}'s {name}"
         return self.owner(ref.table) + name
 
     def owner(self, alias: str) -> str:
@@ -203,7 +206,8 @@ class Phrases:
                 return f"the number of different {different}"
             return self.number_known(of)
         adjective = _ADJECTIVES.get(expr.function) or EXTREMES[self.nature(of)][expr.function == "max"]
-        return f"the {adjective} {'different ' if expr.distinct else ''}{self.operand(of)}"
+        told = f"{'different ' if expr.distinct else ''}{self.operand(of)}"
+        return f"the sum of {told}" if adjective == "total" and "total" in told.split() else f"the {adjective} {told}"
 
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""

@@ -3,17 +3,23 @@ import type { Binding } from "../api/types";
 export interface Phrase {
   text: string;
   meaning: string | null;
+  /** Which of the bindings it is. */
+  binding: number | null;
 }
 
-/** The question in pieces, each with what it was bound to. Phrases that are not in it word for word follow at its end. */
+/** The question in pieces, each with what it was bound to. Phrases come in the order of the question; those that are not in it word for word follow at its end. */
 export function phrases(question: string, bindings: readonly Binding[]): Phrase[] {
   const lower = question.toLowerCase();
   const placed: { start: number; end: number; meaning: string }[] = [];
   const elsewhere: Phrase[] = [];
+  let after = 0;
   for (const { phrase, meaning } of bindings) {
-    const start = free(lower, phrase.toLowerCase(), placed);
+    const start = free(lower, phrase.toLowerCase(), placed, after);
     if (start < 0) elsewhere.push({ text: phrase, meaning });
-    else placed.push({ start, end: start + phrase.length, meaning });
+    else {
+      after = start + phrase.length;
+      placed.push({ start, end: after, meaning });
+    }
   }
   placed.sort((a, b) => a.start - b.start);
   const found: Phrase[] = [];
@@ -31,8 +37,21 @@ function push(found: Phrase[], text: string): void {
   if (text.trim()) found.push({ text: text.trim(), meaning: null });
 }
 
-function free(text: string, phrase: string, placed: { start: number; end: number }[]): number {
-  let start = phrase ? text.indexOf(phrase) : -1;
-  while (start >= 0 && placed.some((other) => start < other.end && other.start < start + phrase.length)) start = text.indexOf(phrase, start + 1);
-  return start;
+/** The first free place at which the phrase stands as whole words, from `after` on, else anywhere. */
+function free(text: string, phrase: string, placed: { start: number; end: number }[], after: number): number {
+  const fits = (start: number) => {
+    const end = start + phrase.length;
+    const whole = !isLetter(text[start - 1]) && !isLetter(text[end]);
+    return whole && !placed.some((other) => start < other.end && other.start < end);
+  };
+  for (const from of phrase ? [after, 0] : []) {
+    let start = text.indexOf(phrase, from);
+    while (start >= 0 && !fits(start)) start = text.indexOf(phrase, start + 1);
+    if (start >= 0) return start;
+  }
+  return -1;
+}
+
+function isLetter(char: string | undefined): boolean {
+  return char !== undefined && /[\p{L}\p{N}]/u.test(char);
 }
