@@ -249,6 +249,7 @@ def test_values_stay_what_they_are(column: str, values: list[Any], told: str) ->
         ("person", "person", "people"),
         ("HTTPLogs", "http log", "http logs"),
         ("boxes", "box", "boxes"),
+        ("member_of_club", "member of club", "members of club"),
     ],
 )
 def test_names_as_words(name: str, one: str, many: str) -> None:

@@ -12,6 +12,7 @@ from answerable.core.catalog import Catalog, Column, Measure, Table
 from answerable.core.words import singular as singular_of_word
 
 _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ADDED = re.compile(r" (?:of|in|with|for) .+$| \(.+\)$")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
 _MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
 _PARTICLES = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
@@ -76,9 +77,8 @@ def spoken(name: str) -> str:
 
 
 def plural(noun: str) -> str:
-    if noun.endswith(")"):
-        head, _, unit = noun.rpartition(" (")
-        return f"{plural(head)} ({unit}"
+    if added := _ADDED.search(noun):  # members of club, bill lengths (mm)
+        return plural(noun[: added.start()]) + added.group()
     head, last = _split_last(noun)
     if last in _SAME_IN_PLURAL or singular_of_word(last) != last or noun.startswith("`"):
         return noun
@@ -91,6 +91,8 @@ def is_plural(noun: str) -> bool:
 
 
 def singular(noun: str) -> str:
+    if added := _ADDED.search(noun):
+        return singular(noun[: added.start()]) + added.group()
     head, last = _split_last(noun)
     return head + singular_of_word(last)
 
