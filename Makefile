@@ -30,7 +30,7 @@ run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 
 test: $(VENV)/.dev  ## Runs every test, three at a time: many wait for processes of their own.
 	$(PYTHON) scripts/page.py tools build
-	$(BIN)/python -m pytest --numprocesses=3 --dist=worksteal $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)
