@@ -8,6 +8,8 @@ import { type Cursor, type GridActions, onGridKey } from "./gridKeys";
 import { cellAt, cellId, type PlacedColumn } from "./rowPainter";
 import type { RowSource } from "./rows";
 import { drawnHeight } from "./rowWindow";
+import { TotalRow } from "./TotalRow";
+import type { TotalLine } from "./totals";
 import { useColumns } from "./useColumns";
 import { usePaintedRows } from "./usePaintedRows";
 
@@ -23,10 +25,11 @@ interface Props extends GridActions {
   rowHeight: number;
   /** A cell to show and to light, as a number in the prose asked for. */
   lit: Cursor | null;
+  total: TotalLine | null;
 }
 
 /** A table of any length: only what is in sight exists. Arrow keys move a cursor, and columns have handles. */
-export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, ...actions }: Props) {
+export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, total, ...actions }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const view = useSize(scroll);
@@ -35,7 +38,8 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
   const table = useColumns(formats, sample);
   const shown = useShownColumns(table.getAllLeafColumns(), hidden, view.width);
   const columns = useColumnsInSight(shown, scroll);
-  const rows = { count: source.count(), height: rowHeight, viewport: Math.max(rowHeight, view.height - HEAD_HEIGHT) };
+  const around = HEAD_HEIGHT + (total ? rowHeight : 0);
+  const rows = { count: source.count(), height: rowHeight, viewport: Math.max(rowHeight, view.height - around) };
   const isLit = lit !== null && lit.row === cursor?.row && lit.column === cursor.column;
   const painted = usePaintedRows(scroll, body, { rows, source, columns, formats, cursor, lit: isLit });
 
@@ -59,13 +63,13 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
       role="grid"
       tabIndex={0}
       aria-label={label}
-      aria-rowcount={rows.count + 1}
+      aria-rowcount={rows.count + (total ? 2 : 1)}
       aria-colcount={shown.columns.length}
       aria-activedescendant={cursor ? cellId(cursor.row, cursor.column) : undefined}
       onKeyDown={(event) => onGridKey(event, { cursor, rows: rows.count, columns: shown.columns.map((c) => c.index), page: Math.floor(rows.viewport / rowHeight), moveTo, source, ...actions })}
       onFocus={() => !cursor && rows.count > 0 && setCursor({ row: painted.first(), column: shown.columns[0]?.index ?? 0 })}
     >
-      <div className="grid-body" style={{ width: shown.width, height: drawnHeight(rows) + HEAD_HEIGHT }}>
+      <div className="grid-body" style={{ width: shown.width, height: drawnHeight(rows) + around }}>
         <div className="grid-head" role="row" aria-rowindex={1} style={{ width: shown.width }}>
           {columns.map((column) => (
             <ColumnHead
@@ -79,6 +83,7 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
           ))}
         </div>
         <div className="grid-rows" role="presentation" ref={body} style={{ width: shown.width }} onPointerDown={(event) => setCursor((now) => cellAt(event.target) ?? now)} />
+        {total && <TotalRow line={total} columns={columns} formats={formats} width={shown.width} height={rowHeight} rowIndex={rows.count + 2} />}
       </div>
     </div>
   );

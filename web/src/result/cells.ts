@@ -1,4 +1,5 @@
-import type { Answer, ColumnFormat, Json, OutputColumn } from "../api/types";
+import type { Answer, ColumnFormat, Json, OutputColumn, Quantity } from "../api/types";
+import type { BarScale } from "./cellBar";
 
 /** How values are written in cells. Pure. */
 
@@ -9,12 +10,15 @@ export interface CellFormat {
   unit: string | null;
   right: boolean;
   format: ColumnFormat["format"];
+  quantity: Quantity | null;
+  /** Of bars beside the numbers, when it is known. */
+  bar: BarScale | null;
 }
 
 export function formatOf(answer: Pick<Answer, "columns" | "provenance">, index: number): CellFormat {
   const column = answer.columns[index];
   const given = answer.provenance.format?.columns.find((known) => known.column === column?.name);
-  return given ? { ...given, right: given.format.kind === "number" } : plainFormat(column);
+  return given ? { ...given, right: given.format.kind === "number", quantity: given.quantity ?? null, bar: null } : plainFormat(column);
 }
 
 /** Without a format of its own, a column is written by its type. */
@@ -26,6 +30,8 @@ export function plainFormat(column: OutputColumn | undefined): CellFormat {
     unit: null,
     right: numeric,
     format: numeric ? { kind: "number", decimals: -1, grouped: !key, percent: false } : { kind: "text" },
+    quantity: null,
+    bar: null,
   };
 }
 

@@ -10,23 +10,23 @@ export interface Phrase {
 /** The question in pieces, each with what it was bound to. Phrases come in the order of the question; those that are not in it word for word follow at its end. */
 export function phrases(question: string, bindings: readonly Binding[]): Phrase[] {
   const lower = question.toLowerCase();
-  const placed: { start: number; end: number; meaning: string }[] = [];
+  const placed: { start: number; end: number; meaning: string; binding: number }[] = [];
   const elsewhere: Phrase[] = [];
   let after = 0;
-  for (const { phrase, meaning } of bindings) {
+  for (const [binding, { phrase, meaning }] of bindings.entries()) {
     const start = free(lower, phrase.toLowerCase(), placed, after);
-    if (start < 0) elsewhere.push({ text: phrase, meaning });
+    if (start < 0) elsewhere.push({ text: phrase, meaning, binding });
     else {
       after = start + phrase.length;
-      placed.push({ start, end: after, meaning });
+      placed.push({ start, end: after, meaning, binding });
     }
   }
   placed.sort((a, b) => a.start - b.start);
   const found: Phrase[] = [];
   let at = 0;
-  for (const { start, end, meaning } of placed) {
+  for (const { start, end, meaning, binding } of placed) {
     push(found, question.slice(at, start));
-    found.push({ text: question.slice(start, end), meaning });
+    found.push({ text: question.slice(start, end), meaning, binding });
     at = end;
   }
   push(found, question.slice(at));
@@ -34,7 +34,7 @@ export function phrases(question: string, bindings: readonly Binding[]): Phrase[
 }
 
 function push(found: Phrase[], text: string): void {
-  if (text.trim()) found.push({ text: text.trim(), meaning: null });
+  if (text.trim()) found.push({ text: text.trim(), meaning: null, binding: null });
 }
 
 /** The first free place at which the phrase stands as whole words, from `after` on, else anywhere. */

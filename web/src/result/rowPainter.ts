@@ -1,5 +1,6 @@
 import type { Json } from "../api/types";
 import { written } from "./Cell";
+import { drawBar } from "./cellBar";
 import type { CellFormat } from "./cells";
 import type { Cursor } from "./gridKeys";
 import type { RowSource } from "./rows";
@@ -89,8 +90,9 @@ export class RowPainter {
     const format = this.formats[column.index]!;
     const shown = values && written(values[column.index] ?? null, format);
     const at = marked === column.index;
-    const className = `cell${format.right ? " r" : ""}${column.pinned === null ? "" : " pin"}${shown?.quiet ? " null" : ""}${at ? " at" : ""}${at && lit ? " lit" : ""}`;
+    const className = `cell${format.right ? " r" : ""}${column.pinned === null ? "" : " pin"}${shown?.quiet ? " null" : ""}${format.bar ? " barred" : ""}${at ? " at" : ""}${at && lit ? " lit" : ""}`;
     if (className !== cell.className) cell.className = className;
+    if (format.bar) drawBar(cell, values?.[column.index], format.bar);
     cell.id = cellId(index, column.index);
     cell.ariaSelected = String(at);
     if (shown) write(cell, shown.text);
