@@ -56,6 +56,7 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
     ask(page, "revenue per country")
     page.wait_for_selector(".grid-row")
     assert page.locator(".grid-row").count() == 11
+    page.wait_for_selector(".grid-total >> text=All 11")
     ask(page, "and per month in 2025?")
     page.wait_for_selector(".grid-row >> text=2025-12")
     assert page.locator(".turn").count() == 2
@@ -75,6 +76,39 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
         page.click("[role=menuitem] >> text=Parquet")
     caught.value.save_as(tmp_path / "rows.parquet")
     assert pl.read_parquet(tmp_path / "rows.parquet").height == 12
+    page.click("#tab-table")
+    page.fill("[aria-label='Filter rows']", "2025-1")
+    page.click(".sorter >> text=Revenue")
+    page.wait_for_selector(".grid-total >> text=3 of 12")
+    with page.expect_download() as caught:
+        page.click("text=Download")
+        page.click("[role=menuitem] >> text=CSV")
+    caught.value.save_as(tmp_path / "shown.csv")
+    revenue = pl.read_csv(tmp_path / "shown.csv")["revenue"].to_list()
+    assert (len(revenue), revenue) == (3, sorted(revenue))
+    ask(page, "How much did revenue grow in each region from 2024 to 2025, in percent?")
+    page.wait_for_selector(".cell.barred.less >> text=−8.79")
+    assert page.locator(".cell.barred").count() == 4
+
+
+def test_what_a_choice_teaches_is_remembered_and_a_stale_answer_says_so(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".welcome .sug .chip")
+    orders = "order_no,way\n1,web\n2,web\n3,shop\n4,web\n5,shop\n"
+    place = f"{server.url}/api/v1/uploads?name=orders.csv&source=orders&replace=true"
+    assert page.request.post(place, data=orders).status == 201
+    page.reload()
+    ask(page, "orders by route", "orders")
+    page.check(".clarify [type=checkbox]")
+    page.click(".choice >> text=orders.way")
+    page.wait_for_selector(".toast >> text=“route” means orders.way in orders from now on")
+    page.locator(".turn").nth(1).locator(".receipt").wait_for()
+    ask(page, "how many orders per route?", "orders")
+    page.locator(".turn").nth(2).locator(".receipt").wait_for()
+    assert page.request.post(place, data=orders + "6,web\n").status == 201
+    page.reload()
+    page.click(".stale >> text=Ask again")
+    page.wait_for_selector(".grid-total >> text=6")
 
 
 def test_a_question_back_is_answered_by_a_key(server: Any, visit: Visit) -> None:
@@ -185,6 +219,13 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page.click(".tbls >> text=pets")
     page.wait_for_selector(".cols >> text=weight")
     page.complaints.clear()  # the browser itself notes the file that was refused
+    page.click("#tab-relationships")
+    for choice, name in (("Table from", "owners"), ("Table to", "pets"), ("Column from", "pet"), ("Column to", "name")):
+        page.select_option(f"[aria-label='{choice}']", name)
+    page.click("button >> text=Add a relationship")
+    page.locator(".rels tr", has_text="owners.pet").locator("text=declared").wait_for()
+    page.click("#tab-tables")
+    page.click(".tbls >> text=pets")
     page.click("text=Ask about it")
     page.wait_for_selector(".display")
     assert page.inner_text(".display") == "3"
@@ -200,6 +241,35 @@ def drop(page: Any, files: dict[str, str]) -> None:
         }""",
         files,
     )
+
+
+def test_hostile_data_is_only_text_in_every_view(server: Any, visit: Visit, evil: str) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".welcome")
+    quoted = '"' + evil.replace('"', '""') + '"'
+    drop(page, {f"{evil}.csv": f"{quoted},n\n{quoted},1\n{quoted},2\n"})
+    page.wait_for_selector(".cols >> text=<img")
+    page.wait_for_selector(".samp td >> text=<img")
+    page.click("#tab-names")
+    page.wait_for_selector("#panel-names .cm-content, #panel-names .code")
+    page.goto(f"{server.url}/ask")
+    ask(page, f"SQL: SELECT 1 AS n -- {evil}")
+    page.wait_for_selector(".turn .receipt")
+    page.goto(f"{server.url}/runs")
+    page.wait_for_selector(".runs tr >> nth=1 >> text=<img")
+    page.click("#tab-events")
+    page.wait_for_selector("#panel-events >> text=run.finished")
+    page.evaluate(
+        """async () => {
+            const { runs } = await (await fetch("/api/v1/runs?limit=1")).json();
+            const headers = { "Content-Type": "application/json" };
+            const body = JSON.stringify({ run_id: runs[0].run_id });
+            await fetch("/api/v1/evals/hostile/cases", { method: "POST", headers, body });
+        }"""
+    )
+    page.goto(f"{server.url}/evals/hostile")
+    page.click(".cases a >> text=<img")
+    page.wait_for_selector("[aria-label=Question] >> text=<img")
 
 
 def test_a_new_name_is_understood(server: Any, visit: Visit) -> None:

@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 import type { Catalog, RelationshipView, Table } from "../api/types";
 import { toast } from "../app/toasts";
 import { count } from "../shared/format";
-import { editRelationship } from "./semantic";
+import { editRelationships } from "./semantic";
 
 const Diagram = lazy(() => import("./Diagram"));
 
@@ -54,14 +54,22 @@ export function orphans(relationship: RelationshipView): string | null {
   return relationship.orphan_rows === 0 ? "no orphans" : `${count(relationship.orphan_rows)} orphans`;
 }
 
+export function endsOf(relationship: RelationshipView): { from: string; to: string } {
+  return {
+    from: `${relationship.from_table}.${relationship.from_columns.join(", ")}`,
+    to: `${relationship.to_table}.${relationship.to_columns.join(", ")}`,
+  };
+}
+
+export async function decide(source: string, relationship: RelationshipView, hidden: boolean): Promise<void> {
+  const { from, to } = endsOf(relationship);
+  await editRelationships(source, { from, to, hidden });
+  toast(hidden ? `${from} is not used to join any more. History can put it back.` : `${from} leads to ${relationship.to_table} for good`);
+}
+
 /** A relationship that nobody declared: use it for good, or not at all. */
 export function GuessCard({ relationship, source }: { relationship: RelationshipView; source: string }) {
-  const from = `${relationship.from_table}.${relationship.from_columns.join(", ")}`;
-  const to = `${relationship.to_table}.${relationship.to_columns.join(", ")}`;
-  const decide = async (hidden: boolean) => {
-    await editRelationship(source, { from, to, hidden });
-    toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`);
-  };
+  const { from, to } = endsOf(relationship);
   return (
     <div className="relcard">
       <header>
@@ -73,10 +81,10 @@ export function GuessCard({ relationship, source }: { relationship: Relationship
         {relationship.orphan_rows ? `; ${count(relationship.orphan_rows)} rows match none.` : "."}
       </p>
       <div className="row">
-        <button type="button" className="btn small primary" onClick={() => void decide(false)}>
+        <button type="button" className="btn small primary" onClick={() => void decide(source, relationship, false)}>
           Use it
         </button>
-        <button type="button" className="btn small" onClick={() => void decide(true)}>
+        <button type="button" className="btn small" onClick={() => void decide(source, relationship, true)}>
           Do not use
         </button>
       </div>

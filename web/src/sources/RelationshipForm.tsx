@@ -3,7 +3,7 @@ import { Problem } from "../api/client";
 import type { Catalog } from "../api/types";
 import { toast } from "../app/toasts";
 import { columnFor } from "./relationshipEnds";
-import { editRelationship } from "./semantic";
+import { editRelationships } from "./semantic";
 
 export interface Ends {
   from: string;
@@ -21,7 +21,7 @@ export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: C
   async function add(event: React.FormEvent) {
     event.preventDefault();
     try {
-      await editRelationship(source, { from: `${ends.from}.${columns.from}`, to: `${ends.to}.${columns.to}` });
+      await editRelationships(source, { from: `${ends.from}.${columns.from}`, to: `${ends.to}.${columns.to}` });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return setProblem(error.message);

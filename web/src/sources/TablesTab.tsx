@@ -1,11 +1,12 @@
 import { Calendar, Hash, Key, MessageSquareText, ToggleLeft, Type, type LucideIcon } from "lucide-react";
 import { useState } from "react";
 import { path } from "../api/client";
-import type { Catalog, Column, ColumnStatistics, RelationshipList, RowPage, Table, TableStatistics } from "../api/types";
+import type { Catalog, Column, ColumnStatistics, Json, RelationshipList, RowPage, Table, TableStatistics } from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { ask, DRAFT, startOver } from "../ask/conversations";
 import { CellValue } from "../result/Cell";
+import { cellText, plainFormat } from "../result/cells";
 import { columnFormat } from "../result/columnFormat";
 import { SearchField } from "../shared/Field";
 import { count, plural } from "../shared/format";
@@ -153,7 +154,8 @@ function Nulls({ column, statistics, rows }: { column: Column; statistics: Colum
 function range(column: Column, statistics: ColumnStatistics | null): string {
   const low = statistics?.minimum ?? column.minimum;
   const high = statistics?.maximum ?? column.maximum;
-  const text = (value: unknown) => (typeof value === "number" ? count(value) : String(value));
+  const format = plainFormat(column);
+  const text = (value: unknown) => cellText(value as Json, format);
   if (low !== null && high !== null && low !== undefined && high !== undefined) return `${text(low)} to ${text(high)}`;
   return column.examples.slice(0, 3).join(", ") + (column.examples.length > 3 ? " …" : "");
 }

@@ -20,8 +20,8 @@ export async function editNames(source: string, edit: NameEdit): Promise<void> {
   changed(source);
 }
 
-export async function editRelationship(source: string, edit: RelationshipEdit): Promise<void> {
-  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: [{ kind: "relationship", ...edit }] });
+export async function editRelationships(source: string, ...edits: RelationshipEdit[]): Promise<void> {
+  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: edits.map((edit) => ({ kind: "relationship", ...edit })) });
   changed(source);
 }
 
