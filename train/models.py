@@ -62,7 +62,7 @@ def plain_trees(booster: "lightgbm.Booster") -> Trees:
             right.append(-1)
             return
         feature.append(int(node["split_feature"]))
-        threshold.append(_stored(node["threshold"]) if abs(node["threshold"]) > 1e-20 else 0.0)
+        threshold.append(_stored(node["threshold"]))
         right.append(-1)
         add(node["left_child"])
         right[here] = len(feature)
