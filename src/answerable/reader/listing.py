@@ -63,11 +63,13 @@ def listed(scene: Scene) -> list[Item]:
 def _sentence(scene: Scene) -> tuple[int, int]:
     """The last sentence that tells to show something, else the first; without what only sets the scene: for each
     city, …"""
+    if not scene.words:
+        return 0, 0
     ends = [place for place, word in enumerate(scene.words) if word in _SENTENCE_ENDS]
     bounds = list(pairwise([-1, *ends, len(scene.words)]))
     spans = [(before + 1, end) for before, end in bounds if end - before > 2] or [(0, len(scene.words))]
     start, end = next((span for span in reversed(spans) if scene.tags[span[0]] == "VERB"), spans[0])
-    if scene.tags and scene.tags[start] in ("FOR", "EACH", "IN"):
+    if scene.tags[start] in ("FOR", "EACH", "IN"):
         start = next((place + 1 for place in range(start, end) if scene.tags[place] == "COMMA"), start)
     return start, end
 
