@@ -15,8 +15,8 @@ from train.examples import make_sample
 from train.models import fit_trees
 from train.pipeline import FOLDS, Judged, confidence_rows, fit_stage, judge_all, rank_folds, right_of
 
-WANTED_PRECISION = 0.955
-"""On the folds; on databases that nobody has seen a threshold loses five to six points."""
+WANTED_PRECISION = 0.93
+"""On the folds; on databases that nobody has seen a threshold loses about three points."""
 
 
 def main() -> None:
