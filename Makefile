@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
 .PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check bench train lock clean
 
@@ -11,15 +12,14 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --no-deps -r requirements.lock
 	$(PIP) install --no-deps --editable .
-	$(BIN)/python -m compileall -q src
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
 	$(PIP) install --no-deps -r requirements-dev.lock
 	touch $@
 
-page:  ## Builds the page into the package, when it changed; needs Node.js 20.19 or fetches one from PyPI.
-	$(PYTHON) scripts/page.py
+page:  ## Builds the page into the package, when it changed; what it fetches for that (Node.js too) goes away again.
+	$(PYTHON) scripts/page.py build
 
 page-types: $(VENV)/.dev  ## Makes the page's types from the server's OpenAPI document.
 	$(BIN)/python scripts/openapi.py
@@ -28,8 +28,9 @@ run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 	$(MAKE) --no-print-directory -j2 setup page
 	$(BIN)/answerable demo
 
-test: $(VENV)/.dev page  ## Runs every test, three at a time: many wait for processes of their own.
-	$(BIN)/python -m pytest --numprocesses=3 --dist=worksteal $(ARGS)
+test: $(VENV)/.dev  ## Runs every test, three at a time: many wait for processes of their own.
+	$(PYTHON) scripts/page.py tools build
+	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)

@@ -27,6 +27,7 @@ MODULES = (
     "models_served",
     "sandbox",
     "sandbox_monty",
+    "page",
 )
 """Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""
 RESULTS = Path(__file__).parent / "results"

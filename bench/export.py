@@ -9,9 +9,7 @@ import http.client
 import io
 import json
 import os
-import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +25,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
 from bench.figures import Figure, compared
+from bench.serving import answerable_serving, free_port, running
 
 ROWS = 1_000_000
 MORE_ROWS = 4_000_000
@@ -45,7 +44,7 @@ def measure(quick: bool) -> list[Figure]:
         for name, rows in (("rows", ROWS), ("more_rows", MORE_ROWS)):
             _frame(rows).write_parquet(data / f"{name}.parquet")
         _frame(ROWS).write_ipc(Path(folder) / "frame.arrow")
-        with _ours(Path(folder)) as (process, ours), _bare(Path(folder)) as bare:
+        with answerable_serving(Path(folder) / "home", data) as (process, ours), _bare(Path(folder)) as bare:
             run = _asked(ours, "rows")
             speeds = [_speed(ours, bare, run, format, 3 if quick else 7) for format in FORMATS]
             return [*speeds, _first_rows(ours, 3 if quick else 9), _memory(ours, process, run)]
@@ -71,40 +70,11 @@ def _frame(rows: int) -> pl.DataFrame:
 
 
 @contextlib.contextmanager
-def _ours(folder: Path) -> Iterator[tuple[int, int]]:
-    port = _free_port()
-    command = [
-        str(Path(sys.executable).parent / "answerable"),
-        "serve",
-        "--port",
-        str(port),
-        "-s",
-        f"big={folder / 'data'}",
-    ]
-    with _running(command, port, {**os.environ, "ANSWERABLE_HOME": str(folder / "home")}) as process:
-        yield process, port
-
-
-@contextlib.contextmanager
 def _bare(folder: Path) -> Iterator[int]:
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "bench.export", str(folder / "frame.arrow"), str(port)]
-    with _running(command, port, dict(os.environ)):
+    with running(command, port, dict(os.environ)):
         yield port
-
-
-@contextlib.contextmanager
-def _running(command: list[str], port: int, environment: dict[str, str]) -> Iterator[int]:
-    process = subprocess.Popen(command, env=environment, cwd=Path(__file__).parents[1])
-    try:
-        for _ in range(200):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            time.sleep(0.1)
-        yield process.pid
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def bare_app(path: Path) -> Starlette:
@@ -126,12 +96,6 @@ def bare_app(path: Path) -> Starlette:
         return StreamingResponse(pieces(request.path_params["format"]))
 
     return Starlette(routes=[Route("/{format}", rows)])
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 # Measurements

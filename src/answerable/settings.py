@@ -89,6 +89,7 @@ class Settings(Frozen):
     upload_mb: int = Field(
         default=2048, ge=0, description="Largest file that may be uploaded; 0 forbids adding sources over HTTP."
     )
+    upload_total_mb: int = Field(default=20_480, ge=0, description="Most that all uploaded files may have together.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="`debug` also logs whole plans, programs and two sample records of each step."
     )

@@ -1,11 +1,6 @@
 """A real server in its own process on loopback, with the demo data and a small folder."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,70 +8,20 @@ from typing import Any
 
 import httpx
 import pytest
-
-COMMAND = Path(sys.executable).with_name("answerable")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+from served import Server
 
 
-@dataclass
-class Server:
-    """Start it, kill it, start it again on the same home."""
-
-    home: Path
-    folder: Path
-    port: int
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("ANSWERABLE_")}
-        environment |= {
-            "ANSWERABLE_HOME": str(self.home),
-            "ANSWERABLE_LOG_LEVEL": "debug",
-            "HOME": str(self.home.parent),
-        }
-        with (self.home.parent / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [str(COMMAND), "serve", "--port", str(self.port), "--source", f"small={self.folder}"],
-                env=environment,
-                stdout=log,
-                stderr=log,
-            )
-        for _ in range(300):
-            try:
-                httpx.get(f"{self.url}/healthz", timeout=1)
-                return
-            except httpx.TransportError:
-                assert self.process.poll() is None, (self.home.parent / "server.log").read_text()
-                time.sleep(0.1)
-        raise AssertionError("the server did not start")
-
-    def kill(self) -> None:
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait()
-
-    def log(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.home.parent / "server.log").read_text().splitlines()]
+def _small(base: Path) -> Path:
+    folder = base / "small"
+    folder.mkdir()
+    (folder / "people.csv").write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,Cy,Berlin\n")
+    return folder
 
 
 @pytest.fixture(scope="package")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     base = tmp_path_factory.mktemp("gateway")
-    folder = base / "small"
-    folder.mkdir()
-    (folder / "people.csv").write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,Cy,Berlin\n")
-    started = Server(home=base / "home", folder=folder, port=free_port())
-    started.start()
+    started = Server(home=base / "home", folder=_small(base)).start()
     yield started
     assert started.process is not None
     started.process.terminate()
@@ -108,14 +53,9 @@ def upload(api: httpx.Client) -> Iterator[Callable[..., httpx.Response]]:
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[Server]:
     """One that a test may kill."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    (folder / "people.csv").write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,Cy,Berlin\n")
-    started = Server(home=tmp_path / "server-home", folder=folder, port=free_port())
-    started.start()
+    started = Server(home=tmp_path / "server-home", folder=_small(tmp_path)).start()
     yield started
-    if started.process is not None and started.process.poll() is None:
-        started.kill()
+    started.kill()
 
 
 @dataclass

@@ -4,43 +4,70 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
-from answerable.gateway.app import create_app
-from answerable.settings import Settings
+TAGS = ("chat", "datasets", "evals", "operations", "rows", "runs", "semantic", "setup", "sources", "threads")
 
-DOCUMENT = create_app(Settings(home=Path("unused"))).openapi()
-schema = schemathesis.openapi.from_dict(DOCUMENT)
-
-
-def test_the_server_tells_this_document(server: Any) -> None:
-    assert httpx.get(f"{server.url}/openapi.json").json() == DOCUMENT
-
-
-@schema.parametrize()
-@settings(
+EFFORT = settings(
     max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_every_route_keeps_its_word(case: Any, server: Any) -> None:
-    case.call_and_validate(
-        base_url=server.url,
-        checks=[
-            schemathesis.checks.not_a_server_error,
-            status_code_conformance,
-            content_type_conformance,
-            response_schema_conformance,
-            response_headers_conformance,
-        ],
-        timeout=30,
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """Not at the top: every process of a test run collects this file, and one or two run its tests."""
+    from answerable.gateway.app import create_app
+    from answerable.settings import Settings
+
+    return create_app(Settings(home=Path("unused"))).openapi()
+
+
+@pytest.fixture(params=TAGS)
+def routes(request: pytest.FixtureRequest, document: dict[str, Any]) -> Any:
+    paths = {path: _tagged(methods, request.param) for path, methods in document["paths"].items()}
+    return schemathesis.openapi.from_dict({**document, "paths": {path: kept for path, kept in paths.items() if kept}})
+
+
+def _tagged(methods: dict[str, Any], tag: str) -> dict[str, Any]:
+    return {method: told for method, told in methods.items() if tag in told["tags"]}
+
+
+def test_the_server_tells_this_document(document: dict[str, Any], server: Any) -> None:
+    assert httpx.get(f"{server.url}/openapi.json", timeout=30).json() == document
+
+
+def test_every_route_has_a_tag_that_is_tried_here(document: dict[str, Any]) -> None:
+    told = [operation["tags"] for methods in document["paths"].values() for operation in methods.values()]
+    assert {len(tags) for tags in told} == {1}
+    assert {tag for tags in told for tag in tags} == set(TAGS)
+
+
+def test_every_route_keeps_its_word(routes: Any, server: Any) -> None:
+    from schemathesis.pytest.lazy import get_all_tests
+    from schemathesis.specs.openapi.checks import (
+        content_type_conformance,
+        response_headers_conformance,
+        response_schema_conformance,
+        status_code_conformance,
     )
+
+    checks = [
+        schemathesis.checks.not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+        response_headers_conformance,
+    ]
+
+    def keeps_its_word(case: Any) -> None:
+        case.call_and_validate(base_url=server.url, checks=checks, timeout=30)
+
+    for made in get_all_tests(schema=routes, test_func=keeps_its_word, settings=EFFORT, given_kwargs=None):
+        _operation, test = made.ok()
+        test()

@@ -1,6 +1,7 @@
 """Runs over HTTP: queries as written, listings, rows, cancelling."""
 
 import io
+import json
 import time
 
 import httpx
@@ -69,11 +70,18 @@ def test_rows_come_by_page(api: httpx.Client) -> None:
     assert page == {"columns": [{"name": "name", "type": "text"}], "rows": [["Bo"]], "offset": 1, "row_count": 3}
 
 
-def test_a_large_answer_is_told_in_batches_without_rows(api: httpx.Client) -> None:
+def test_a_large_answer_is_told_in_batches_and_its_first_rows_ride_along(api: httpx.Client) -> None:
     answer = query(api, "SELECT order_id FROM order_items", "demo")
-    assert int(str(answer["row_count"])) > 1_000
-    events = api.get(f"/runs/{answer['run_id']}/events").text
-    assert "event: answer.batch" in events
+    count = int(str(answer["row_count"]))
+    assert count > 1_000
+    text = api.get(f"/runs/{answer['run_id']}/events").text
+    events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+    first, *others = [event for event in events if event["type"] == "answer.batch"]
+    page = api.get(f"/runs/{answer['run_id']}/rows", params={"limit": 100}).json()
+    assert (first["offset"], first["count"], first["rows"]) == (0, 100, page["rows"])
+    assert [batch["rows"] for batch in others] == [None] * len(others)
+    assert first["count"] + sum(batch["count"] for batch in others) == count
+    assert next(event for event in events if event["type"] == "answer.final")["answer"]["rows"] == []
 
 
 def test_a_running_query_can_be_cancelled(api: httpx.Client) -> None:
@@ -133,6 +141,25 @@ def test_rows_are_filtered_and_sorted_at_the_server(api: httpx.Client) -> None:
     assert pl.read_ipc_stream(io.BytesIO(stream.content)).rows() == [("Ana",)]
     wrong = api.post(f"/runs/{run}/rows/query", json={"sort": [{"column": "nope"}]})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "column_unknown")
+
+
+def test_a_file_holds_the_rows_that_are_chosen(api: httpx.Client) -> None:
+    run = query(api, "SELECT id, name, city FROM people")["run_id"]
+    selection = {"search": "berlin", "sort": [{"column": "id", "descending": True}], "columns": ["name", "id"]}
+    wanted = {"selection": json.dumps(selection)}
+    assert api.get(f"/runs/{run}/rows", params={**wanted, "format": "csv"}).text == "name,id\nCy,3\nAna,1\n"
+    parquet = api.get(f"/runs/{run}/rows", params={**wanted, "format": "parquet"})
+    assert pl.read_parquet(io.BytesIO(parquet.content)).rows() == [("Cy", 3), ("Ana", 1)]
+    page = api.get(f"/runs/{run}/rows", params={**wanted, "limit": 1}).json()
+    assert (page["rows"], page["row_count"]) == ([["Cy", 3]], 2)
+    totals = api.get(f"/runs/{run}/rows/totals", params=wanted).json()
+    assert totals == {
+        "row_count": 2,
+        "columns": [{"column": "id", "total": 4, "minimum": 1, "maximum": 3, "null_count": 0}],
+    }
+    wrong = api.get(f"/runs/{run}/rows", params={"selection": '{"sort": 1}'})
+    assert (wrong.status_code, wrong.json()["code"]) == (422, "filter_invalid")
+    assert wrong.json()["detail"].startswith("selection.sort: ")
 
 
 def test_runs_are_found_by_what_they_asked(api: httpx.Client) -> None:

@@ -61,3 +61,5 @@ def test_sandboxes_and_versions_are_told(api: httpx.Client, server: Any) -> None
     assert found["machine"]["processors"] > 0
     about = api.get("/about").json()
     assert (about["version"], about["home"]) == (version("answerable"), str(server.home))
+    [used] = [sandbox for sandbox in found["sandboxes"] if sandbox["default"]]
+    assert about["runs_as_written"] == (["sql", "python"] if used["available"] else ["sql"])

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +163,25 @@ def test_some_rows_of_a_table(api: httpx.Client) -> None:
         "offset": 1,
         "row_count": 3,
     }
+
+
+def test_uploads_have_a_largest_size_together(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", upload_mb=1, upload_total_mb=1)
+    content = b"a,b\n" + b"1,2\n" * 150_000
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+
+        def send(body: bytes | Iterator[bytes], name: str) -> Any:
+            return client.post("/api/v1/uploads", params={"name": name}, content=body)
+
+        assert client.get("/api/v1/sources").json()["upload_room_mb"] == 1
+        assert send(content, "a.csv").status_code == 201
+        assert client.get("/api/v1/sources").json()["upload_room_mb"] == 0
+        for body in (content, iter([content[:400_000], content[400_000:]])):
+            refused = send(body, "b.csv")
+            assert (refused.status_code, refused.json()["code"]) == (413, "upload_no_room")
+        assert [path.name for path in (tmp_path / "home" / "uploads").rglob("*") if path.is_file()] == ["a.csv"]
+        assert client.delete("/api/v1/sources/a").status_code == 204
+        assert send(content, "b.csv").status_code == 201
 
 
 def test_an_upload_has_a_largest_size_and_can_be_turned_off(tmp_path: Path) -> None:

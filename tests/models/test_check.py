@@ -1,18 +1,17 @@
 """`answerable models check`, as a user runs it."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from scripted_model import Reply, Request, ScriptedModel
 
-COMMAND = Path(sys.executable).with_name("answerable")
+Run = Callable[..., Any]
 
 
-def check(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, "models", "check", *options], capture_output=True, text=True, timeout=60)
+@pytest.fixture
+def check(answerable: Run) -> Run:
+    return lambda *options: answerable("models", "check", *options)
 
 
 @pytest.fixture
@@ -33,11 +32,11 @@ def capable(request: Request) -> Reply:
     return Reply.text("one two three four five", usage=(10, 5))
 
 
-def test_a_model_that_can_all_of_it(configured: ScriptedModel) -> None:
+def test_a_model_that_can_all_of_it(check: Run, configured: ScriptedModel) -> None:
     configured.script(capable)
     done = check("--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    told = done.json
     assert told["roles"] == {"reasoning": ["scripted"], "coding": ["scripted"]}
     (model,) = told["models"]
     assert model["works"]
@@ -50,36 +49,36 @@ def test_a_model_that_can_all_of_it(configured: ScriptedModel) -> None:
     assert (model["cost"], model["tokens"] > 0) == (0, True)
 
 
-def test_a_model_without_tools_can_be_used(configured: ScriptedModel) -> None:
+def test_a_model_without_tools_can_be_used(check: Run, configured: ScriptedModel) -> None:
     configured.script(lambda request: Reply.text("no") if "todays_word" in request.tools else capable(request))
     done = check()
-    assert done.returncode == 0, done.stdout
-    assert "scripted: works" in done.stdout
-    assert "tools        failed" in done.stdout
-    assert "not as it was asked to" in done.stdout
+    assert done.code == 0, done.out
+    assert "scripted: works" in done.out
+    assert "tools        failed" in done.out
+    assert "not as it was asked to" in done.out
 
 
-def test_a_wrong_key(configured: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key(check: Run, configured: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     configured.key = "right"
     monkeypatch.setenv("ANSWERABLE_MODEL_KEY", "sk-wrong-secret")
     done = check()
-    assert done.returncode == 1
-    assert "cannot be used" in done.stdout
-    assert "[model_unauthorised]" in done.stdout
+    assert done.code == 1
+    assert "cannot be used" in done.out
+    assert "[model_unauthorised]" in done.out
     assert len(configured.requests) == 1
-    assert "sk-wrong-secret" not in done.stdout + done.stderr
+    assert "sk-wrong-secret" not in done.out + done.err
 
 
-def test_no_model_is_set() -> None:
+def test_no_model_is_set(check: Run) -> None:
     done = check("--json")
-    assert done.returncode == 1
-    error = json.loads(done.stdout)["error"]
+    assert done.code == 1
+    error = done.json["error"]
     assert error["code"] == "model_missing"
     assert "ANSWERABLE_MODEL" in error["hint"]
 
 
-def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_names_the_variable(check: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANSWERABLE_MODEL", "openai:gpt-5.5")
     done = check()
-    assert done.returncode == 1
-    assert "OPENAI_API_KEY" in done.stdout
+    assert done.code == 1
+    assert "OPENAI_API_KEY" in done.out

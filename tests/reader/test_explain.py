@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from answerable.core.catalog import Catalog
+from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
-from answerable.query.plan import ColumnRef, Constant, InList, QueryPlan
+from answerable.query.plan import ColumnRef, Compare, Constant, InList, QueryPlan
 from answerable.query.to_sql import to_sql
 from answerable.reader.explain import sentence
 from answerable.reader.plain_names import plural, singular, spoken
@@ -249,8 +249,28 @@ def test_values_stay_what_they_are(column: str, values: list[Any], told: str) ->
         ("person", "person", "people"),
         ("HTTPLogs", "http log", "http logs"),
         ("boxes", "box", "boxes"),
+        ("member_of_club", "member of club", "members of club"),
     ],
 )
 def test_names_as_words(name: str, one: str, many: str) -> None:
     assert plural(spoken(name)) == many
     assert singular(many).replace("person", one) == one
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ("se", "se rows"),
+        ("t1", "t1 rows"),
+        ("AssignedTo", "assigned to rows"),
+        ("seattle-weather", "seattle weather rows"),
+        ("staff", "staff"),
+        ("wheels", "wheels"),
+    ],
+)
+def test_tables_without_a_plural_have_rows(table: str, told: str) -> None:
+    hours = Column(name="hours", type="integer")
+    catalog = Catalog(source="s", dialect="sqlite", tables=(Table(name=table, columns=(hours,)),))
+    left = ColumnRef(table=table, column="hours")
+    plan = QueryPlan(entity=table, where=Compare(left=left, op=">", right=Constant(value=3)))
+    assert sentence(plan, catalog) == f"List the {told} whose hours are more than 3."

@@ -1,20 +1,14 @@
 """A real browser before recorded runs, or before the real server."""
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 import polars as pl
 import pytest
 from recorded_site import EVIL, RUN, Script, Site, playing
+from served import Server
 
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord
@@ -22,7 +16,6 @@ from answerable.answers.present import asked_back, present
 from answerable.core.ids import ArtifactId
 from answerable.core.values import FrameRef
 
-COMMAND = Path(sys.executable).with_name("answerable")
 QUIET = (
     "--no-sandbox",
     "--disable-gpu",
@@ -89,51 +82,13 @@ def script() -> Script:
     return Script()
 
 
-@dataclass
-class Server:
-    """The real thing, to be killed and started again on the same home."""
-
-    home: Path
-    folder: Path
-    port: int
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSWERABLE_")}
-        environment |= {"ANSWERABLE_HOME": str(self.home), "HOME": str(self.home.parent)}
-        command = [str(COMMAND), "serve", "--port", str(self.port), "--source", f"big={self.folder}"]
-        with (self.home.parent / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        for _ in range(300):
-            try:
-                httpx.get(f"{self.url}/healthz", timeout=1)
-                return
-            except httpx.TransportError:
-                assert self.process.poll() is None, (self.home.parent / "server.log").read_text()
-                time.sleep(0.1)
-        raise AssertionError("the server did not start")
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     base = tmp_path_factory.mktemp("page")
     folder = base / "big"
     folder.mkdir()
     _numbers(1_000_000).write_parquet(folder / "numbers.parquet")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = Server(home=base / "home", folder=folder, port=port)
-    server.start()
+    server = Server(home=base / "home", folder=folder).start()
     yield server
     server.kill()
 

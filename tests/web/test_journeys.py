@@ -172,33 +172,40 @@ def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) ->
 SLOW = "SQL: SELECT count(*) AS n FROM numbers a, numbers b WHERE a.amount < b.amount"
 
 
-def test_a_dropped_file_is_asked(server: Any, visit: Visit) -> None:
+def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page = visit(server.url)
     page.wait_for_selector(".welcome")
-    drop(page, "pets.csv", "name,kind,weight\nRex,dog,30\nTom,cat,4\nKiki,cat,5\n")
+    pets, owners = "name,kind,weight\nRex,dog,30\nTom,cat,4\nKiki,cat,5\n", "owner,pet\nAnn,Rex\nBob,Tom\n"
+    drop(page, {"pets.csv": pets, "owners.csv": owners, "broken.parquet": "PAR2"})
     page.wait_for_url("**/sources/pets")
+    assert "content is not what its name says" in page.inner_text(".uploads")
+    page.click("[aria-label='Close broken.parquet']")
+    page.wait_for_selector(".uploads", state="detached")
+    page.locator(".src", has_text="pets").locator("text=2 tables").wait_for()
+    page.click(".tbls >> text=pets")
     page.wait_for_selector(".cols >> text=weight")
+    page.complaints.clear()  # the browser itself notes the file that was refused
     page.click("text=Ask about it")
     page.wait_for_selector(".display")
     assert page.inner_text(".display") == "3"
 
 
-def drop(page: Any, name: str, text: str) -> None:
+def drop(page: Any, files: dict[str, str]) -> None:
     page.evaluate(
-        """([name, text]) => {
+        """files => {
             const data = new DataTransfer();
-            data.items.add(new File([text], name));
+            for (const [name, text] of Object.entries(files)) data.items.add(new File([text], name));
             const options = { dataTransfer: data, bubbles: true, cancelable: true };
             for (const type of ["dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, options));
         }""",
-        [name, text],
+        files,
     )
 
 
 def test_a_new_name_is_understood(server: Any, visit: Visit) -> None:
     page = visit(server.url)
     page.wait_for_selector(".welcome")
-    drop(page, "staff.csv", "person,pay\nAna,10\nBo,20\nCy,60\n")
+    drop(page, {"staff.csv": "person,pay\nAna,10\nBo,20\nCy,60\n"})
     page.wait_for_url("**/sources/staff")
     page.click("[aria-label$='names for pay']")
     page.fill("[aria-label^='Names for pay']", "wages")

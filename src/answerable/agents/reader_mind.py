@@ -1,7 +1,7 @@
 """The reader as a mind: its reply becomes a graph."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict
 from datetime import date
@@ -51,14 +51,16 @@ class ReaderMind:
             question = question.model_copy(update={"text": chosen.label, "choice": None})
         elif chosen is not None:
             merged = await self.merged(question)
-            return understood(question, _reading_of(chosen), "You chose this reading.", merged)
+            return understood(question, await self._reading_of(chosen, question), "You chose this reading.", merged)
         reply = await self.reply(question, before)
         return await self.understanding(question, reply)
 
     async def understanding(self, question: Question, reply: Reply) -> Understanding:
         """What becomes of the reader's reply."""
-        catalog = await (await self.asked(question)).describe()
-        return _understanding(question, reply, catalog, await self.merged(question))
+        source, merged = await self.asked(question), await self.merged(question)
+        if isinstance(reply, Unsure) and merged is None:
+            reply = await self._with_bindings(reply, question, source)
+        return _understanding(question, reply, await source.describe(), merged)
 
     async def asked(self, question: Question) -> Readable:
         """What the question is about: one source, or several as one."""
@@ -88,6 +90,25 @@ class ReaderMind:
         from answerable.agents.namesakes import with_namesakes
 
         return with_namesakes(reply, question, merged)
+
+    async def _with_bindings(self, reply: Unsure, question: Question, source: Readable) -> Unsure:
+        """The readings to choose from, each with what the phrases of the question would become."""
+        reader = await self.reader(source)
+        asked_on.set(question.today)
+        bound = [
+            reading.model_copy(
+                update={"bindings": await asyncio.to_thread(reader.bindings, question.text, reading.plan)}
+            )
+            for reading in reply.readings
+        ]
+        return reply.model_copy(update={"readings": tuple(bound)})
+
+    async def _reading_of(self, choice: Choice, question: Question) -> Reading:
+        plan = QueryPlan.model_validate(choice.plan)
+        reader = await self.reader(await self.asked(question))
+        asked_on.set(question.today)
+        bindings = await asyncio.to_thread(reader.bindings, question.text, plan)
+        return Reading(plan=plan, sentence=choice.label, confidence=1.0, bindings=bindings)
 
     async def explain(self, question: Question) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
@@ -128,12 +149,26 @@ def _understanding(question: Question, reply: Reply, catalog: Catalog, merged: "
     if isinstance(reply, Read):
         return understood(question, reply.best, _reason(reply.best.confidence), merged)
     if isinstance(reply, Unsure):
-        choices = tuple(
-            Choice(id=number, label=reading.sentence, plan=reading.plan.model_dump(mode="json"), code=reading.sql)
-            for number, reading in enumerate(reply.readings, 1)
-        )
+        choices = _choices(reply.readings, catalog if merged is None else None)
         return _asked(clarify_graph(question.text, reply.question + unrelated_note(merged), choices))
     return _asked(clarify_graph(question.text, _unreadable(reply, catalog) + unrelated_note(merged), ()))
+
+
+def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
+    """With a catalog, names of one source: each says what could be remembered of choosing it."""
+    from answerable.reader.remembering import synonyms
+
+    told = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
+    return tuple(
+        Choice(
+            id=number,
+            label=reading.sentence,
+            plan=reading.plan.model_dump(mode="json"),
+            code=reading.sql,
+            synonym=synonym,
+        )
+        for number, (reading, synonym) in enumerate(zip(readings, told, strict=True), 1)
+    )
 
 
 def understood(question: Question, reading: Reading, reason: str, merged: "Merged | None") -> Understanding:
@@ -195,10 +230,6 @@ def chosen_reading(question: Question, previous: Json | None) -> Choice | None:
             hint=f"The last answer of this thread offered: {offered}.",
         )
     return match
-
-
-def _reading_of(choice: Choice) -> Reading:
-    return Reading(plan=QueryPlan.model_validate(choice.plan), sentence=choice.label, confidence=1.0)
 
 
 def _last_plan(previous: Json | None) -> QueryPlan | None:

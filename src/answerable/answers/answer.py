@@ -34,6 +34,14 @@ class StepRecord(Frozen):
     """The rows that a program was given, by name: what running it again needs."""
 
 
+class Synonym(Frozen):
+    """Another name for a column."""
+
+    phrase: str
+    table: str
+    column: str
+
+
 class Choice(Frozen):
     """One reading that the user may have meant."""
 
@@ -42,6 +50,8 @@ class Choice(Frozen):
     """The sentence of what this reading would answer."""
     plan: Json = None
     code: str | None = None
+    synonym: Synonym | None = None
+    """What choosing it says of a word of the question, where that is worth remembering."""
 
 
 class Binding(Frozen):

@@ -16,6 +16,7 @@ from answerable.answers.roles import Field, fields, is_fraction_name, words
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.query.plan import QueryPlan
+from answerable.query.quantities import Quantity
 
 DIRECT_ROWS = 200
 """Results up to this size are formatted from all of their rows; larger ones from a sample."""
@@ -56,6 +57,8 @@ class ColumnFormat(Frozen):
     unit: str | None = None
     """Shown once, in the head."""
     format: ValueFormat = TextFormat()
+    quantity: Quantity | None = None
+    """Whether the values add up to a total, and whether a bar beside them tells more."""
 
     @property
     def right(self) -> bool:
@@ -78,9 +81,10 @@ def format_spec(
     sample: Sequence[Sequence[Json]],
     plan: QueryPlan | None = None,
     units: Mapping[str, str] | None = None,
+    quantities: Mapping[str, Quantity] | None = None,
 ) -> FormatSpec:
     """A format that fits these rows."""
-    known = units or {}
+    known, amounts = units or {}, quantities or {}
     return FormatSpec(
         columns=tuple(
             ColumnFormat(
@@ -88,6 +92,7 @@ def format_spec(
                 header=readable(field.name),
                 unit=known.get(field.name),
                 format=_value_format(field, [row[field.index] for row in sample]),
+                quantity=amounts.get(field.name),
             )
             for field in fields(columns, plan)
         )
@@ -104,9 +109,9 @@ def headed(spec: FormatSpec, headers: Mapping[str, str]) -> FormatSpec:
 
 
 def readable(name: str) -> str:
-    """`total_amountEUR` becomes “Total amount EUR”. A name with blanks was written for people and stays."""
+    """`total_amountEUR` becomes “Total amount EUR”. A name with blanks was written for people: its words stay."""
     if " " in name.strip():
-        return name.strip()
+        return name.strip()[:1].upper() + name.strip()[1:]
     found = [word.upper() if word in _ACRONYMS else word for word in words(name)]
     text = " ".join(found)
     return text[:1].upper() + text[1:] if text else name

@@ -14,6 +14,7 @@ from answerable.answers.prose import Result, counted, prose
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
 from answerable.query.plan import QueryPlan
+from answerable.query.quantities import Quantity
 
 ROW_LIMIT = 1_000
 """Rows that ride in an answer; the rest are read from its artifact."""
@@ -34,6 +35,7 @@ def present(
     status: Literal["done", "partial"] = "done",
     row_limit: int = ROW_LIMIT,
     units: Mapping[str, str] | None = None,
+    quantities: Mapping[str, Quantity] | None = None,
     drawn: Json = None,
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -42,7 +44,8 @@ def present(
     what somebody else says of them, which is checked like our own words; `headers`: how columns are called."""
     rows = frame.rows(path, 0, row_limit)
     told = provenance or Provenance()
-    spec = headed(format_spec(result.columns, _sample(path, rows, result.row_count), plan, units), headers or {})
+    sample = _sample(path, rows, result.row_count)
+    spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = proposed or prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(

@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 from polars.exceptions import PolarsError
+from pydantic import Field
 
 from answerable.answers import frame
 from answerable.answers.format import json_text
@@ -55,12 +56,14 @@ class RowFilter(Frozen):
 
 
 class Selection(Frozen):
-    """Which rows, in which order."""
+    """Which rows, in which order, with which columns."""
 
-    filters: tuple[RowFilter, ...] = ()
-    sort: tuple[SortKey, ...] = ()
-    search: str | None = None
+    filters: tuple[RowFilter, ...] = Field(default=(), max_length=50)
+    sort: tuple[SortKey, ...] = Field(default=(), max_length=20)
+    search: str | None = Field(default=None, max_length=1_000)
     """Text that some column holds, whatever its case."""
+    columns: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """All of them when left out."""
 
 
 class Views:
@@ -94,7 +97,8 @@ class Views:
 def page(
     rows: Path, view: Path, offset: int, limit: int, names: Sequence[str] | None = None
 ) -> tuple[tuple[OutputColumn, ...], pl.DataFrame]:
-    """A range of a view of `rows`, as values that JSON can hold. How these are carried, the whole result decides."""
+    """A range of a view that has every column of `rows`, as values that JSON can hold. How these are carried, the whole
+    result decides."""
     known = frame.columns(rows)
     places = _places(known, names)
     carried = frame.json_form(rows).expressions
@@ -181,11 +185,19 @@ def chosen(rows: pl.LazyFrame, selection: Selection) -> pl.LazyFrame:
         conditions.append(_mentions(selection.search, dtypes))
     if conditions:
         rows = rows.filter(reduce(and_, conditions))
-    if not selection.sort:
+    if selection.sort:
+        rows = _sorted(rows, selection.sort, names, dtypes)
+    if selection.columns is None:
         return rows
-    places = [_place(names, key.column) for key in selection.sort]
+    return rows.select(pl.nth(_place(names, name)) for name in dict.fromkeys(selection.columns))
+
+
+def _sorted(
+    rows: pl.LazyFrame, keys: Sequence[SortKey], names: Sequence[str], dtypes: Sequence[pl.DataType]
+) -> pl.LazyFrame:
+    places = [_place(names, key.column) for key in keys]
     by = [_orderable(pl.nth(place), dtypes[place]) for place in places]
-    descending = [key.descending for key in selection.sort]
+    descending = [key.descending for key in keys]
     return rows.sort(by, descending=descending, nulls_last=True, maintain_order=True)
 
 

@@ -22,6 +22,8 @@ from answerable.gateway.routes import (
     comparison,
     datasets,
     evals,
+    freshness,
+    questions,
     rows,
     runs,
     semantic,
@@ -66,8 +68,23 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     )
     app.state.settings = settings
     app.state.statistics = {}
+    app.state.runs_programs = False  # until it was tried
     handle_problems(app)
-    for part in (chat, runs, rows, comparison, threads, datasets, sources, uploads, semantic, evals, setup):
+    for part in (
+        chat,
+        runs,
+        rows,
+        freshness,
+        comparison,
+        threads,
+        datasets,
+        sources,
+        questions,
+        uploads,
+        semantic,
+        evals,
+        setup,
+    ):
         app.include_router(part.router)
     app.include_router(_root(metrics))
     serve_page(app)

@@ -21,11 +21,13 @@ from answerable.query.plan import (
     TextFunction,
     TextMatch,
 )
+from answerable.query.quantities import base_of, quantity_of
 from answerable.query.scope import Scope, scope_of, selected
 
 _LONGEST = 60
 """In UTF-8 bytes: PostgreSQL cuts names off at 63."""
 
+_RELATIONS = {"change": "change of", "growth": "growth of", "share": "share of", "rate": "share of"}
 _OPENINGS = {"sum": "total", "stddev": "standard deviation"}
 
 
@@ -54,7 +56,7 @@ def label_of(expr: Expr, scope: Scope) -> str:
         case Aggregate():
             return _label_of_aggregate(expr, scope)
         case Arithmetic():
-            return f"{label_of(expr.left, scope)} {expr.op} {label_of(expr.right, scope)}"
+            return _label_of_arithmetic(expr, scope)
         case Bucket():
             return expr.unit
         case DatePart():
@@ -68,6 +70,13 @@ def label_of(expr: Expr, scope: Scope) -> str:
             return measure.label or measure.name
         case ScalarQuery():
             return labels_in(expr.plan, scope_of(expr.plan, scope.catalog))[0]
+
+
+def _label_of_arithmetic(expr: Arithmetic, scope: Scope) -> str:
+    opening = _RELATIONS.get(quantity_of(expr, scope) or "")
+    if opening is not None:
+        return f"{opening} {_words(label_of(base_of(expr), scope))}"
+    return f"{label_of(expr.left, scope)} {expr.op} {label_of(expr.right, scope)}"
 
 
 def _label_of_aggregate(expr: Aggregate, scope: Scope) -> str:

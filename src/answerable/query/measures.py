@@ -29,6 +29,21 @@ def parsed_measure(measure: Measure, catalog: Catalog) -> exp.Expr:
     return tree
 
 
+def adds_up(measure: Measure, catalog: Catalog) -> bool:
+    """Whether its values for some groups together are its value for all of them."""
+    tree = parsed_measure(measure, catalog)
+    return isinstance(tree, exp.Sum | exp.Count) and tree.find(exp.Distinct) is None
+
+
+def summed_column(measure: Measure, catalog: Catalog) -> str | None:
+    """The column of which a measure is the plain sum. One that cannot be used sums nothing; its use tells why."""
+    try:
+        tree = parsed_measure(measure, catalog)
+    except UserError:
+        return None
+    return tree.this.name if isinstance(tree, exp.Sum) and isinstance(tree.this, exp.Column) else None
+
+
 @lru_cache(maxsize=512)
 def _checked(measure: Measure, dialect: Dialect) -> exp.Expr:
     try:

@@ -6,9 +6,7 @@ fitted candidates. That makes its readings few and nearly always right.
 
 from collections.abc import Callable
 
-from answerable.query.plan import (
-    QueryPlan,
-)
+from answerable.query.plan import Bucket, DatePart, QueryPlan
 from answerable.reader.entity_forms import EntityForms
 from answerable.reader.joins import NoPath
 from answerable.reader.measure_forms import MeasureForms
@@ -23,6 +21,7 @@ class Analysis(MeasureForms, EntityForms):
             self.once_not_now,
             self.never,
             self.unfinished,
+            self.missing,
             self.growth,
             self.two_periods,
             self.share,
@@ -34,6 +33,8 @@ class Analysis(MeasureForms, EntityForms):
             self.top,
             self.overview,
             self.listing,
+            self.facts,
+            self.all_rows,
         )
         for form in forms:
             self.form = form.__name__
@@ -43,8 +44,13 @@ class Analysis(MeasureForms, EntityForms):
             except NoPath:
                 continue
             if plan is not None and not self.unexplained() and (self.timely or not self.ambiguous()):
-                return plan
+                return plan if self.keeps_steps(plan) else None
         return None
+
+    def keeps_steps(self, plan: QueryPlan) -> bool:
+        """Per month must become groups: a table without dates has none."""
+        grouped = any(isinstance(key, Bucket | DatePart) for key in plan.group_by)
+        return grouped or not self.spans("bucket")
 
     @property
     def timely(self) -> bool:

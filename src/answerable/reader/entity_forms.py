@@ -21,6 +21,7 @@ from answerable.reader.joins import join_tree
 from answerable.reader.link import Mention
 from answerable.reader.options import operator_at
 from answerable.reader.parts import Parts, Period
+from answerable.reader.row_words import is_row_word
 from answerable.reader.schema import ColumnView
 from answerable.reader.tag import Cue
 
@@ -113,6 +114,33 @@ class EntityForms(Parts):
         mentioned = [m for m in self.scene.links.columns if m.id in ends and m.score >= 0.85]
         self.take(*mentioned)
         return mentioned[0].id if mentioned else None
+
+    def missing(self) -> QueryPlan | None:
+        """Penguins with a missing sex, or whose sex is unknown; tracks without a composer."""
+        lacking = [cue for cue in self.cues("NEG") if self.words[cue.end - 1] in ("without", "no")]
+        cue = self.cue("NULL") or next(iter(lacking), None)
+        tables = self.tables()
+        if cue is None or not tables:
+            return None
+        own = [m for m in self.columns() if self.schema.columns[m.id].table == tables[0].id]
+        near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
+        if near is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
+            return None
+        count = self.cue("COUNT")
+        self.take(cue, near, count, tables[0])
+        where = [IsNull(left=column_ref(self.schema, near.id)), *self.value_filters(tables[0].id)]
+        shown = [Aggregate(function="count")] if count else []
+        return plan_of(self.schema, tables[0].id, shown, where=where)
+
+    def all_rows(self) -> QueryPlan | None:
+        """Show the rows, or five of them, with all that they have."""
+        tables = self.tables()
+        if len(tables) != 1 or not is_row_word(self.words[tables[0].start]) or self.columns() or self.cue("COUNT"):
+            return None
+        self.take(tables[0])
+        self.take(*[cue for cue in self.cues("MIN") if self.words[cue.start] == "first"])
+        limit = self.limit() if self.scene.numbers else None
+        return plan_of(self.schema, tables[0].id, [], where=self.value_filters(tables[0].id), limit=limit)
 
     def more_than_average(self) -> QueryPlan | None:
         """Products that cost more than the average."""
@@ -224,6 +252,24 @@ class EntityForms(Parts):
         self.take(*[m for m in self.columns() if m.id == display])
         return plan_of(self.schema, entity, [column_ref(self.schema, display)], where=where) if where else None
 
+    def facts(self) -> QueryPlan | None:
+        """The price of AAPL in 2008: columns of one table that has dates, in a period."""
+        columns = [m for m in self.columns() if m.end not in self.time_places or not self.schema.columns[m.id].temporal]
+        owners = {self.schema.columns[m.id].table for m in columns} | {m.id for m in self.tables()}
+        calculated = self.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN", "MOST", "LEAST", "NEG")
+        if len(owners) != 1 or calculated or not self.spans("range", "point"):
+            return None
+        (owner,) = owners
+        times = self.time_filters(owner) if self._own_date(owner) is not None else None
+        alone = len(self.schema.tables) == 1 or not self.tables()
+        if times is None or not alone:
+            return None
+        where = self.value_filters(owner)
+        tested = {best.column for value in self.values for best in self.rivals(value)}
+        shown = [column_ref(self.schema, m.id) for m in columns if m.id not in tested]
+        self.take(*columns, *self.tables())
+        return plan_of(self.schema, owner, list(dict.fromkeys(shown)), where=[*where, *times]) if shown else None
+
     def _owner_of_columns(self) -> int | None:
         """Who was hired: the table of the only date that is said."""
         owners = {self.schema.columns[m.id].table for m in self.columns(0.88) if self.schema.columns[m.id].temporal}
@@ -329,18 +375,20 @@ class EntityForms(Parts):
         name = self.schema.tables[table].name
         value = self.schema.columns[column].name
         link = next(r for r in self.schema.catalog.relationships if r.name == relationship)
+        other = link.from_columns[0].lower().removesuffix("_id") or "other"
+        other = f"other_{other}" if other in self.schema.table_ids else other
         on = tuple(
-            (ColumnRef(table=name, column=here), ColumnRef(table="other", column=there))
+            (ColumnRef(table=name, column=here), ColumnRef(table=other, column=there))
             for here, there in zip(link.from_columns, link.to_columns, strict=True)
         )
         return QueryPlan(
             entity=name,
-            joins=(Join(table=name, alias="other", on=on),),
+            joins=(Join(table=name, alias=other, on=on),),
             select=(SelectItem(expr=column_ref(self.schema, display)),),
             where=Compare(
                 left=ColumnRef(table=name, column=value),
                 op=">" if cue.tag == "GT" else "<",
-                right=ColumnRef(table="other", column=value),
+                right=ColumnRef(table=other, column=value),
             ),
         )
 

@@ -83,11 +83,19 @@ class _Teller:
     def asked(self) -> tuple[str, str]:
         if not self.items:
             return "list", self.subject()
+        if self.lists_keys:
+            what = listed([self.say.expression(key) for key in self.items])
+            return "list", f"each {'combination of ' if len(self.items) > 1 else ''}{what} of {self.subject()}"
         shown = self.unsaid_keys()
         if shown == [_COUNT_ROWS]:
             return "count", self.subject()
         verb = "give" if any(aggregates(expr) for expr in shown) else "list"
         return verb, f"{self.shown(shown)}{self.source(shown)}"
+
+    @cached_property
+    def lists_keys(self) -> bool:
+        """Whether the groups themselves are what is asked for, by columns of the rows."""
+        return self.items == list(self.plan.group_by) and all(isinstance(item, ColumnRef) for item in self.items)
 
     def unsaid_keys(self) -> list[Expr]:
         """What is left to name when "for each …" has named the columns that come first."""
@@ -156,17 +164,34 @@ class _Teller:
 
     def grouping(self) -> str:
         keys = self.plan.group_by
-        if not keys:
+        if not keys or self.lists_keys:
             return ""
-        told = [self.thing(key) or self.say.expression(key) for key in keys]
+        told = [text for key in keys if (text := self.key(key))]
         shown = not self.items or any(key in self.items or self.thing(key) for key in keys)
         return f"for each {listed(told)}{'' if shown else ' (not shown)'}"
+
+    def key(self, key: Expr) -> str:
+        """Nothing for what a key that is told already decides: a customer has but one name. Where that key cannot be
+        told as a thing, it follows in brackets what it decides: "region (by region id)"."""
+        if not isinstance(key, ColumnRef):
+            return self.say.expression(key)
+        own = [ref for ref in self.plan.group_by if isinstance(ref, ColumnRef) and ref.table == key.table]
+        deciding = next((ref for ref in own if self.decides(ref)), None)
+        if deciding is None or len(own) == 1 or deciding in self.items:
+            return self.thing(key) or self.say.expression(key)
+        if self.thing(deciding):
+            return self.thing(key) or ""
+        name = self.names.column(self.scope.tables[key.table], self.scope.column(deciding))
+        return "" if key == deciding else self.say.expression(key) + (f" (by {name})" if key == own[-1] else "")
+
+    def decides(self, ref: ColumnRef) -> bool:
+        return self.scope.tables[ref.table].primary_key == (ref.column,)
 
     def thing(self, key: Expr) -> str | None:
         """What a key that is not shown stands for: "for each product" says more than its number."""
         if not isinstance(key, ColumnRef) or key in self.items or not self.items:
             return None
-        known = self.say.is_usual(key.table) and self.scope.tables[key.table].primary_key == (key.column,)
+        known = self.say.is_usual(key.table) and self.decides(key)
         noun = self.say.called(key.table)
         return noun if known and not self.say.column_names[noun] else None
 

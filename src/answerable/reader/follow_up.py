@@ -18,6 +18,7 @@ from answerable.query.plan import (
     Filter,
     InList,
     MeasureRef,
+    Not,
     OrderItem,
     QueryPlan,
     SelectItem,
@@ -35,6 +36,13 @@ and only just now also same split sort order but then those them per by what how
 instead for in show group break limit add
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
+_FUNCTIONS = {
+    **dict.fromkeys(("average", "avg", "mean"), "avg"),
+    **dict.fromkeys(("maximum", "max"), "max"),
+    **dict.fromkeys(("minimum", "min"), "min"),
+    **dict.fromkeys(("total", "sum"), "sum"),
+    "median": "median",
+}
 _POINTERS = frozenset({"that", "those", "them", "it", "these", "ones", "same", "again", "this"})
 
 
@@ -64,10 +72,12 @@ class FollowUp:
         if not self.leans() or any(join.alias for join in self.previous.joins):
             return None
         words = self.analysis.words
-        self.analysis.used = {place for place, word in enumerate(words) if word in _OPENERS or word in _POINTERS}
+        negated = {place for cue in self.analysis.cues("NEG") for place in range(cue.start, cue.end)}
+        small = {place for place, word in enumerate(words) if word in _OPENERS or word in _POINTERS}
+        self.analysis.used = small - negated
         plan = self.previous
         try:
-            for change in (self._periods, self._groups, self._values, self._sorting, self._columns):
+            for change in (self._periods, self._groups, self._values, self._function, self._sorting, self._columns):
                 plan = change(plan)
         except NoPath:
             return None
@@ -128,6 +138,10 @@ class FollowUp:
         filters = self.analysis.value_filters(base)
         if not filters:
             return plan
+        negation = self.analysis.cue("NEG")
+        if negation is not None and negation.end <= self.analysis.values[0].start:
+            self.analysis.take(negation)
+            filters = [_negated(part) for part in filters]
         columns = [f.left for f in filters if isinstance(f, Compare)]
         kept = [
             part
@@ -136,9 +150,25 @@ class FollowUp:
         ]
         return self._joined(plan.model_copy(update={"where": all_of([*kept, *filters])}))
 
+    def _function(self, plan: QueryPlan) -> QueryPlan:
+        """And the median? The same column, calculated in another way."""
+        said = [place for place, word in enumerate(self.analysis.words) if word in _FUNCTIONS]
+        calculated = [item for item in plan.select if isinstance(item.expr, Aggregate) and item.expr.of is not None]
+        if len(said) != 1 or len(calculated) != 1 or self.analysis.columns() or self.analysis.scene.numbers:
+            return plan
+        self.analysis.used.update(said)
+        old = calculated[0].expr
+        new = old.model_copy(update={"function": _FUNCTIONS[self.analysis.words[said[0]]]})
+        select = tuple(SelectItem(expr=new) if item.expr == old else item for item in plan.select)
+        order = tuple(
+            OrderItem(expr=new if item.expr == old else item.expr, descending=item.descending) for item in plan.order_by
+        )
+        return plan.model_copy(update={"select": select, "order_by": order})
+
     def _sorting(self, plan: QueryPlan) -> QueryPlan:
         analysis = self.analysis
-        cue = analysis.cue("SORT", "ASC", "DESC", "MAX", "MIN")
+        cues = analysis.cues("SORT", "ASC", "DESC", "MAX", "MIN")
+        cue = next((cue for cue in cues if analysis.words[cue.start] not in _FUNCTIONS), None)
         if cue is None:
             return plan
         term = self._sort_term(plan)
@@ -156,10 +186,11 @@ class FollowUp:
             analysis.take(analysis.measure)
             return MeasureRef(name=analysis.schema.measures[analysis.measure.id][0].name)
         mention = self._best_column(plan)
+        calculated = [item.expr for item in plan.select if _is_calculated(item.expr)]
         if mention is not None:
             analysis.take(mention)
-            return column_ref(analysis.schema, mention.id)
-        calculated = [item.expr for item in plan.select if _is_calculated(item.expr)]
+            ref = column_ref(analysis.schema, mention.id)
+            return next((expr for expr in calculated if isinstance(expr, Aggregate) and expr.of == ref), ref)
         return calculated[-1] if calculated else None
 
     def _columns(self, plan: QueryPlan) -> QueryPlan:
@@ -214,6 +245,12 @@ def _parts(where: Filter | None) -> tuple[Filter, ...]:
     if where is None:
         return ()
     return where.parts if isinstance(where, And) else (where,)
+
+
+def _negated(part: Filter) -> Filter:
+    if isinstance(part, Compare):
+        return part.model_copy(update={"op": "!="})
+    return part.model_copy(update={"negated": True}) if isinstance(part, InList) else Not(part=part)
 
 
 def _is_about(part: Filter, column: ColumnRef) -> bool:

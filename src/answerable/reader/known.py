@@ -1,5 +1,6 @@
 """Which words of a question found no counterpart, and whether enough was understood to go on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answerable.reader.lexicon import GENERIC, STOPWORDS
@@ -36,15 +37,18 @@ class Doubt:
         if self.truncated:
             return Unreadable(message="The question is too long to be read safely. Please ask it in a few sentences.")
         if not self.unknown:
-            return Unreadable(message="I could not find anything in the data that this question is about.")
-        words = ", ".join(f"“{word}”" for word in self.unknown[:8])
-        return Unreadable(message=f"I do not know what {words} means in this data.", unknown=self.unknown)
+            return Unreadable(message="Nothing in the data matches this question.")
+        return Unreadable(message=f"{_not_understood(self.unknown[:8])} in this data.", unknown=self.unknown)
 
     def question(self) -> str:
         if self.unknown:
-            words = ", ".join(f"“{word}”" for word in self.unknown[:4])
-            return f"I did not understand {words}. Which of these do you mean?"
+            return f"{_not_understood(self.unknown[:4])}. Which of these do you mean?"
         return "Which of these do you mean?"
+
+
+def _not_understood(words: Sequence[str]) -> str:
+    named = dict.fromkeys(f"“{word}”" for word in words)
+    return f"{', '.join(named)} {'was' if len(named) == 1 else 'were'} not understood"
 
 
 def doubts(scene: Scene) -> Doubt:

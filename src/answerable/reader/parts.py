@@ -31,7 +31,8 @@ get got did make made big high large come up our develop look percent percentage
 value first compare compared vs versus with still yet single ever nobody take takes days hours day hour total
 names name please number place placed pay live lives comes often later
 """
-_FILLERS = frozenset(_FILLER_WORDS.split())
+FILLERS = frozenset(_FILLER_WORDS.split())
+"""Words that a form need not account for."""
 _TELLING = frozenset(
     (
         "NEG",
@@ -51,7 +52,7 @@ _TELLING = frozenset(
         "GE",
         "LE",
     )
-) | {"BETWEEN", "COUNT"}
+) | {"BETWEEN", "COUNT", "SORT", "ASC", "DESC"}
 """Cues that change the answer: none may be left over."""
 _FOR_TOTALS = frozenset({"EACH", "BY", "SUM", "MUCH", "GROW", "SHARE"})
 
@@ -179,7 +180,7 @@ class Parts:
         for place, (token, tag) in enumerate(zip(self.scene.tokens, self.scene.tags, strict=True)):
             if place in self.used or token.kind == "mark" or place in self.time_places:
                 continue
-            plain = token.lower in STOPWORDS or token.lower in GENERIC or token.lower in _FILLERS
+            plain = token.lower in STOPWORDS or token.lower in GENERIC or token.lower in FILLERS
             telling = token.kind in ("number", "date", "quoted") or tag in _TELLING
             if telling or (not plain and tag in ("O", "TAB", "COL", "NUM")):
                 left.append(token.text)

@@ -32,7 +32,7 @@ from answerable.query.plan import (
 )
 from answerable.query.scope import TEMPORAL, Scope, type_of
 from answerable.reader.periods import MONTHS, WEEKDAYS, Period, day_name, period_name
-from answerable.reader.plain_names import Names, plural, spoken
+from answerable.reader.plain_names import Names, is_plural, plural, spoken
 from answerable.reader.rows import Rows, relationships_between, usual_ways
 
 _COMPARISONS = {
@@ -57,6 +57,13 @@ _MATCHES = {
     "ends_with": ("ends with", "does not end with"),
     "equals": ("is, in any letter case,", "is not, in any letter case,"),
 }
+_PLURAL_VERBS = {
+    "is": "are",
+    "contains": "contain",
+    "starts": "start",
+    "ends": "end",
+    "does": "do",
+}
 _PARTS = {
     "year": "calendar year",
     "quarter": "calendar quarter",
@@ -67,6 +74,8 @@ _PARTS = {
     "hour": "hour of the day",
     "minute": "minute of the hour",
 }
+_SAID_OF_ANYTHING = frozenset({"name", "title", "type", "code", "description", "id", "number", "status"})
+"""Columns that are not clear without whose they are."""
 _OPERATORS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by"}
 _TEXT_FUNCTIONS = {
     "lower": "{} in small letters",
@@ -141,7 +150,8 @@ class Phrases:
         column = self.scope.column(ref)
         name = self.names.column(self.scope.tables[ref.table], column)
         if ref.table != self.rows.root and self.is_usual(ref.table):
-            return name if self.column_names[name] == 1 else f"{self.called(ref.table)}'s {name}"
+            plain = self.column_names[name] == 1 and name not in _SAID_OF_ANYTHING
+            return name if plain else f"{self.called(ref.table)}'s {name}"
         return self.owner(ref.table) + name
 
     def owner(self, alias: str) -> str:
@@ -196,7 +206,8 @@ class Phrases:
                 return f"the number of different {different}"
             return self.number_known(of)
         adjective = _ADJECTIVES.get(expr.function) or EXTREMES[self.nature(of)][expr.function == "max"]
-        return f"the {adjective} {'different ' if expr.distinct else ''}{self.operand(of)}"
+        told = f"{'different ' if expr.distinct else ''}{self.operand(of)}"
+        return f"the sum of {told}" if adjective == "total" and "total" in told.split() else f"the {adjective} {told}"
 
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""
@@ -214,20 +225,21 @@ class Phrases:
 
     def arithmetic(self, expr: Arithmetic) -> str:
         match expr:
-            case Arithmetic(op="*", left=Arithmetic(op="/") as ratio, right=Constant(value=100)):
-                growth = self.growth(ratio)
+            case Arithmetic(op="*", left=Arithmetic(op="/", left=part, right=whole), right=Constant(value=100)) | (
+                Arithmetic(op="/", left=Arithmetic(op="*", left=Constant(value=100), right=part), right=whole)
+            ):
+                growth = self.growth(part, whole)
                 if growth is not None:
                     return f"{growth} in percent"
-                return f"{self.enclosed(ratio.left)} as a percentage of {self.enclosed(ratio.right)}"
-            case Arithmetic(op="/"):
-                growth = self.growth(expr)
+                return f"{self.enclosed(part)} as a percentage of {self.enclosed(whole)}"
+            case Arithmetic(op="/", left=part, right=whole):
+                growth = self.growth(part, whole)
                 if growth is not None:
                     return f"{growth} as a fraction"
         return f"{self.enclosed(expr.left)} {_OPERATORS[expr.op]} {self.enclosed(expr.right)}"
 
-    def growth(self, ratio: Arithmetic) -> str | None:
-        change = ratio.left
-        if isinstance(change, Arithmetic) and change.op == "-" and change.right == ratio.right:
+    def growth(self, change: Expr, whole: Expr) -> str | None:
+        if isinstance(change, Arithmetic) and change.op == "-" and change.right == whole:
             return f"the growth from {self.enclosed(change.right)} to {self.enclosed(change.left)}"
         return None
 
@@ -301,18 +313,18 @@ class Phrases:
                 return self.compare(condition)
             case TextMatch():
                 verb = _MATCHES[condition.how][condition.negated]
-                return f"{self.expression(condition.left)} {verb} {quoted(condition.pattern)}"
+                return f"{self.agreeing(condition.left, verb)} {quoted(condition.pattern)}"
             case InList():
                 return self.in_list(condition)
             case InQuery():
                 verb = "is not among" if condition.negated else "is among"
-                return f"{self.expression(condition.left)} {verb} {self.nested(condition.plan, True)}"
+                return f"{self.agreeing(condition.left, verb)} {self.nested(condition.plan, True)}"
             case Between():
                 verb = "is not between" if condition.negated else "is between"
                 bounds = f"{self.operand(condition.low)} and {self.operand(condition.high)}"
-                return f"{self.expression(condition.left)} {verb} {bounds}"
+                return f"{self.agreeing(condition.left, verb)} {bounds}"
             case IsNull():
-                return f"{self.expression(condition.left)} {'is known' if condition.negated else 'is missing'}"
+                return self.agreeing(condition.left, "is known" if condition.negated else "is missing")
 
     def joined(self, condition: And | Or) -> str:
         if not condition.parts:
@@ -327,7 +339,15 @@ class Phrases:
         verb = (_DATE_COMPARISONS if dated else _COMPARISONS)[condition.op]
         if isinstance(left, DatePart) and isinstance(right, Constant) and condition.op in ("=", "!="):
             return f"{self.expression(left)} {verb} {_part_value(left, right)}"
-        return f"{self.expression(left)} {verb} {self.operand(right)}"
+        return f"{self.agreeing(left, verb)} {self.operand(right)}"
+
+    def agreeing(self, subject: Expr, verb: str) -> str:
+        """The verb in the plural after a column such as "hours"."""
+        said = self.expression(subject)
+        first, _, rest = verb.partition(" ")
+        if isinstance(subject, ColumnRef) and is_plural(said):
+            first = _PLURAL_VERBS[first.removesuffix(",")] + ("," if first.endswith(",") else "")
+        return f"{said} {first} {rest}".rstrip()
 
     def operand(self, expr: Expr) -> str:
         """Where a phrase may be long, but not a calculation."""
@@ -337,7 +357,7 @@ class Phrases:
         left = condition.left
         values = [_part_value(left, v) if isinstance(left, DatePart) else _constant(v) for v in condition.values]
         verb = "is none of" if condition.negated else "is" if len(values) > 1 else "is one of"
-        return f"{self.expression(left)} {verb} {listed(values, 'or') or 'nothing'}"
+        return f"{self.agreeing(left, verb)} {listed(values, 'or') or 'nothing'}"
 
 
 def listed_clauses(clauses: Sequence[str], word: Literal["and", "or"]) -> str:

@@ -12,7 +12,13 @@ from answerable.core.catalog import Catalog, Column, Measure, Table
 from answerable.core.words import singular as singular_of_word
 
 _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ADDED = re.compile(r" (?:of|in|with|for) .+$| \(.+\)$")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
+_MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
+_PARTICLES = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
+_UNITS = frozenset(
+    {"mm", "cm", "km", "mg", "g", "kg", "lb", "lbs", "oz", "usd", "eur", "gbp", "mph", "kmh", "kwh", "ms"}
+)
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -29,7 +35,7 @@ class Names:
 
     def column(self, table: Table, column: Column) -> str:
         if table.name not in self._columns:
-            wanted = {column.name: _called(column.label, column.name) for column in table.columns}
+            wanted = {column.name: _with_unit(_called(column.label, column.name)) for column in table.columns}
             self._columns[table.name] = _distinct(wanted)
         return self._columns[table.name][column.name]
 
@@ -38,7 +44,7 @@ class Names:
 
     @cached_property
     def _tables(self) -> Mapping[str, tuple[str, str]]:
-        wanted = {table.name: plural(_called(table.label, table.name)) for table in self._catalog.tables}
+        wanted = {table.name: _noun(table) for table in self._catalog.tables}
         return {
             name: (many, many if many.startswith("`") else singular(many)) for name, many in _distinct(wanted).items()
         }
@@ -50,6 +56,20 @@ class Names:
         return {name: f"{text} (measure)" if text in columns else text for name, text in _distinct(wanted).items()}
 
 
+def _noun(table: Table) -> str:
+    """In the plural. What has none, such as "weather", "t1" and "assigned to", has rows."""
+    noun = _called(table.label, table.name)
+    last = noun.rpartition(" ")[2]
+    odd = len(last) < 3 or last in _MASSES | _PARTICLES or not last.isalpha()
+    return f"{noun} rows" if odd and not noun.startswith("`") else plural(noun)
+
+
+def _with_unit(noun: str) -> str:
+    """ "body mass g" is a body mass in grams."""
+    head, last = _split_last(noun)
+    return f"{head}({last})" if head and last in _UNITS else noun
+
+
 def spoken(name: str) -> str:
     """An identifier as words: `orderDate` and `order_date` are "order date"."""
     words = [word for word in _BREAKS.split(name) if word]
@@ -57,13 +77,22 @@ def spoken(name: str) -> str:
 
 
 def plural(noun: str) -> str:
+    if added := _ADDED.search(noun):  # members of club, bill lengths (mm)
+        return plural(noun[: added.start()]) + added.group()
     head, last = _split_last(noun)
     if last in _SAME_IN_PLURAL or singular_of_word(last) != last or noun.startswith("`"):
         return noun
     return head + (_IRREGULAR_PLURALS.get(last) or _with_s(last))
 
 
+def is_plural(noun: str) -> bool:
+    last = _split_last(noun)[1]
+    return last not in _SAME_IN_PLURAL and singular_of_word(last) != last
+
+
 def singular(noun: str) -> str:
+    if added := _ADDED.search(noun):
+        return singular(noun[: added.start()]) + added.group()
     head, last = _split_last(noun)
     return head + singular_of_word(last)
 

@@ -6,6 +6,7 @@ from datetime import date
 from itertools import islice
 from typing import Any, NamedTuple
 
+from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
@@ -25,6 +26,7 @@ from answerable.reader.joins import NoPath
 from answerable.reader.known import Doubt, doubts
 from answerable.reader.normalise import normalise
 from answerable.reader.reading import Read, Reading, Reply, Unsure
+from answerable.reader.row_words import place_of_rows
 from answerable.reader.scene import Scene
 from answerable.reader.schema import build_schema
 from answerable.reader.to_plan import to_plan
@@ -35,7 +37,9 @@ MAX_READINGS = 5
 GRAMMAR_CONFIDENCE = 0.97
 
 
-_PLAIN_FORMS = frozenset({"overview", "most_common", "many", "bought_both", "top"})
+_PLAIN_FORMS = frozenset(
+    {"all_rows", "bought_both", "many", "missing", "most_common", "overview", "share", "top"},
+)
 """Those that explain a question as well as the fitted candidates do, where these are not sure."""
 
 
@@ -46,6 +50,8 @@ class Explained:
     reading: Reading
     certain: bool
     """Of measures and periods, where no other reading is likely. Else the fitted candidates are heard first."""
+    accounted: frozenset[int]
+    """The places of the words that the form answers for."""
 
 
 class Compiled(NamedTuple):
@@ -106,10 +112,10 @@ class Reader:
         scene = lay_out_question(asked, self.schema, self.values)
         explained = self._by_grammar(scene, previous)
         if explained is not None and explained.certain:
-            return Read(best=explained.reading)
+            return Read(best=self._bound(explained.reading, question, scene, previous, explained.accounted))
         doubt = doubts(scene)
         if doubt.hopeless and not force:
-            return doubt.reply()
+            return self._rows_of_each_table(scene, doubt) or doubt.reply()
         found = self.understand(scene)
         readings = self._readings(found, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
@@ -118,8 +124,41 @@ class Reader:
         if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues, self.catalog):
             decided = Unsure(question=doubt.question(), readings=tuple(readings))
         if isinstance(decided, Unsure) and explained is not None:
-            return Read(best=explained.reading, others=tuple(readings[:-1]))
+            best = self._bound(explained.reading, question, scene, previous, explained.accounted)
+            return Read(best=best, others=tuple(readings[:-1]))
+        if isinstance(decided, Read):
+            return Read(best=self._bound(decided.best, question, scene), others=decided.others)
         return decided
+
+    def _rows_of_each_table(self, scene: Scene, doubt: Doubt) -> Unsure | None:
+        """How many rows are there, with several tables: which one is meant?"""
+        if doubt.linked or place_of_rows(scene.question, scene.links) is None:
+            return None
+        largest = sorted(self.schema.tables, key=lambda table: -(table.source.row_count or 0))
+        tables = [table.id for table in largest[:MAX_READINGS]]
+        scenes = [lay_out_question(scene.question, self.schema, self.values, table) for table in tables]
+        readings = [explained.reading for one in scenes if (explained := self._by_grammar(one, None))]
+        if not readings:
+            return None
+        return Unsure(question="Which table do you mean?", readings=tuple(readings))
+
+    def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
+        """What each phrase of the question became in a plan that was chosen for it."""
+        scene = lay_out_question(normalise(question), self.schema, self.values)
+        return bindings_of(question, scene, plan, find_dates(scene.question.text, self.today()))
+
+    def _bound(
+        self,
+        reading: Reading,
+        question: str,
+        scene: Scene,
+        previous: QueryPlan | None = None,
+        accounted: frozenset[int] = frozenset(),
+    ) -> Reading:
+        """With what each phrase of the question became."""
+        dates = find_dates(scene.question.text, self.today())
+        bindings = bindings_of(question, scene, reading.plan, dates, accounted=accounted, previous=previous)
+        return reading.model_copy(update={"bindings": bindings})
 
     def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> "Explained | None":
         """What a form explains word for word: a follow-up, or a question of measures and periods."""
@@ -138,7 +177,7 @@ class Reader:
             return None
         confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
         reading = Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=confidence, sql=sql)
-        return Explained(reading, certain)
+        return Explained(reading, certain, frozenset(analysis.used))
 
     def understand(self, scene: Scene) -> Understanding:
         return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
@@ -157,7 +196,7 @@ class Reader:
             more = list(islice(compiled, MORE_RUNS))
             distinct = _distinct([*options, *more], [*ran, *_dry_run(more, run)])
         return [
-            self._reading(found.scene, one, confidence if number == 0 else confidence * 0.5 / (1 + number))
+            self._reading(one, confidence if number == 0 else confidence * 0.5 / (1 + number))
             for number, one in enumerate(distinct[:wanted])
         ]
 
@@ -173,12 +212,11 @@ class Reader:
         by_draft = {one.ranked.candidate.draft: outcome for one, outcome in zip(options, ran, strict=True)}
         return self.weights.confidence.probability(confidence_vector(found, by_draft))
 
-    def _reading(self, scene: Scene, one: Compiled, confidence: float) -> Reading:
+    def _reading(self, one: Compiled, confidence: float) -> Reading:
         return Reading(
             plan=one.plan,
             sentence=sentence(one.plan, self.catalog),
             confidence=round(confidence, 4),
-            bindings=bindings_of(scene, one.ranked.candidate.draft),
             sql=one.sql,
         )
 

@@ -10,6 +10,7 @@ from answerable.reader.normalise import Question
 from answerable.reader.options import gather
 from answerable.reader.rank import Ranker
 from answerable.reader.roles import RoleModels, Roles, assign_roles
+from answerable.reader.row_words import place_of_rows, rows_of
 from answerable.reader.scene import Scene, lay_out
 from answerable.reader.schema import Schema
 from answerable.reader.shape import Linear, grams
@@ -32,8 +33,12 @@ class Understanding:
     """The best first."""
 
 
-def lay_out_question(question: Question, schema: Schema, values: ValueLookup) -> Scene:
-    return lay_out(question, schema, link(question, schema, values))
+def lay_out_question(question: Question, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
+    """Where the question speaks of rows, they are those of the given table, or of the only one there is."""
+    links = link(question, schema, values)
+    place = place_of_rows(question, links)
+    only = 0 if len(schema.tables) == 1 else table
+    return lay_out(question, schema, links if place is None or only is None else rows_of(links, place, only))
 
 
 def understand(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -> Understanding:

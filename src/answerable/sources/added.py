@@ -10,9 +10,11 @@ import json
 import os
 import secrets
 import shutil
+import stat
+import time
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,7 +24,10 @@ from answerable.sources.discovery import database_kind, sniffed, table_name
 
 Origin = Literal["added", "uploaded"]
 
+MB = 1_000_000
 _LONGEST_NAME = 120
+_LONGEST_UPLOAD = 86_400
+"""Seconds after which a file that is still not whole never will be."""
 _KEPT_MARKS = " .-_()"
 
 
@@ -80,7 +85,12 @@ class AddedSources:
         folder = self.uploads / ".staging"
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _forget_broken(folder)
         return folder / secrets.token_hex(16)
+
+    def room(self, most: int) -> int:
+        """How many bytes more there may be, with files on their way counted as here; below 0, there are too many."""
+        return most - sum(map(_size, self.uploads.rglob("*")))
 
     def adopt(self, staged: Path, file_name: str, source: str, *, replace: bool) -> str:
         """Moves a whole file into a source, and tells its format. What cannot be read is refused by its content."""
@@ -162,6 +172,23 @@ def _database_in(folder: Path) -> Path | None:
     if not folder.is_dir():
         return None
     return next((path for path in sorted(folder.iterdir()) if path.is_file() and database_kind(path)), None)
+
+
+def _size(path: Path) -> int:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0
+    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+
+
+def _forget_broken(staging: Path) -> None:
+    """What a server that was killed had begun to write."""
+    longest_ago = time.time() - _LONGEST_UPLOAD
+    for path in staging.iterdir():
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < longest_ago:
+                path.unlink()
 
 
 def _is_note(name: str) -> bool:

@@ -1,9 +1,6 @@
 """All chosen cases of a backend run together, once; each test then looks at its own case."""
 
 import asyncio
-import fcntl
-import os
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,30 +55,16 @@ def control_report(request: pytest.FixtureRequest, reports: "Reports") -> Report
 
 
 class Reports:
-    """By backend; made when the first is asked for, by whichever process of the test run asks first."""
+    """By backend; made when the first is asked for."""
 
     def __init__(self, folders: pytest.TempPathFactory) -> None:
         self._folders = folders
-        several = "PYTEST_XDIST_WORKER" in os.environ
-        self._shared = folders.getbasetemp().parent if several else folders.getbasetemp()
         self._known: dict[str, Report] = {}
 
     def of(self, name: str, attempted: Callable[[Path], Report]) -> Report:
         if name not in self._known:
-            self._known[name] = self._read_or_made(self._shared / f"escapes-{name}.report", attempted)
+            self._known[name] = attempted(self._folders.mktemp(name))
         return self._known[name]
-
-    def _read_or_made(self, path: Path, attempted: Callable[[Path], Report]) -> Report:
-        with path.open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
-            stored = file.read()
-            if stored:
-                found: Report = pickle.loads(stored)
-                return found
-            made = attempted(self._folders.mktemp(path.stem))
-            pickle.dump(made, file)
-            return made
 
 
 def _chosen(session: pytest.Session, parameter: str, backend: str | None) -> list[Case]:

@@ -27,18 +27,17 @@ export class Problem extends Error {
   }
 }
 
+export function noAnswer(): Problem {
+  return new Problem({ status: 503, detail: "The server did not answer.", hint: "Is it still running?", code: "no_connection" });
+}
+
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(API + path, options);
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new Problem({
-      status: 503,
-      detail: "The server did not answer.",
-      hint: "Is it still running?",
-      code: "no_connection",
-    });
+    throw noAnswer();
   }
   if (!response.ok) throw new Problem({ status: response.status, ...(await problemOf(response)) });
   return response;

@@ -35,6 +35,10 @@ export type OutputColumn = Reply<"OutputColumn">;
 export type RelationshipList = Reply<"RelationshipList">;
 export type RelationshipView = Reply<"RelationshipView">;
 export type Replay = Reply<"Replay">;
+export type RowTotals = Reply<"RowTotals">;
+export type Freshness = Reply<"Freshness">;
+export type QuestionList = Reply<"QuestionList">;
+export type Synonym = Reply<"Synonym">;
 export type RunComparison = Reply<"RunComparison">;
 export type RunList = Reply<"RunList">;
 export type RunSummary = Reply<"RunSummary">;
@@ -54,12 +58,16 @@ export type TimelineStep = Reply<"TimelineStep">;
 export type UploadedFile = Reply<"UploadedFile">;
 export type UsageReport = Reply<"UsageReport">;
 
+export type Quantity = "amount" | "change" | "growth" | "share" | "rate";
+
 /** How a column is written. The document tells it only as JSON: it is kept with the answer, not made by a route. */
 export interface ColumnFormat {
   column: string;
   header: string;
   unit: string | null;
   format: { kind: "number"; decimals: number; grouped: boolean; percent: boolean } | { kind: "date"; style: string } | { kind: "text" };
+  /** Whether its numbers add up, change, or are part of a whole. Answers of older versions do not say. */
+  quantity?: Quantity | null;
 }
 
 type Provenance = Omit<Reply<"Provenance">, "format"> & { format: { columns: ColumnFormat[] } | null };

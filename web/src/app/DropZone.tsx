@@ -1,8 +1,10 @@
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
+import { droppedFiles } from "../sources/dropped";
 import { addFiles } from "../sources/upload";
+import { UploadTray } from "../sources/UploadTray";
 
-/** Files may be dropped anywhere on the page. */
+/** Files and folders may be dropped anywhere on the page, and are seen on their way from anywhere. */
 export function DropZone() {
   const [over, setOver] = useState(false);
   useEffect(() => {
@@ -17,7 +19,7 @@ export function DropZone() {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      void addFiles([...(event.dataTransfer?.files ?? [])]);
+      if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(({ files, folder }) => addFiles(files, folder));
     };
     document.addEventListener("dragover", enter);
     document.addEventListener("dragleave", leave);
@@ -28,14 +30,14 @@ export function DropZone() {
       document.removeEventListener("drop", drop);
     };
   }, []);
-  if (!over) return null;
+  if (!over) return <UploadTray />;
   return (
     <div className="dropzone">
       <div className="drop float">
         <Upload className="i" aria-hidden />
         <span>
           <b>Drop to add</b>
-          CSV, Parquet, Excel, JSON, SQLite, DuckDB
+          Files that come together can be asked together: CSV, Parquet, Excel, JSON, SQLite, DuckDB
         </span>
       </div>
     </div>

@@ -17,6 +17,7 @@ import { replay } from "../result/verdicts";
 import { Composer } from "./Composer";
 import { Connection } from "./Connection";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
+import { remembering, rememberSynonym } from "./remembering";
 import { isOver } from "./run";
 import { Threads } from "./Threads";
 import { share } from "./threads";
@@ -69,7 +70,11 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   };
   const actions: TurnActions = {
     stop: (turn) => void stop(key, turn),
-    choose: (turn, choice) => send(turn.question, choice),
+    choose: (turn, choice) => {
+      const synonym = turn.run.answer?.choices.find((known) => known.id === choice)?.synonym;
+      if (remembering.get() && synonym && turn.sources.length === 1) void rememberSynonym(turn.sources[0]!, synonym);
+      send(turn.question, choice);
+    },
     other: () => field.current?.focus(),
     again: (turn) => send(turn.question, turn.choice),
     editAndAsk: (turn, text) => {
@@ -150,6 +155,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
             full={full}
             onFull={() => setFull(!full)}
             onBack={() => setOnPhone(false)}
+            onAgain={() => send(shown.question)}
           />
         </>
       )}

@@ -1,16 +1,22 @@
 import { ChevronRight, Hand } from "lucide-react";
-import type { Answer } from "../api/types";
+import type { Answer, Choice } from "../api/types";
 import { Status } from "../shared/Status";
+import { useStore } from "../shared/store";
+import { remembering, wordToRemember } from "./remembering";
 
 interface Props {
   answer: Answer;
+  /** Where what is chosen can be remembered; nothing when several sources were asked. */
+  source: string | null;
   onChoose: (choice: number) => void;
   onOther: () => void;
 }
 
-/** A question back is a first-class answer: choices, and a key for each. */
-export function ClarifyCard({ answer, onChoose, onOther }: Props) {
+/** A question back is a first-class answer: choices, a key for each, and a memory. */
+export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const { choices } = answer;
+  const word = source && wordToRemember(choices);
+  const remember = useStore(remembering) && word !== null;
   return (
     <section className="clarify card" aria-label="A question back">
       <header>
@@ -25,6 +31,7 @@ export function ClarifyCard({ answer, onChoose, onOther }: Props) {
           <kbd>{i + 1}</kbd>
           <span className="grow">
             <b>{choice.label}</b>
+            <Detail choice={choice} remember={remember} />
           </span>
           <ChevronRight className="i i-s" aria-hidden />
         </button>
@@ -39,11 +46,32 @@ export function ClarifyCard({ answer, onChoose, onOther }: Props) {
       </button>
       {choices.length > 0 && (
         <footer>
-          <span className="dim caption hide-s">Press {choices.map((_, i) => i + 1).join(", ")}</span>
+          {word && (
+            <label className="row grow">
+              <input type="checkbox" checked={remember} onChange={(event) => remembering.set(event.target.checked)} />
+              <span>
+                Remember what “{word}” means in <span className="mono">{source}</span>
+              </span>
+            </label>
+          )}
+          <span className="dim caption hide-s">Press {keysOf(choices.length)}</span>
         </footer>
       )}
     </section>
   );
+}
+
+/** What it would teach, when that is to be remembered; else the query it stands for. */
+function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
+  const { synonym, code } = choice;
+  if (remember && synonym) return <span className="d">“{synonym.phrase}” then means <span className="mono">{synonym.table}.{synonym.column}</span></span>;
+  if (remember) return <span className="d">Nothing to remember in this one</span>;
+  return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;
+}
+
+function keysOf(choices: number): string {
+  const keys = Array.from({ length: Math.min(choices, 9) }, (_, i) => String(i + 1));
+  return keys.length < 2 ? keys.join("") : `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
 /** The same once answered: one line, and a way to change it. */

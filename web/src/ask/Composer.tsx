@@ -1,5 +1,7 @@
 import { ArrowUp, Database } from "lucide-react";
-import { type RefObject, useState } from "react";
+import { Fragment, type RefObject, useState } from "react";
+import type { About } from "../api/types";
+import { useFetched } from "../shared/fetched";
 
 interface Props {
   field: RefObject<HTMLTextAreaElement | null>;
@@ -52,14 +54,29 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
       <div className="row">
         <SourceChips sources={sources} chosen={chosen} onChosen={onChosen} />
         <span className="grow" />
-        <span className="caption dim hide-s hint">
-          <span className="mono">SQL:</span> runs as written
-        </span>
+        <AsWritten />
         <button type="submit" className="btn primary icon send" aria-label="Ask" title={ready ? "Ask  Enter" : "Write a question first"} disabled={!ready}>
           <ArrowUp className="i" aria-hidden />
         </button>
       </div>
     </form>
+  );
+}
+
+/** What a message may begin with, as far as this server can run it. */
+function AsWritten() {
+  const { data } = useFetched<About>("/about");
+  const prefixes = data?.runs_as_written ?? ["sql"];
+  return (
+    <span className="caption dim hide-s hint">
+      {prefixes.map((prefix, i) => (
+        <Fragment key={prefix}>
+          {i > 0 && " or "}
+          <span className="mono">{prefix.toUpperCase()}:</span>
+        </Fragment>
+      ))}{" "}
+      runs as written
+    </span>
   );
 }
 

@@ -1,6 +1,8 @@
 import { ChevronDown, ChevronRight, Lock, Table2 } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Answer } from "../api/types";
+import { Link } from "../app/Link";
+import { address } from "../app/router";
 import { duration, plural } from "../shared/format";
 import { Notice } from "../shared/Notice";
 import { cellText, formatOf } from "../result/cells";
@@ -64,7 +66,8 @@ function Outcome({ turn, chosen, current, actions }: Omit<Props, "editing" | "on
   if (!run.answer) return <LiveCard turn={turn} onStop={() => actions.stop(turn)} />;
   if (run.answer.kind === "clarify") {
     if (chosen && !changing) return <ChosenLine label={chosen} onChange={() => setChanging(true)} />;
-    return <ClarifyCard answer={run.answer} onChoose={(choice) => actions.choose(turn, choice)} onOther={actions.other} />;
+    const source = turn.sources.length === 1 ? (turn.sources[0] ?? null) : null;
+    return <ClarifyCard answer={run.answer} source={source} onChoose={(choice) => actions.choose(turn, choice)} onOther={actions.other} />;
   }
   if (run.answer.kind === "refusal") return <Refusal answer={run.answer} />;
   return (
@@ -131,6 +134,7 @@ function ResultLink({ answer, current, onShow }: { answer: Answer; current: bool
 function Failure({ turn, onAgain }: { turn: Turn; onAgain: () => void }) {
   const { error, phase } = turn.run;
   const steps = shownSteps(turn.run);
+  const kept = steps.filter((step) => step.state === "ok");
   const again = (
     <button type="button" className="btn primary small" onClick={onAgain}>
       Ask again
@@ -140,18 +144,31 @@ function Failure({ turn, onAgain }: { turn: Turn; onAgain: () => void }) {
     <>
       <Notice tone={phase === "failed" ? "error" : "warn"} title={error?.message ?? "The run did not end with an answer."} actions={again}>
         {error?.hint && <p>{error.hint}</p>}
-        <p className="caption dim">
-          <span className="mono">{error?.code}</span>
-          {turn.run.id && (
-            <>
-              {" "}
-              in run <span className="mono">{turn.run.id}</span>
-            </>
-          )}
-        </p>
       </Notice>
+      <dl className="kv">
+        <Fact name="Code">
+          <span className="mono">{error?.code}</span>
+        </Fact>
+        {turn.run.id && (
+          <Fact name="Run">
+            <Link className="link mono" href={address("runs", turn.run.id)}>
+              {turn.run.id}
+            </Link>
+          </Fact>
+        )}
+        {kept.length > 0 && <Fact name="Kept">{kept.map((step) => (step.rows === null ? step.name : `${step.name}, ${plural(step.rows, "row")}`)).join("; ")}</Fact>}
+      </dl>
       {steps.length > 1 && <StepList steps={steps} />}
     </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd className="grow">{children}</dd>
+    </div>
   );
 }
 

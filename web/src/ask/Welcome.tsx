@@ -1,15 +1,14 @@
 import { Upload } from "lucide-react";
 import { useRef } from "react";
-import type { Catalog } from "../api/types";
+import type { QuestionList } from "../api/types";
 import { path } from "../api/client";
 import { navigate } from "../app/router";
 import { useFetched } from "../shared/fetched";
-import { suggestions } from "./suggestions";
 import { addFiles } from "../sources/upload";
 
 /** The first visit: never a blank page, but real questions and a way in. */
 export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
-  const catalog = useFetched<Catalog>(source ? path`/datasets/${source}/schema` : null);
+  const { data } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
   const files = useRef<HTMLInputElement>(null);
   return (
     <div className="welcome">
@@ -19,12 +18,11 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
         the age of the data.
       </p>
       <div className="sug">
-        {catalog.data &&
-          suggestions(catalog.data).map((question) => (
-            <button key={question} type="button" className="chip" onClick={() => onAsk(question)}>
-              {question}
-            </button>
-          ))}
+        {data?.questions.map((question) => (
+          <button key={question} type="button" className="chip" onClick={() => onAsk(question)}>
+            {question}
+          </button>
+        ))}
       </div>
       <div className="drop">
         <Upload className="i" aria-hidden />

@@ -5,7 +5,7 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { CellValue } from "../result/Cell";
-import { plainFormat } from "../result/cells";
+import { columnFormat } from "../result/columnFormat";
 import { Code } from "../shared/Code";
 import { refresh, useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
@@ -83,6 +83,10 @@ function CodeSection({ title, code }: { title: string; code: string }) {
 function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
   if (rows === null) return <p className="dim">Not run yet.</p>;
   const width = rows[0]?.length ?? columns.length;
+  const formats = Array.from({ length: width }, (_, at) => {
+    const values = rows.map((row) => row[at] ?? null);
+    return columnFormat({ name: columns[at] ?? "", type: values.some((value) => typeof value === "number") ? "number" : "text" }, values);
+  });
   return (
     <>
       <div className="wide">
@@ -90,8 +94,10 @@ function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
           {columns.length === width && (
             <thead>
               <tr>
-                {columns.map((column) => (
-                  <th key={column}>{column}</th>
+                {columns.map((column, at) => (
+                  <th key={column} className={formats[at]?.right ? "r" : undefined}>
+                    {column}
+                  </th>
                 ))}
               </tr>
             </thead>
@@ -99,9 +105,9 @@ function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
           <tbody>
             {rows.slice(0, MOST_ROWS).map((row, i) => (
               <tr key={i}>
-                {row.map((value, at) => (
-                  <td key={at} className={typeof value === "number" ? "r" : undefined}>
-                    <CellValue value={value} format={plainFormat({ name: columns[at] ?? "", type: typeof value === "number" ? "number" : "text" })} />
+                {formats.map((format, at) => (
+                  <td key={at} className={format.right ? "r" : undefined}>
+                    <CellValue value={row[at] ?? null} format={format} />
                   </td>
                 ))}
               </tr>

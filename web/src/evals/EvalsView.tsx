@@ -1,4 +1,4 @@
-import { Play } from "lucide-react";
+import { ListChecks, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import { api, path } from "../api/client";
 import type { EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail, EvalSuiteList } from "../api/types";
@@ -90,8 +90,17 @@ function SuitePane({ suite, caseId }: { suite: EvalSuite; caseId: string | null 
           {detail.data && <Cases suite={suite.name} cases={detail.data.cases} current={caseId} />}
         </div>
       </section>
-      {caseId ? <CaseDetail key={caseId} suite={suite} caseId={caseId} /> : <section className="pane hide-s"><p className="none dim">Choose a question to see what was expected beside what came.</p></section>}
+      {caseId ? <CaseDetail key={caseId} suite={suite} caseId={caseId} /> : <NoCase />}
     </>
+  );
+}
+
+function NoCase() {
+  return (
+    <section className="pane hide-s nothing">
+      <ListChecks className="i" aria-hidden />
+      <p className="dim">Choose a question to see what was expected beside what came.</p>
+    </section>
   );
 }
 
@@ -126,7 +135,32 @@ export const OUTCOMES: Record<NonNullable<EvalCaseSummary["outcome"]>, [State, s
   failed: ["error", "Failed"],
 };
 
+type Outcome = keyof typeof OUTCOMES;
+
 function Cases({ suite, cases, current }: { suite: string; cases: EvalCaseSummary[]; current: string | null }) {
+  const [only, setOnly] = useState<Outcome | null>(null);
+  const found = (Object.keys(OUTCOMES) as Outcome[]).filter((outcome) => cases.some((known) => known.outcome === outcome));
+  const shown = only ? cases.filter((known) => known.outcome === only) : cases;
+  return (
+    <>
+      {found.length > 1 && (
+        <div className="seg outcomes" role="group" aria-label="Questions to show">
+          <button type="button" aria-pressed={only === null} onClick={() => setOnly(null)}>
+            All {cases.length}
+          </button>
+          {found.map((outcome) => (
+            <button key={outcome} type="button" aria-pressed={only === outcome} onClick={() => setOnly(outcome)}>
+              {OUTCOMES[outcome][1]} {cases.filter((known) => known.outcome === outcome).length}
+            </button>
+          ))}
+        </div>
+      )}
+      <CaseTable suite={suite} cases={shown} current={current} />
+    </>
+  );
+}
+
+function CaseTable({ suite, cases, current }: { suite: string; cases: EvalCaseSummary[]; current: string | null }) {
   return (
     <table className="data cases">
       <thead>

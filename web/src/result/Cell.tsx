@@ -2,8 +2,13 @@ import type { Json } from "../api/types";
 import { type CellFormat, cellText } from "./cells";
 
 /** Null, empty text and a value look like three things, because they are. */
+export function written(value: Json, format: CellFormat): { text: string; quiet: boolean } {
+  if (value === null) return { text: "null", quiet: true };
+  if (value === "") return { text: '""', quiet: true };
+  return { text: cellText(value, format), quiet: false };
+}
+
 export function CellValue({ value, format }: { value: Json; format: CellFormat }) {
-  if (value === null) return <span className="null">null</span>;
-  if (value === "") return <span className="null">""</span>;
-  return <>{cellText(value, format)}</>;
+  const { text, quiet } = written(value, format);
+  return quiet ? <span className="null">{text}</span> : <>{text}</>;
 }

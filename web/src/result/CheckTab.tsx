@@ -1,28 +1,38 @@
 import { Check, ChevronRight, CircleCheck, Copy, RotateCcw, ShieldCheck, Star, TriangleAlert } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { api, path } from "../api/client";
-import type { Answer, StepRecord } from "../api/types";
+import type { Answer, Binding, StepRecord } from "../api/types";
 import { toast } from "../app/toasts";
 import { kindName } from "../ask/stepNames";
 import { Code } from "../shared/Code";
 import { age, clock, count, duration, fingerprint, moment } from "../shared/format";
 import { StateIcon } from "../shared/Status";
 import { useStore } from "../shared/store";
+import { tiedLines } from "./codeTies";
 import { RunEditor } from "./RunEditor";
 import { Understood } from "./Understood";
 import { replay, type Verdict, verdicts } from "./verdicts";
 
 /** The proof: what was understood, what ran, what came of it, and whether it does again. */
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {
+  const [lit, setLit] = useState<ReadonlySet<number>>(NONE);
   return (
     <div className="scroll checktab" tabIndex={0}>
       <VerdictBar answer={answer} />
-      <Understood answer={answer} question={question} />
-      <Steps answer={answer} />
+      <Understood answer={answer} question={question} lit={lit} onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))} />
+      <Steps answer={answer} lit={lit} onLit={setLit} />
       <Findings answer={answer} />
       <ReadFrom answer={answer} />
     </div>
   );
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** Bindings that are lit, and a way to light others. */
+interface Lighting {
+  lit: ReadonlySet<number>;
+  onLit: (bindings: ReadonlySet<number>) => void;
 }
 
 const VERDICTS: Record<Verdict["verdict"], [tone: string, title: string]> = {
@@ -79,7 +89,7 @@ function GoldenButton({ answer }: { answer: Answer }) {
   );
 }
 
-function Steps({ answer }: { answer: Answer }) {
+function Steps({ answer, ...lighting }: { answer: Answer } & Lighting) {
   const { steps } = answer;
   return (
     <section>
@@ -92,15 +102,25 @@ function Steps({ answer }: { answer: Answer }) {
         </span>
       </h3>
       {steps.map((step, i) => (
-        <Step key={step.id} step={step} rowsIn={i ? (steps[i - 1]?.row_count ?? null) : null} open={i === 0} />
+        <Step key={step.id} step={step} bindings={answer.provenance.bindings} rowsIn={i ? (steps[i - 1]?.row_count ?? null) : null} open={i === 0} {...lighting} />
       ))}
       {!steps.length && <p className="dim">No step read data.</p>}
     </section>
   );
 }
 
-function Step({ step, rowsIn, open }: { step: StepRecord; rowsIn: number | null; open: boolean }) {
+interface StepProps extends Lighting {
+  step: StepRecord;
+  bindings: Binding[];
+  rowsIn: number | null;
+  open: boolean;
+}
+
+function Step({ step, bindings, rowsIn, open, lit, onLit }: StepProps) {
   const [editing, setEditing] = useState(false);
+  const ties = useMemo(() => bindings.map((binding) => tiedLines(binding.meaning, step.code ?? "")), [bindings, step.code]);
+  const lines = new Set([...lit].flatMap((binding) => ties[binding] ?? []));
+  const light = (line: number | null) => onLit(new Set(line === null ? [] : ties.flatMap((tied, binding) => (tied.includes(line) ? [binding] : []))));
   const state = step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped";
   const language = step.kind === "python" ? "python" : "sql";
   return (
@@ -125,7 +145,7 @@ function Step({ step, rowsIn, open }: { step: StepRecord; rowsIn: number | null;
             </button>
             <CopyButton text={step.code} />
           </div>
-          {editing ? <RunEditor code={step.code} language={language} source={step.source} /> : <Code text={step.code} language={language} />}
+          {editing ? <RunEditor code={step.code} language={language} source={step.source} /> : <Code text={step.code} language={language} lit={lines} onLine={light} />}
         </div>
       )}
     </details>

@@ -1,7 +1,9 @@
 import { ChevronDown, Download } from "lucide-react";
-import { API, path } from "../api/client";
+import { API, path, query } from "../api/client";
 import type { RunView } from "../ask/run";
-import { Menu } from "../shared/Menu";
+import { plural } from "../shared/format";
+import { Menu, type MenuItem } from "../shared/Menu";
+import { choiceInWords, selectionOf, type TableView } from "./tableView";
 
 const FORMATS = [
   ["csv", "CSV", "for any program"],
@@ -11,25 +13,30 @@ const FORMATS = [
   ["arrow", "Arrow", "as computed"],
 ] as const;
 
-export function DownloadMenu({ run }: { run: RunView }) {
+/** Every row as a file; and those in sight as they are seen, once they were filtered, sorted or hidden. */
+export function DownloadMenu({ run, view }: { run: RunView; view: TableView }) {
   const rows = run.answer?.row_count ?? 0;
   const why = !run.answer ? "Download opens when the last row is in" : rows === 0 ? "There are no rows to download" : undefined;
+  const selection = selectionOf(view, run.columns);
+  const everything = files(run, null, selection ? `Everything, ${plural(rows, "row")}` : undefined);
+  const items = selection ? [...files(run, selection, `As shown: ${choiceInWords(view)}`), ...everything] : everything;
   return (
     <div className="download">
-      <Menu
-        label="Download"
-        disabled={why}
-        items={FORMATS.map(([format, label, note]) => ({
-          label,
-          note,
-          href: `${API}${path`/runs/${run.id ?? ""}/rows`}?format=${format}`,
-          download: `${run.id}.${format}`,
-        }))}
-      >
+      <Menu label="Download" disabled={why} items={items}>
         <Download className="i i-s" aria-hidden />
         <span className="hide-s">Download</span>
         <ChevronDown className="i i-xs" aria-hidden />
       </Menu>
     </div>
   );
+}
+
+function files(run: RunView, selection: string | null, group?: string): MenuItem[] {
+  return FORMATS.map(([format, label, note]) => ({
+    label,
+    note,
+    group,
+    href: `${API}${path`/runs/${run.id ?? ""}/rows`}${query({ format, selection })}`,
+    download: `${run.id}.${format}`,
+  }));
 }

@@ -1,14 +1,17 @@
 import type { Column } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Json, SortKey } from "../api/types";
-import { CellValue } from "./Cell";
 import type { CellFormat } from "./cells";
 import { ColumnHead } from "./ColumnHead";
 import { type Cursor, type GridActions, onGridKey } from "./gridKeys";
+import { cellAt, cellId, type PlacedColumn } from "./rowPainter";
 import type { RowSource } from "./rows";
-import { drawnHeight, rowWindow, scrollTopFor } from "./rowWindow";
+import { drawnHeight } from "./rowWindow";
+import { TotalRow } from "./TotalRow";
+import type { TotalLine } from "./totals";
 import { useColumns } from "./useColumns";
+import { usePaintedRows } from "./usePaintedRows";
 
 export const HEAD_HEIGHT = 34;
 
@@ -22,42 +25,30 @@ interface Props extends GridActions {
   rowHeight: number;
   /** A cell to show and to light, as a number in the prose asked for. */
   lit: Cursor | null;
+  total: TotalLine | null;
 }
 
 /** A table of any length: only what is in sight exists. Arrow keys move a cursor, and columns have handles. */
-export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, ...actions }: Props) {
+export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, total, ...actions }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, width: 0, height: 0 });
+  const body = useRef<HTMLDivElement>(null);
+  const view = useSize(scroll);
   const [cursor, setCursor] = useState<Cursor | null>(null);
   const sample = useMemo(() => Array.from({ length: Math.min(40, source.count()) }, (_, i) => source.row(i) ?? []), [source]);
   const table = useColumns(formats, sample);
   const shown = useShownColumns(table.getAllLeafColumns(), hidden, view.width);
-  const rows = { count: source.count(), height: rowHeight, viewport: Math.max(rowHeight, view.height - HEAD_HEIGHT) };
-  const { first, end, top } = rowWindow(rows, view.top);
-
-  useLayoutEffect(() => {
-    const node = scroll.current;
-    if (!node) return undefined;
-    const measure = () => setView({ top: node.scrollTop, width: node.clientWidth, height: node.clientHeight });
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(node);
-    node.addEventListener("scroll", measure, { passive: true });
-    return () => {
-      observer.disconnect();
-      node.removeEventListener("scroll", measure);
-    };
-  }, []);
-
-  useEffect(() => source.ensure(first, end), [source, first, end]);
+  const columns = useColumnsInSight(shown, scroll);
+  const around = HEAD_HEIGHT + (total ? rowHeight : 0);
+  const rows = { count: source.count(), height: rowHeight, viewport: Math.max(rowHeight, view.height - around) };
+  const isLit = lit !== null && lit.row === cursor?.row && lit.column === cursor.column;
+  const painted = usePaintedRows(scroll, body, { rows, source, columns, formats, cursor, lit: isLit });
 
   function moveTo(next: Cursor) {
     setCursor(next);
+    painted.show(next.row);
     const node = scroll.current;
-    if (!node) return;
-    node.scrollTop = scrollTopFor(rows, next.row, node.scrollTop);
     const at = shown.columns.find((column) => column.index === next.column);
-    if (at && at.pinned === null) node.scrollLeft = nearest(node, at, shown.pinnedWidth);
+    if (node && at && at.pinned === null) node.scrollLeft = nearest(node, at, shown.pinnedWidth);
   }
 
   useEffect(() => {
@@ -65,7 +56,6 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
     // Only a new wish moves the table; a redraw does not.
   }, [lit]);
 
-  const columnsInSight = useColumnsInSight(shown, scroll);
   return (
     <div
       className="grid scroll"
@@ -73,15 +63,15 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
       role="grid"
       tabIndex={0}
       aria-label={label}
-      aria-rowcount={rows.count + 1}
+      aria-rowcount={rows.count + (total ? 2 : 1)}
       aria-colcount={shown.columns.length}
       aria-activedescendant={cursor ? cellId(cursor.row, cursor.column) : undefined}
       onKeyDown={(event) => onGridKey(event, { cursor, rows: rows.count, columns: shown.columns.map((c) => c.index), page: Math.floor(rows.viewport / rowHeight), moveTo, source, ...actions })}
-      onFocus={() => !cursor && rows.count > 0 && setCursor({ row: first, column: shown.columns[0]?.index ?? 0 })}
+      onFocus={() => !cursor && rows.count > 0 && setCursor({ row: painted.first(), column: shown.columns[0]?.index ?? 0 })}
     >
-      <div className="grid-body" style={{ width: shown.width, height: drawnHeight(rows) + HEAD_HEIGHT }}>
+      <div className="grid-body" style={{ width: shown.width, height: drawnHeight(rows) + around }}>
         <div className="grid-head" role="row" aria-rowindex={1} style={{ width: shown.width }}>
-          {columnsInSight.map((column) => (
+          {columns.map((column) => (
             <ColumnHead
               key={column.id}
               place={column}
@@ -92,34 +82,25 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
             />
           ))}
         </div>
-        <div className="grid-rows" style={{ transform: `translateY(${top}px)`, width: shown.width }}>
-          {Array.from({ length: end - first }, (_, i) => (
-            <GridRow
-              key={first + i}
-              index={first + i}
-              top={i * rowHeight}
-              height={rowHeight}
-              values={source.row(first + i)}
-              columns={columnsInSight}
-              formats={formats}
-              cursor={cursor?.row === first + i ? cursor.column : null}
-              lit={lit?.row === first + i && cursor?.row === lit.row}
-              onPick={setCursor}
-            />
-          ))}
-        </div>
+        <div className="grid-rows" role="presentation" ref={body} style={{ width: shown.width }} onPointerDown={(event) => setCursor((now) => cellAt(event.target) ?? now)} />
+        {total && <TotalRow line={total} columns={columns} formats={formats} width={shown.width} height={rowHeight} rowIndex={rows.count + 2} />}
       </div>
     </div>
   );
 }
 
-export interface PlacedColumn {
-  id: string;
-  index: number;
-  left: number;
-  width: number;
-  /** Where it sticks, when it is pinned. */
-  pinned: number | null;
+function useSize(element: React.RefObject<HTMLElement | null>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const node = element.current;
+    if (!node) return undefined;
+    const measure = () => setSize({ width: node.clientWidth, height: node.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(node);
+    return () => observer.disconnect();
+  }, [element]);
+  return size;
 }
 
 interface ShownColumns {
@@ -166,45 +147,3 @@ function nearest(node: HTMLElement, column: PlacedColumn, pinned: number): numbe
   if (column.left < node.scrollLeft + pinned) return column.left - pinned;
   return Math.max(node.scrollLeft, column.left + column.width - node.clientWidth);
 }
-
-export function cellId(row: number, column: number): string {
-  return `cell-${row}-${column}`;
-}
-
-interface RowProps {
-  index: number;
-  top: number;
-  height: number;
-  values: Json[] | undefined;
-  columns: PlacedColumn[];
-  formats: CellFormat[];
-  cursor: number | null;
-  lit: boolean;
-  onPick: (cursor: Cursor) => void;
-}
-
-const GridRow = memo(function GridRow({ index, top, height, values, columns, formats, cursor, lit, onPick }: RowProps) {
-  return (
-    <div className="grid-row" role="row" aria-rowindex={index + 2} style={{ top, height }}>
-      {columns.map((column) => {
-        const format = formats[column.index]!;
-        const isCursor = cursor === column.index;
-        const className = ["cell", format.right ? "r" : "", column.pinned === null ? "" : "pin", isCursor ? "at" : "", isCursor && lit ? "lit" : ""].join(" ");
-        return (
-          <div
-            key={column.id}
-            id={cellId(index, column.index)}
-            role="gridcell"
-            aria-colindex={column.index + 1}
-            aria-selected={isCursor}
-            className={className}
-            style={column.pinned === null ? { left: column.left, width: column.width, position: "absolute" } : { left: column.pinned, width: column.width }}
-            onPointerDown={() => onPick({ row: index, column: column.index })}
-          >
-            {values ? <CellValue value={values[column.index] ?? null} format={format} /> : <i className="skel" />}
-          </div>
-        );
-      })}
-    </div>
-  );
-});

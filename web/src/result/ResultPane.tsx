@@ -10,7 +10,9 @@ import { useStore } from "../shared/store";
 import { panelProps, Tabs } from "../shared/Tabs";
 import { CheckTab } from "./CheckTab";
 import { DownloadMenu } from "./DownloadMenu";
+import { StaleLine } from "./StaleLine";
 import { TableTab } from "./TableTab";
+import { useTableView } from "./tableView";
 import { titleOf } from "./title";
 import { verdicts } from "./verdicts";
 
@@ -28,11 +30,13 @@ interface Props {
   full: boolean;
   onFull: () => void;
   onBack: () => void;
+  onAgain: () => void;
 }
 
-export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull, onBack }: Props) {
+export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull, onBack, onAgain }: Props) {
   const { answer } = run;
   const verdict = useStore(verdicts)[run.id ?? ""];
+  const view = useTableView();
   const Size = full ? Minimize2 : Maximize2;
   return (
     <section className="pane res" aria-label="Result" style={{ "--result-width": `${width}px` } as React.CSSProperties}>
@@ -41,11 +45,12 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
           <ChevronLeft className="i" aria-hidden />
         </button>
         <h2 className="clip grow">{answer ? titleOf(answer) : question}</h2>
-        <DownloadMenu run={run} />
+        <DownloadMenu run={run} view={view} />
         <button type="button" className="btn ghost icon small hide-s" aria-label={full ? "Side by side" : "Full width"} title={full ? "Side by side" : "Full width"} onClick={onFull}>
           <Size className="i i-s" aria-hidden />
         </button>
       </div>
+      {answer && <StaleLine answer={answer} onAgain={onAgain} />}
       <Tabs
         label="Result"
         current={tab}
@@ -56,8 +61,9 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
           { name: "check", label: "Check", icon: <ShieldCheck className="i" aria-hidden />, extra: verdict?.verdict === "same" && <SameDot /> },
         ]}
       />
+      {!answer && !isOver(run) && <div className="streambar" aria-hidden />}
       <div className="panel" {...panelProps(tab)}>
-        {tab === "table" && (run.columns.length ? <TableTab run={run} lit={lit} /> : <SkeletonRows rows={8} columns={4} />)}
+        {tab === "table" && (run.columns.length ? <TableTab run={run} lit={lit} view={view} /> : <SkeletonRows rows={8} columns={4} />)}
         {tab === "chart" && (
           <Suspense fallback={<SkeletonRows rows={8} columns={1} />}>
             <ChartTab run={run} />

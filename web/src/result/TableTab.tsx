@@ -1,5 +1,5 @@
 import { Columns3, Copy, ListFilter } from "lucide-react";
-import { useDeferredValue, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { LitCell } from "../ask/AskView";
 import { isOver, type RunView } from "../ask/run";
 import type { Json } from "../api/types";
@@ -14,29 +14,24 @@ import { Grid } from "./Grid";
 import type { Cursor } from "./gridKeys";
 import { NothingFound } from "./NothingFound";
 import { readRows, type RowOrder, type RowSource } from "./rows";
+import { type TableView, useTableView } from "./tableView";
+import { useTotals } from "./totals";
 import { useRows } from "./useRows";
 
 const MOST_COPIED = 10_000;
 
-export function TableTab({ run, lit }: { run: RunView; lit: LitCell | null }) {
-  const [sort, setSort] = useState<RowOrder["sort"]>(null);
-  const [typed, setTyped] = useState("");
-  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+export function TableTab({ run, lit, view }: { run: RunView; lit: LitCell | null; view: TableView }) {
+  const { order, hidden } = view;
   const [opened, setOpened] = useState<{ name: string; value: Json } | null>(null);
-  const search = useDeferredValue(typed);
-  const order = useMemo<RowOrder>(() => ({ sort, search }), [sort, search]);
   const source = useRows(run, order);
-  const formats = useFormats(run);
+  const totals = useTotals(run.answer, useFormats(run), order.search);
+  const { formats } = totals;
   const cursor = useMemo<Cursor | null>(() => (lit && lit.row !== null && lit.column !== null ? { row: lit.row, column: lit.column } : null), [lit]);
   const streaming = !run.answer && !isOver(run);
   const rowHeight = useRowHeight();
+  const sortBy = (column: number) => view.sortBy(run.columns[column]?.name ?? "");
 
   if (run.answer && run.answer.row_count === 0) return <NothingFound answer={run.answer} />;
-
-  function sortBy(column: number) {
-    const name = run.columns[column]?.name ?? "";
-    setSort((now) => (now?.column !== name ? { column: name, descending: false } : now.descending ? null : { column: name, descending: true }));
-  }
 
   return (
     <>
@@ -48,9 +43,9 @@ export function TableTab({ run, lit }: { run: RunView; lit: LitCell | null }) {
           </>
         ) : (
           <>
-            <SearchField label="Filter rows" icon={ListFilter} className="grow" value={typed} onChange={setTyped} />
-            {search && <span className="dim num caption">{count(source.count())} of {count(run.rowCount ?? 0)}</span>}
-            <ColumnsMenu formats={formats} hidden={hidden} onHidden={setHidden}>
+            <SearchField label="Filter rows" icon={ListFilter} className="grow" value={view.search} onChange={view.setSearch} />
+            {order.search && <span className="dim num caption">{count(source.count())} of {count(run.rowCount ?? 0)}</span>}
+            <ColumnsMenu formats={formats} hidden={hidden} onHidden={view.setHidden}>
               <Columns3 className="i i-s" aria-hidden />
               Columns <span className="dim">{formats.length - hidden.size}</span>
             </ColumnsMenu>
@@ -66,18 +61,24 @@ export function TableTab({ run, lit }: { run: RunView; lit: LitCell | null }) {
         source={source}
         formats={formats}
         hidden={hidden}
-        sort={sort}
+        sort={order.sort}
+        total={totals.line}
         onSort={sortBy}
         rowHeight={rowHeight}
         lit={cursor}
         onSortBy={sortBy}
-        onFilterBy={(value) => setTyped(value === null ? "" : String(value))}
+        onFilterBy={(value) => view.setSearch(value === null ? "" : String(value))}
         onOpenCell={({ column }, value) => setOpened({ name: formats[column]?.header ?? "", value })}
         onCopied={toast}
       />
       {opened && <CellDialog {...opened} onClose={() => setOpened(null)} />}
     </>
   );
+}
+
+/** The rows of a run by themselves. */
+export function RunRows({ run }: { run: RunView }) {
+  return <TableTab run={run} lit={null} view={useTableView()} />;
 }
 
 function useFormats(run: RunView): CellFormat[] {

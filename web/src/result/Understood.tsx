@@ -4,8 +4,18 @@ import { phrases } from "./phrases";
 
 const BARS = { high: 3, medium: 2, low: 1 } as const;
 
-/** The question with each phrase over what it became, and how sure that is. */
-export function Understood({ answer, question }: { answer: Answer; question: string }) {
+interface Props {
+  answer: Answer;
+  question: string;
+  /** Which bindings are lit, here or in the code. */
+  lit: ReadonlySet<number>;
+  onLit: (binding: number | null) => void;
+}
+
+const NOT_USED = "not used";
+
+/** The question with each phrase over what it became, and how sure that is. A phrase lights its part of the code. */
+export function Understood({ answer, question, lit, onLit }: Props) {
   const { bindings, understood, confidence, confidence_reason: reason, mind } = answer.provenance;
   const model = answer.usage.model_calls ? `${answer.usage.model_calls} model calls` : "no model";
   return (
@@ -18,12 +28,24 @@ export function Understood({ answer, question }: { answer: Answer; question: str
       </h3>
       {bindings.length > 0 && (
         <p className="understood">
-          {phrases(question, bindings).map(({ text, meaning }, i) => (
-            <span key={i}>
-              <span className={meaning ? "b" : undefined}>{text}</span>
-              {meaning && <small>{meaning}</small>}
-            </span>
-          ))}
+          {phrases(question, bindings).map(({ text, meaning, binding }, i) =>
+            binding === null ? (
+              <span key={i}>{text}</span>
+            ) : (
+              <span
+                key={i}
+                tabIndex={0}
+                className={`tied ${lit.has(binding) ? "lit" : ""} ${meaning === NOT_USED ? "unused" : ""}`}
+                onMouseEnter={() => onLit(binding)}
+                onMouseLeave={() => onLit(null)}
+                onFocus={() => onLit(binding)}
+                onBlur={() => onLit(null)}
+              >
+                <span className="b">{text}</span>
+                <small>{meaning}</small>
+              </span>
+            ),
+          )}
         </p>
       )}
       {understood && <p className={bindings.length ? "mid sentence" : "sentence lead"}>{understood}</p>}

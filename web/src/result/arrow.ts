@@ -1,15 +1,21 @@
 import { tableFromIPC } from "apache-arrow";
 import type { Json } from "../api/types";
 
+/** Rows that are made when they are looked at, and then kept. */
+export interface RowBlock {
+  readonly length: number;
+  row: (index: number) => Json[] | undefined;
+}
+
 /** An Arrow stream as rows. Whole numbers become numbers where they fit, so that cells are written alike. */
-export function decodeRows(bytes: Uint8Array): Json[][] {
+export function decodeRows(bytes: Uint8Array): RowBlock {
   const table = tableFromIPC(bytes);
-  const rows: Json[][] = Array.from({ length: table.numRows }, () => new Array<Json>(table.numCols));
-  for (let column = 0; column < table.numCols; column++) {
-    const vector = table.getChildAt(column);
-    for (let row = 0; row < table.numRows; row++) rows[row]![column] = plain(vector?.get(row));
-  }
-  return rows;
+  const vectors = Array.from({ length: table.numCols }, (_, column) => table.getChildAt(column));
+  const made = new Array<Json[] | undefined>(table.numRows);
+  return {
+    length: table.numRows,
+    row: (index) => (index < table.numRows ? (made[index] ??= vectors.map((vector) => plain(vector?.get(index)))) : undefined),
+  };
 }
 
 function plain(value: unknown): Json {

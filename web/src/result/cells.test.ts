@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { asTabbed, cellText, plainFormat } from "./cells";
 
-const number = { header: "n", unit: null, right: true, format: { kind: "number", decimals: 2, grouped: true, percent: false } } as const;
+const number = { header: "n", unit: null, right: true, quantity: null, bar: null, format: { kind: "number", decimals: 2, grouped: true, percent: false } } as const;
 const text = plainFormat({ name: "t", type: "text" });
 
 it("writes numbers with a true minus, grouped, with equal decimals", () => {

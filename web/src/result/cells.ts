@@ -1,4 +1,5 @@
-import type { Answer, ColumnFormat, Json, OutputColumn } from "../api/types";
+import type { Answer, ColumnFormat, Json, OutputColumn, Quantity } from "../api/types";
+import type { BarScale } from "./cellBar";
 
 /** How values are written in cells. Pure. */
 
@@ -9,12 +10,15 @@ export interface CellFormat {
   unit: string | null;
   right: boolean;
   format: ColumnFormat["format"];
+  quantity: Quantity | null;
+  /** Of bars beside the numbers, when it is known. */
+  bar: BarScale | null;
 }
 
 export function formatOf(answer: Pick<Answer, "columns" | "provenance">, index: number): CellFormat {
   const column = answer.columns[index];
   const given = answer.provenance.format?.columns.find((known) => known.column === column?.name);
-  return given ? { ...given, right: given.format.kind === "number" } : plainFormat(column);
+  return given ? { ...given, right: given.format.kind === "number", quantity: given.quantity ?? null, bar: null } : plainFormat(column);
 }
 
 /** Without a format of its own, a column is written by its type. */
@@ -26,6 +30,8 @@ export function plainFormat(column: OutputColumn | undefined): CellFormat {
     unit: null,
     right: numeric,
     format: numeric ? { kind: "number", decimals: -1, grouped: !key, percent: false } : { kind: "text" },
+    quantity: null,
+    bar: null,
   };
 }
 
@@ -46,9 +52,21 @@ export function cellText(value: Json, { format }: CellFormat): string {
 function number(value: number, format: CellFormat["format"]): string {
   if (format.kind !== "number") return String(value).replace("-", MINUS);
   const shown = format.percent ? value * 100 : value;
-  const digits = format.decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: format.decimals, maximumFractionDigits: format.decimals };
-  const text = shown.toLocaleString("en-US", { ...digits, useGrouping: format.grouped }).replace("-", MINUS);
+  const text = numberWriter(format.decimals, format.grouped).format(shown).replace("-", MINUS);
   return format.percent ? `${text} %` : text;
+}
+
+const writers = new Map<string, Intl.NumberFormat>();
+
+/** Made once for each kind of number: making one takes longer than writing a screen of numbers. */
+function numberWriter(decimals: number, grouped: boolean): Intl.NumberFormat {
+  const key = `${decimals} ${grouped}`;
+  const known = writers.get(key);
+  if (known) return known;
+  const digits = decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const made = new Intl.NumberFormat("en-US", { ...digits, useGrouping: grouped });
+  writers.set(key, made);
+  return made;
 }
 
 function grouped(digits: string, group: boolean): string {

@@ -15,3 +15,14 @@ it("ties each phrase of the question to what it became", () => {
     ["cancelled", "left out"],
   ]);
 });
+
+it("finds small words as words, in the order of the question", () => {
+  const found = phrases("directors for Rome or for Oslo, or all", [
+    { phrase: "Rome", meaning: "city = Rome" },
+    { phrase: "or", meaning: "either" },
+    { phrase: "Oslo", meaning: "city = Oslo" },
+    { phrase: "(implied)", meaning: "name" },
+  ]);
+  expect(found.map((piece) => piece.text)).toEqual(["directors for", "Rome", "or", "for", "Oslo", ", or all", "(implied)"]);
+  expect(found[2]!.meaning).toBe("either");
+});

@@ -3,24 +3,30 @@ import type { Binding } from "../api/types";
 export interface Phrase {
   text: string;
   meaning: string | null;
+  /** Which of the bindings it is. */
+  binding: number | null;
 }
 
-/** The question in pieces, each with what it was bound to. Phrases that are not in it word for word follow at its end. */
+/** The question in pieces, each with what it was bound to. Phrases come in the order of the question; those that are not in it word for word follow at its end. */
 export function phrases(question: string, bindings: readonly Binding[]): Phrase[] {
   const lower = question.toLowerCase();
-  const placed: { start: number; end: number; meaning: string }[] = [];
+  const placed: { start: number; end: number; meaning: string; binding: number }[] = [];
   const elsewhere: Phrase[] = [];
-  for (const { phrase, meaning } of bindings) {
-    const start = free(lower, phrase.toLowerCase(), placed);
-    if (start < 0) elsewhere.push({ text: phrase, meaning });
-    else placed.push({ start, end: start + phrase.length, meaning });
+  let after = 0;
+  for (const [binding, { phrase, meaning }] of bindings.entries()) {
+    const start = free(lower, phrase.toLowerCase(), placed, after);
+    if (start < 0) elsewhere.push({ text: phrase, meaning, binding });
+    else {
+      after = start + phrase.length;
+      placed.push({ start, end: after, meaning, binding });
+    }
   }
   placed.sort((a, b) => a.start - b.start);
   const found: Phrase[] = [];
   let at = 0;
-  for (const { start, end, meaning } of placed) {
+  for (const { start, end, meaning, binding } of placed) {
     push(found, question.slice(at, start));
-    found.push({ text: question.slice(start, end), meaning });
+    found.push({ text: question.slice(start, end), meaning, binding });
     at = end;
   }
   push(found, question.slice(at));
@@ -28,11 +34,24 @@ export function phrases(question: string, bindings: readonly Binding[]): Phrase[
 }
 
 function push(found: Phrase[], text: string): void {
-  if (text.trim()) found.push({ text: text.trim(), meaning: null });
+  if (text.trim()) found.push({ text: text.trim(), meaning: null, binding: null });
 }
 
-function free(text: string, phrase: string, placed: { start: number; end: number }[]): number {
-  let start = phrase ? text.indexOf(phrase) : -1;
-  while (start >= 0 && placed.some((other) => start < other.end && other.start < start + phrase.length)) start = text.indexOf(phrase, start + 1);
-  return start;
+/** The first free place at which the phrase stands as whole words, from `after` on, else anywhere. */
+function free(text: string, phrase: string, placed: { start: number; end: number }[], after: number): number {
+  const fits = (start: number) => {
+    const end = start + phrase.length;
+    const whole = !isLetter(text[start - 1]) && !isLetter(text[end]);
+    return whole && !placed.some((other) => start < other.end && other.start < end);
+  };
+  for (const from of phrase ? [after, 0] : []) {
+    let start = text.indexOf(phrase, from);
+    while (start >= 0 && !fits(start)) start = text.indexOf(phrase, start + 1);
+    if (start >= 0) return start;
+  }
+  return -1;
+}
+
+function isLetter(char: string | undefined): boolean {
+  return char !== undefined && /[\p{L}\p{N}]/u.test(char);
 }

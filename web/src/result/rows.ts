@@ -1,5 +1,7 @@
 import { path, request } from "../api/client";
 import type { Json, OutputColumn, SortKey } from "../api/types";
+import type { RowBlock } from "./arrow";
+import { blockOf, blocksWanted, BLOCK } from "./rowBlocks";
 
 /** Rows by range, wherever they are. A row that is not here yet is `undefined`; `ensure` fetches it. */
 export interface RowSource {
@@ -47,56 +49,73 @@ function compare(a: Json, b: Json, descending: boolean): number {
   return descending ? -order : order;
 }
 
-const BLOCK = 500;
 const KEPT = 60;
+const AT_ONCE = 2;
 
 /**
  * Rows of a run that stay on the server and come in blocks, as Arrow. The blocks seen last are kept; sorting and search
- * happen over there.
+ * happen over there. Few requests are under way at a time, and the next is always for what is wanted now: somebody who
+ * drags the scroll bar sees rows on the way.
  */
 export function remoteRows(run: string, columns: OutputColumn[], total: number, order: RowOrder, first: Json[][] = []): RowSource {
-  const blocks = new Map<number, Json[][]>();
-  const asked = new Map<number, AbortController>();
+  const blocks = new Map<number, RowBlock>();
+  const asked = new Set<number>();
   const listeners = new Set<() => void>();
+  const closing = new AbortController();
   const untouched = !order.sort && !order.search;
   let known = total;
-  const tell = () => listeners.forEach((listener) => listener());
+  let wanted: number[] = [];
+  let seen = 0;
+
+  function fetchWanted() {
+    for (const block of wanted) {
+      if (asked.size >= AT_ONCE) return;
+      if (!blocks.has(block) && !asked.has(block)) void fetchBlock(block);
+    }
+  }
 
   async function fetchBlock(block: number) {
-    const stop = new AbortController();
-    asked.set(block, stop);
+    asked.add(block);
     try {
-      const found = await readRows(run, { offset: block * BLOCK, limit: BLOCK, order }, stop.signal);
+      const found = await readBlock(run, { offset: block * BLOCK, limit: BLOCK, order }, closing.signal);
       known = found.rowCount;
-      blocks.set(block, found.rows);
-      forgetOldest(blocks);
+      keep(blocks, block, found.block);
     } catch (error) {
-      if (!stop.signal.aborted) throw error;
+      if (!closing.signal.aborted) throw error;
+      return;
     } finally {
       asked.delete(block);
-      tell();
     }
+    listeners.forEach((listener) => listener());
+    fetchWanted();
   }
 
   return {
     columns,
     count: () => known,
-    row: (index) => blocks.get(Math.floor(index / BLOCK))?.[index % BLOCK] ?? (untouched ? first[index] : undefined),
+    row: (index) => blocks.get(blockOf(index))?.row(index % BLOCK) ?? (untouched ? first[index] : undefined),
     ensure: (from, to) => {
-      const wanted = new Set<number>();
-      for (let block = Math.floor(from / BLOCK); block * BLOCK < Math.min(to, known); block++) wanted.add(block);
-      for (const [block, stop] of asked) if (!wanted.has(block)) stop.abort();
-      for (const block of wanted) if (!blocks.has(block) && !asked.has(block)) void fetchBlock(block);
+      wanted = blocksWanted({ from, to: Math.min(to, known) }, seen, known);
+      seen = from;
+      for (const block of wanted) touch(blocks, block);
+      fetchWanted();
     },
     subscribe: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close: () => asked.forEach((stop) => stop.abort()),
+    close: () => closing.abort(),
   };
 }
 
-function forgetOldest(blocks: Map<number, Json[][]>): void {
+/** The last in the order of a map is the one seen last. */
+function touch(blocks: Map<number, RowBlock>, at: number): void {
+  const block = blocks.get(at);
+  if (block && blocks.delete(at)) blocks.set(at, block);
+}
+
+function keep(blocks: Map<number, RowBlock>, at: number, block: RowBlock): void {
+  blocks.set(at, block);
   const oldest = blocks.keys().next();
   if (blocks.size > KEPT && !oldest.done) blocks.delete(oldest.value);
 }
@@ -108,7 +127,12 @@ export interface Wanted {
 }
 
 /** One range of a run's rows, over Arrow: numbers are not written as text and read again. */
-export async function readRows(run: string, { offset, limit, order }: Wanted, signal?: AbortSignal) {
+export async function readRows(run: string, wanted: Wanted, signal?: AbortSignal) {
+  const { block, rowCount } = await readBlock(run, wanted, signal);
+  return { rows: Array.from({ length: block.length }, (_, i) => block.row(i) ?? []), rowCount };
+}
+
+async function readBlock(run: string, { offset, limit, order }: Wanted, signal?: AbortSignal) {
   const { sort, search } = order;
   const body = { offset, limit, sort: sort ? [sort] : [], search: search || null, format: "arrow" };
   const [response, { decodeRows }] = await Promise.all([
@@ -120,7 +144,6 @@ export async function readRows(run: string, { offset, limit, order }: Wanted, si
     }),
     import("./arrow"),
   ]);
-  const rows = decodeRows(new Uint8Array(await response.arrayBuffer()));
-  return { rows, rowCount: Number(response.headers.get("X-Row-Count") ?? rows.length) };
+  const block = decodeRows(new Uint8Array(await response.arrayBuffer()));
+  return { block, rowCount: Number(response.headers.get("X-Row-Count") ?? block.length) };
 }
-

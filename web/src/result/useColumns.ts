@@ -1,7 +1,9 @@
 import { type ColumnDef, getCoreRowModel, type Table, useReactTable } from "@tanstack/react-table";
 import { useMemo } from "react";
 import type { Json } from "../api/types";
+import { BAR_WIDTH } from "./cellBar";
 import { type CellFormat, cellText } from "./cells";
+import { hasBar } from "./totals";
 
 const NARROWEST = 76;
 const WIDEST = 300;
@@ -29,5 +31,6 @@ const NO_ROWS: Json[][] = [];
 export function widthOf(format: CellFormat, index: number, sample: Json[][]): number {
   const texts = sample.slice(0, 40).map((row) => cellText(row[index] ?? null, format).length);
   const head = format.header.length + (format.unit ? format.unit.length + 1 : 0) + 2;
-  return Math.round(Math.min(WIDEST, Math.max(NARROWEST, Math.max(head, ...texts) * PER_LETTER + PADDING)));
+  const bar = hasBar(format) ? BAR_WIDTH : 0;
+  return Math.round(Math.min(WIDEST, Math.max(NARROWEST, Math.max(head, ...texts) * PER_LETTER + PADDING + bar)));
 }

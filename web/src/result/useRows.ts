@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer } from "react";
+import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { RunView } from "../ask/run";
 import { isOver } from "../ask/run";
 import { heldRows, remoteRows, type RowOrder, type RowSource } from "./rows";
@@ -12,8 +12,7 @@ export function useRows(run: RunView, order: RowOrder): RowSource {
     () => (whole || streaming || !id ? heldRows(columns, rows, order) : remoteRows(id, columns, rowCount ?? 0, order, rows)),
     [columns, rows, rowCount, id, whole, streaming, order],
   );
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  useEffect(() => source.subscribe(redraw), [source]);
+  useSyncExternalStore(source.subscribe, source.count);
   useEffect(() => () => source.close(), [source]);
   return source;
 }

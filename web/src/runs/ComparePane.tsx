@@ -1,9 +1,10 @@
 import { ArrowRight, Download } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { path, query } from "../api/client";
 import type { ComparedRow, ComparedStep, Json, OutputColumn, RunComparison, RunSummary } from "../api/types";
 import { CellValue } from "../result/Cell";
-import { type CellFormat, plainFormat } from "../result/cells";
+import type { CellFormat } from "../result/cells";
+import { columnFormat } from "../result/columnFormat";
 import { count, duration, moment, plural, shortId } from "../shared/format";
 import { useFetched } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
@@ -116,8 +117,12 @@ function headline(counts: RunComparison["counts"]): string {
   return parts.length ? parts.join(", ") : `The same ${plural(counts.same, "row")}`;
 }
 
+function formatsOf({ columns, rows }: RunComparison): CellFormat[] {
+  return columns.map((column, i) => columnFormat(column, rows.flatMap((row) => [row.before?.[i] ?? null, row.after?.[i] ?? null])));
+}
+
 function RowDifferences({ comparison }: { comparison: RunComparison }) {
-  const formats = comparison.columns.map(plainFormat);
+  const formats = useMemo(() => formatsOf(comparison), [comparison]);
   return (
     <div className="wide">
       <table className="data diff">

@@ -6,7 +6,7 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { recalled } from "../ask/run";
 import { CheckTab } from "../result/CheckTab";
-import { TableTab } from "../result/TableTab";
+import { RunRows } from "../result/TableTab";
 import { replay, verdicts } from "../result/verdicts";
 import { count, duration, money, plural } from "../shared/format";
 import { refresh, useFetched } from "../shared/fetched";
@@ -59,7 +59,7 @@ export function RunPane({ run }: { run: string }) {
           </div>
         )}
         {tab === "events" && <EventsTab run={run} />}
-        {tab === "rows" && (view?.columns.length ? <TableTab run={view} lit={null} /> : <p className="none dim">This run has no rows.</p>)}
+        {tab === "rows" && (view?.columns.length ? <RunRows run={view} /> : <p className="none dim">This run has no rows.</p>)}
         {tab === "check" && (answer ? <CheckTab answer={answer} question={summary.question ?? ""} /> : <p className="none dim">The run goes on.</p>)}
       </div>
     </section>

@@ -20,12 +20,14 @@ const PERIODS = [
   ["30", "Last 30 days"],
 ] as const;
 const PAGE = 100;
+const MOST = 500;
 
 export default function RunsView({ run, other }: { run: string | null; other: string | null }) {
   const [filters, setFilters] = useState<Filters>({ search: "", status: "", source: "", days: "" });
   const [picked, setPicked] = useState<string[]>([]);
+  const [most, setMost] = useState(PAGE);
   const search = useDeferredValue(filters.search);
-  const list = useFetched<RunList>(`/runs${query({ limit: PAGE, search, status: filters.status, source: filters.source, since: since(filters.days) })}`);
+  const list = useFetched<RunList>(`/runs${query({ limit: most, search, status: filters.status, source: filters.source, since: since(filters.days) })}`);
   const runs = list.data?.runs ?? [];
   const current = run ?? runs[0]?.run_id ?? null;
   useEffect(() => {
@@ -52,6 +54,11 @@ export default function RunsView({ run, other }: { run: string | null; other: st
           {!list.data && !list.problem && <SkeletonRows rows={12} columns={4} />}
           {list.data && <RunTable runs={runs} current={current} compared={other} picked={picked} onPick={pick} />}
           {list.data && !runs.length && <p className="none dim">No run fits these filters.</p>}
+          {list.data?.next_before && most < MOST && (
+            <button type="button" className="more-rows" onClick={() => setMost(most + PAGE)}>
+              Show older runs
+            </button>
+          )}
         </div>
         <footer className="foot">
           <span className="grow dim">{picked.length ? `${picked.length} selected, ${picked.map(shortId).join(" and ")}` : "Select two runs to compare them"}</span>

@@ -153,13 +153,20 @@ function Sandboxes({ doctor }: { doctor: DoctorReport }) {
               <td>
                 <Status state={sandbox.available ? "ok" : "idle"}>{sandbox.available ? "Ready" : "Not here"}</Status>
               </td>
-              <td className="wrap-cell mid">{sandbox.available ? sandbox.detail : (sandbox.remedy ?? sandbox.detail)}</td>
+              <td className="wrap-cell mid">
+                <WithCode text={sandbox.available ? sandbox.detail : (sandbox.remedy ?? sandbox.detail)} />
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
     </>
   );
+}
+
+/** What stands between backticks is something to type. */
+function WithCode({ text }: { text: string }) {
+  return text.split("`").map((part, i) => (i % 2 ? <code key={i} className="mono">{part}</code> : part));
 }
 
 function AboutList({ about }: { about: About }) {

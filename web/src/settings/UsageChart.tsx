@@ -1,29 +1,60 @@
+import { useState } from "react";
 import type { UsageReport } from "../api/types";
-import { money, moment, plural } from "../shared/format";
+import { count, money, moment, plural } from "../shared/format";
+
+type Day = UsageReport["days"][number];
 
 const WIDTH = 720;
-const HEIGHT = 110;
+const HEIGHT = 124;
+const FOOT = 18;
+const HEAD = 16;
 
-/** Runs a day; failed ones stand at the foot, in their own colour. */
-export function UsageChart({ days }: { days: UsageReport["days"] }) {
-  const most = Math.max(1, ...days.map((day) => day.runs));
+const MEASURES: Record<string, { of: (day: Day) => number; text: (value: number) => string }> = {
+  Runs: { of: (day) => day.runs, text: (value) => plural(value, "run") },
+  Tokens: { of: (day) => day.tokens, text: (value) => plural(value, "token") },
+  Cost: { of: (day) => day.cost_usd, text: money },
+};
+
+/** Use by day; of runs, those that failed stand at the foot in their own colour. */
+export function UsageChart({ days }: { days: Day[] }) {
+  const [chosen, setChosen] = useState("Runs");
+  const measure = MEASURES[chosen]!;
+  const most = Math.max(...days.map(measure.of), 0);
   const step = WIDTH / Math.max(1, days.length);
-  const height = (n: number) => (n / most) * (HEIGHT - 18);
+  const height = (value: number) => (most ? (value / most) * (HEIGHT - FOOT - HEAD) : 0);
+  const bar = { x: 1, width: Math.max(1, step - 3), rx: 1.5 };
   return (
-    <svg className="usage" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Runs a day over ${days.length} days, at most ${most}`}>
-      <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT - 16} y2={HEIGHT - 16} />
-      {days.map((day, i) => (
-        <g key={day.day} transform={`translate(${i * step} 0)`}>
-          <title>{`${moment(day.day)}: ${plural(day.runs, "run")}, ${day.failed} failed, ${money(day.cost_usd)}`}</title>
-          <rect className="u-done" x={1} width={Math.max(1, step - 3)} y={HEIGHT - 16 - height(day.runs)} height={height(day.runs - day.failed)} rx={1.5} />
-          <rect className="u-failed" x={1} width={Math.max(1, step - 3)} y={HEIGHT - 16 - height(day.failed)} height={height(day.failed)} rx={1.5} />
-          {i % 7 === 0 && i < days.length - 4 && (
-            <text x={1} y={HEIGHT - 3}>
-              {moment(day.day)}
-            </text>
-          )}
-        </g>
-      ))}
-    </svg>
+    <>
+      <div className="seg" role="group" aria-label="What is counted">
+        {Object.keys(MEASURES).map((name) => (
+          <button key={name} type="button" aria-pressed={name === chosen} onClick={() => setChosen(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <svg className="usage" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${chosen} by day over ${days.length} days, at most ${measure.text(most)}`}>
+        <line className="grid-line" x1={0} x2={WIDTH} y1={HEAD} y2={HEAD} />
+        <text x={1} y={HEAD - 5}>
+          {measure.text(most)}
+        </text>
+        <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} />
+        {days.map((day, i) => (
+          <g key={day.day} transform={`translate(${i * step} 0)`}>
+            <title>{`${moment(day.day)}: ${plural(day.runs, "run")}, ${count(day.failed)} failed, ${plural(day.tokens, "token")}, ${money(day.cost_usd)}`}</title>
+            <rect className="u-day" width={step} height={HEIGHT - FOOT} />
+            <rect className="u-done" {...bar} y={HEIGHT - FOOT - height(measure.of(day))} height={height(measure.of(day))} />
+            {chosen === "Runs" && <rect className="u-failed" {...bar} y={HEIGHT - FOOT - height(day.failed)} height={height(day.failed)} />}
+            {i % 7 === 0 && i < days.length - 4 && (
+              <text x={1} y={HEIGHT - 4}>
+                {moment(day.day)}
+              </text>
+            )}
+          </g>
+        ))}
+        <text x={WIDTH - 1} y={HEIGHT - 4} textAnchor="end">
+          Today
+        </text>
+      </svg>
+    </>
   );
 }

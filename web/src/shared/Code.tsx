@@ -1,31 +1,55 @@
-import { use, Suspense } from "react";
+import { Suspense, use, useMemo } from "react";
 
 export type Language = "sql" | "python" | "yaml";
 
 type Highlight = typeof import("./highlight").highlight;
 let loading: Promise<Highlight> | undefined;
 
+interface Props {
+  text: string;
+  language: Language;
+  /** Lines to light, from 0. */
+  lit?: ReadonlySet<number>;
+  /** Hears over which line the pointer is; nothing when it leaves. */
+  onLine?: (line: number | null) => void;
+}
+
 /** Code as text, with its words coloured once the colouring has been fetched. */
-export function Code({ text, language }: { text: string; language: Language }) {
+export function Code({ text, language, lit, onLine }: Props) {
   return (
-    <pre className="code" tabIndex={0} aria-label={`${language} code`}>
+    <pre className="code" tabIndex={0} aria-label={`${language} code`} onMouseLeave={onLine && (() => onLine(null))}>
       <Suspense fallback={text}>
-        <Coloured text={text} language={language} />
+        <Coloured text={text} language={language} lit={lit} onLine={onLine} />
       </Suspense>
     </pre>
   );
 }
 
-function Coloured({ text, language }: { text: string; language: Language }) {
+function Coloured({ text, language, lit, onLine }: Props) {
   loading ??= import("./highlight").then((module) => module.highlight);
   const highlight = use(loading);
-  return highlight(text, language).map(([piece, style], i) =>
-    style ? (
-      <span key={i} className={style}>
-        {piece}
-      </span>
-    ) : (
-      piece
-    ),
-  );
+  const lines = useMemo(() => linesOf(highlight(text, language)), [highlight, text, language]);
+  return lines.map((pieces, line) => (
+    <span key={line} className={lit?.has(line) ? "ln lit" : "ln"} onMouseEnter={onLine && (() => onLine(line))}>
+      {pieces.map(([piece, style], i) =>
+        style ? (
+          <span key={i} className={style}>
+            {piece}
+          </span>
+        ) : (
+          piece
+        ),
+      )}
+      {line < lines.length - 1 && "\n"}
+    </span>
+  ));
+}
+
+function linesOf(pieces: [piece: string, style: string][]): [piece: string, style: string][][] {
+  const lines: [string, string][][] = [[]];
+  for (const piece of pieces) {
+    if (piece[0] === "\n") lines.push([]);
+    else lines.at(-1)!.push(piece);
+  }
+  return lines;
 }

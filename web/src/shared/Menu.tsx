@@ -1,7 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Fragment, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 export interface MenuItem {
   label: string;
+  /** What it stands under; told once for all that follow each other. */
+  group?: string;
   note?: string;
   icon?: ReactNode;
   danger?: boolean;
@@ -65,8 +67,11 @@ export function Menu({ label, className = "btn small", children, items, disabled
       </button>
       {open && (
         <div className="menu-list float" role="menu" id={id} aria-label={label}>
-          {items.map((item) => (
-            <Item key={item.label} item={item} close={() => setOpen(false)} />
+          {items.map((item, i) => (
+            <Fragment key={`${item.group} ${item.label}`}>
+              {item.group && item.group !== items[i - 1]?.group && <p className="label menu-group clip">{item.group}</p>}
+              <Item item={item} close={() => setOpen(false)} />
+            </Fragment>
           ))}
         </div>
       )}

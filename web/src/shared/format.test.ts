@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { age, dayGroup, duration, fingerprint, money, moment } from "./format";
+import { age, bytes, dayGroup, duration, fingerprint, money, moment } from "./format";
 
 it("says how long things took", () => {
   expect([41.4, 6_840, 18_200, 161_000].map(duration)).toEqual(["41 ms", "6.84 s", "18.2 s", "2 min 41 s"]);
@@ -25,4 +25,8 @@ it("groups by day", () => {
 it("names money and fingerprints", () => {
   expect([money(0), money(0.0041), money(null)]).toEqual(["0.00 USD", "0.0041 USD", "price not known"]);
   expect(fingerprint("sha256:9f3c51ab07e2ffff")).toBe("9f3c 51ab 07e2");
+});
+
+it("writes sizes in the unit that fits", () => {
+  expect([bytes(0), bytes(512), bytes(1_240), bytes(12_400_000), bytes(2_048_000_000)]).toEqual(["0 bytes", "512 bytes", "1.2 kB", "12 MB", "2.0 GB"]);
 });

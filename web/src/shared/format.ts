@@ -18,6 +18,19 @@ export function duration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
+/** In the unit that fits: `1.2 kB`, `12 MB`. */
+export function bytes(size: number): string {
+  const [unit, name] = BYTE_UNITS.find(([least]) => size >= least) ?? [1, "bytes"];
+  const value = size / unit;
+  return `${value < 10 && unit > 1 ? value.toFixed(1) : count(Math.round(value))} ${name}`;
+}
+
+const BYTE_UNITS: [number, string][] = [
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+];
+
 export function money(usd: number | null): string {
   if (usd === null) return "price not known";
   return `${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)} USD`;

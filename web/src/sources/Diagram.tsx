@@ -5,6 +5,7 @@ import type { RelationshipView, Table } from "../api/types";
 import { address, navigate } from "../app/router";
 import { plural } from "../shared/format";
 import { BOX, layoutTables } from "./diagramLayout";
+import { linesOf } from "./relationshipEnds";
 
 type TableNode = Node<{ name: string; rows: number | null; current: boolean }, "table">;
 
@@ -14,13 +15,15 @@ interface Props {
   current: string | null;
   source: string;
   className?: string;
+  /** Hears of a line that was drawn from one table to another. */
+  onConnect?: (from: string, to: string) => void;
 }
 
 const NODE_TYPES = { table: TableBox };
 const SMALL_BOX = { width: 92, height: 42 };
 
 /** Tables and how they are joined. The list beside it says the same in words. */
-export default function Diagram({ tables, relationships, current, source, className = "" }: Props) {
+export default function Diagram({ tables, relationships, current, source, className = "", onConnect }: Props) {
   const { nodes, edges } = useMemo(() => drawn(tables, relationships, current, className ? SMALL_BOX : BOX), [tables, relationships, current, className]);
   const key = nodes.map((node) => node.id).join();
   return (
@@ -33,7 +36,8 @@ export default function Diagram({ tables, relationships, current, source, classN
         fitView
         fitViewOptions={{ padding: 0.12, maxZoom: 1 }}
         minZoom={0.1}
-        nodesConnectable={false}
+        nodesConnectable={Boolean(onConnect)}
+        onConnect={({ source: from, target: to }) => onConnect?.(from, to)}
         edgesFocusable={false}
         proOptions={{ hideAttribution: true }}
         preventScrolling={className !== "small"}
@@ -49,10 +53,10 @@ export default function Diagram({ tables, relationships, current, source, classN
 function TableBox({ data }: NodeProps<TableNode>) {
   return (
     <div className={`er-box ${data.current ? "cur" : ""}`}>
-      <Handle type="target" position={Position.Left} isConnectable={false} />
+      <Handle type="target" position={Position.Left} />
       <b>{data.name}</b>
       <span className="dim num">{data.rows === null ? "" : plural(data.rows, "row")}</span>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
+      <Handle type="source" position={Position.Right} />
     </div>
   );
 }
@@ -65,8 +69,8 @@ function drawn(tables: Table[], relationships: RelationshipView[], current: stri
     position: places.get(table.name) ?? { x: 0, y: 0 },
     data: { name: table.name, rows: table.row_count, current: table.name === current },
   }));
-  const edges = relationships.map((known): Edge => ({
-    id: known.name + known.from_table + known.from_columns.join(),
+  const edges = linesOf(relationships).map((known): Edge => ({
+    id: [known.from_table, known.to_table, known.origin].join("\0"),
     source: known.from_table,
     target: known.to_table,
     className: known.origin === "inferred" ? "inf" : "",

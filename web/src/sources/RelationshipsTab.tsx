@@ -1,9 +1,12 @@
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useState } from "react";
 import { path } from "../api/client";
 import type { Catalog, RelationshipList } from "../api/types";
 import { useFetched } from "../shared/fetched";
 import { Status } from "../shared/Status";
+import { toast } from "../app/toasts";
 import { asView, GuessCard, orphans } from "./Neighbours";
+import { type Ends, RelationshipForm } from "./RelationshipForm";
+import { editRelationship } from "./semantic";
 
 const Diagram = lazy(() => import("./Diagram"));
 
@@ -11,10 +14,15 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
   const found = useFetched<RelationshipList>(path`/sources/${source}/relationships`);
   const all = found.data?.relationships ?? catalog.relationships.map(asView);
   const guessed = all.filter((known) => known.origin === "inferred");
+  const [ends, setEnds] = useState<Ends>({ from: catalog.tables[0]?.name ?? "", to: catalog.tables[1]?.name ?? "" });
+  const forget = async (from: string, to: string) => {
+    await editRelationship(source, { from, to, hidden: true });
+    toast(`${from} is not used to join any more. History can put it back.`);
+  };
   return (
     <div className="rels">
       <Suspense fallback={<div className="diagram" />}>
-        <Diagram tables={catalog.tables} relationships={all} current={null} source={source} />
+        <Diagram tables={catalog.tables} relationships={all} current={null} source={source} onConnect={(from, to) => setEnds({ from, to })} />
       </Suspense>
       <div className="rel scroll" tabIndex={0}>
         {guessed.map((known) => (
@@ -26,6 +34,9 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
               <th>From</th>
               <th>To</th>
               <th>State</th>
+              <th>
+                <span className="vh">Change</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -42,11 +53,19 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
                     {[known.origin === "inferred" ? "seen" : "declared", orphans(known)].filter(Boolean).join(", ")}
                   </Status>
                 </td>
+                <td className="r">
+                  {known.origin !== "inferred" && (
+                    <button type="button" className="btn ghost small" onClick={() => void forget(`${known.from_table}.${known.from_columns.join(", ")}`, `${known.to_table}.${known.to_columns.join(", ")}`)}>
+                      Do not use
+                    </button>
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
         {!all.length && <p className="none dim">No table leads to another.</p>}
+        {catalog.tables.length > 1 && <RelationshipForm catalog={catalog} source={source} ends={ends} onEnds={setEnds} />}
       </div>
     </div>
   );

@@ -12,14 +12,13 @@ import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, StateIcon, Status, toneOf } from "../shared/Status";
-import { useStore } from "../shared/store";
 import { panelProps, Tabs } from "../shared/Tabs";
 import { AddDatabase } from "./AddDatabase";
 import { NamesTab } from "./NamesTab";
 import { HistoryTab } from "./HistoryTab";
 import { RelationshipsTab } from "./RelationshipsTab";
 import { TablesTab } from "./TablesTab";
-import { addFiles, uploading } from "./upload";
+import { addFiles } from "./upload";
 
 type Tab = "tables" | "relationships" | "names" | "history";
 const POLL_MS = 1_000;
@@ -48,7 +47,7 @@ export default function SourcesView({ source, table }: { source: string | null; 
             ))}
           </ul>
         </div>
-        <DropBox most={list.data?.upload_mb ?? 0} />
+        {list.data && <DropBox limits={list.data} />}
       </aside>
       {adding && <AddDatabase />}
       {!adding && current && <SourcePane key={current.name} source={current} table={table} />}
@@ -107,16 +106,16 @@ function SourceRow({ source, current }: { source: SourceSummary; current: boolea
   );
 }
 
-function DropBox({ most }: { most: number }) {
+function DropBox({ limits }: { limits: SourceList }) {
   const files = useRef<HTMLInputElement>(null);
-  const busy = useStore(uploading);
-  if (!most) return <p className="none dim caption">Adding sources is turned off here.</p>;
+  const most = Math.min(limits.upload_mb, limits.upload_room_mb);
+  if (!limits.upload_mb) return <p className="none dim caption">Adding sources is turned off here.</p>;
   return (
     <button type="button" className="drop" onClick={() => files.current?.click()}>
       <Upload className="i" aria-hidden />
       <span>
-        <b>{busy.length ? `Adding ${busy[0]} …` : "Drop a file here"}</b>
-        CSV, Parquet, Excel, JSON, SQLite, up to {count(most)} MB
+        <b>Drop files here</b>
+        {most ? `CSV, Parquet, Excel, JSON, SQLite, up to ${count(most)} MB` : "There is no room for more: remove a source first."}
       </span>
       <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
     </button>

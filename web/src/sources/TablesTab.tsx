@@ -6,7 +6,7 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { ask, DRAFT, startOver } from "../ask/conversations";
 import { CellValue } from "../result/Cell";
-import { plainFormat } from "../result/cells";
+import { columnFormat } from "../result/columnFormat";
 import { SearchField } from "../shared/Field";
 import { count, plural } from "../shared/format";
 import { useFetched } from "../shared/fetched";
@@ -161,7 +161,8 @@ function range(column: Column, statistics: ColumnStatistics | null): string {
 function SampleRows({ table, source }: { table: Table; source: string }) {
   const page = useFetched<RowPage>(`${path`/sources/${source}/tables/${table.name}/rows`}?limit=${SAMPLE}`);
   if (!page.data) return null;
-  const formats = page.data.columns.map(plainFormat);
+  const { columns, rows } = page.data;
+  const formats = columns.map((column, i) => columnFormat(column, rows.map((row) => row[i] ?? null)));
   return (
     <>
       <div className="sh">
@@ -189,7 +190,7 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
             </tr>
           </thead>
           <tbody>
-            {page.data.rows.map((row, i) => (
+            {rows.map((row, i) => (
               <tr key={i}>
                 {formats.map((format, column) => (
                   <td key={column} className={format.right ? "r" : undefined}>

@@ -1,37 +1,94 @@
-import { api, Problem, query, request } from "../api/client";
-import type { SourceSummary, UploadedFile } from "../api/types";
-import { parseJson } from "../api/json";
+import { api, Problem, query } from "../api/client";
+import { sendFile } from "../api/sendFile";
+import type { SourceList, SourceSummary, UploadedFile } from "../api/types";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { refresh } from "../shared/fetched";
+import { plural } from "../shared/format";
 import { createStore } from "../shared/store";
+import { grouped, refusal } from "./uploadPlan";
 
-/** Files on their way to the server. */
-export const uploading = createStore<string[]>([]);
-
-/** Adds files, each as a source named after it, and shows the last. */
-export async function addFiles(files: File[]): Promise<void> {
-  let last: SourceSummary | null = null;
-  for (const file of files) {
-    uploading.set((now) => [...now, file.name]);
-    try {
-      last = (await send(file)).source;
-      toast(`${file.name} can be asked now`);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      toast(error.hint ? `${error.message} ${error.hint}` : error.message, { state: "error" });
-    } finally {
-      uploading.set((now) => now.filter((name) => name !== file.name));
-      refresh("/sources");
-    }
-  }
-  if (last) navigate(address("sources", last.name));
+export interface Upload {
+  id: number;
+  file: File;
+  sent: number;
+  state: "waiting" | "sending" | "done" | "failed";
+  problem: string | null;
+  stop: () => void;
 }
 
-async function send(file: File): Promise<UploadedFile> {
-  const headers = { "Content-Type": "application/octet-stream" };
-  const response = await request(`/uploads${query({ name: file.name })}`, { method: "POST", headers, body: file });
-  return parseJson<UploadedFile>(await response.text());
+/** Files on their way to the server, and those that did not get there until somebody has seen it. */
+export const uploads = createStore<Upload[]>([]);
+
+let last = 0;
+
+/** Adds files: tables that come together are one source, named after their folder or the first of them. */
+export async function addFiles(files: File[], folder: string | null = null): Promise<void> {
+  const groups = grouped(files).map((group) => group.map(begun));
+  uploads.set((now) => [...now, ...groups.flat().map(({ upload }) => upload)]);
+  let shown: string | null = null;
+  for (const group of groups) {
+    const name = await addTogether(group, group.length > 1 ? folder : null);
+    shown = name ?? shown;
+  }
+  uploads.set((now) => now.filter((upload) => upload.state !== "done"));
+  if (shown) navigate(address("sources", shown));
+}
+
+interface Begun {
+  upload: Upload;
+  stopping: AbortController;
+}
+
+function begun(file: File): Begun {
+  const stopping = new AbortController();
+  return { upload: { id: ++last, file, sent: 0, state: "waiting", problem: null, stop: () => stopping.abort() }, stopping };
+}
+
+/** The name of the source that they are in; null when none could be added. */
+async function addTogether(group: Begun[], wanted: string | null): Promise<string | null> {
+  let source: string | null = null;
+  let added = 0;
+  for (const each of group) {
+    const made = await add(each, source ?? wanted);
+    source = made?.source.name ?? source;
+    added += made ? 1 : 0;
+  }
+  if (source) toast(added > 1 ? `${plural(added, "file")} can be asked now, together as ${source}` : `${source} can be asked now`);
+  return source;
+}
+
+async function add({ upload, stopping }: Begun, source: string | null): Promise<UploadedFile | null> {
+  const { file, id } = upload;
+  try {
+    if (stopping.signal.aborted) throw new DOMException("Stopped.", "AbortError");
+    const why = refusal(file.size, await api.get<SourceList>("/sources"));
+    if (why) throw new Problem({ detail: why });
+    change(id, { state: "sending" });
+    const sending = { onSent: (sent: number) => change(id, { sent }), signal: stopping.signal };
+    const made = await sendFile<UploadedFile>(`/uploads${query({ name: file.name, source })}`, file, sending);
+    change(id, { state: "done", sent: file.size });
+    return made;
+  } catch (error) {
+    failed(id, error);
+    return null;
+  } finally {
+    refresh("/sources");
+  }
+}
+
+function failed(id: number, error: unknown): void {
+  if (error instanceof DOMException && error.name === "AbortError") return dismiss(id);
+  if (!(error instanceof Problem)) throw error;
+  return change(id, { state: "failed", problem: error.hint ? `${error.message} ${error.hint}` : error.message });
+}
+
+function change(id: number, changes: Partial<Upload>): void {
+  uploads.set((now) => now.map((upload) => (upload.id === id ? { ...upload, ...changes } : upload)));
+}
+
+export function dismiss(id: number): void {
+  uploads.set((now) => now.filter((upload) => upload.id !== id));
 }
 
 export async function addDatabase(url: string, name: string): Promise<void> {

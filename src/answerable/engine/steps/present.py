@@ -22,6 +22,7 @@ READER, MODEL, MODEL_CALL = "reader", "model", "model_call"
 """Whose mind an answer is of, and the channel on which each call of a model is told."""
 STREAM_FROM = 1_000
 _LEVELS = ("low", "medium", "high")
+FIRST_BATCH = 100
 BATCH = 10_000
 
 
@@ -125,6 +126,7 @@ class PresentStep:
             provenance=provenance,
             steps=tuple(_record(node, result) for node, result in results.items()),
             units=last.units,
+            quantities=last.quantities,
             drawn=last.chart,
             proposed=presentation.prose,
             headers=presentation.headers,
@@ -232,13 +234,13 @@ def _record(node: NodeId, result: Produced) -> StepRecord:
 
 
 def _tell(step: Step, answer: Answer) -> None:
+    """The first rows of a large answer ride along, so that whoever follows can show them at once."""
     body = answer.model_dump(mode="json")
-    if answer.row_count >= STREAM_FROM:
-        body["rows"] = []
     columns = [column.model_dump() for column in answer.columns]
-    chart = answer.provenance.chart
-    step.emit(AnswerMetadata, answer.kind, columns, answer.row_count, chart)
+    step.emit(AnswerMetadata, answer.kind, columns, answer.row_count, answer.provenance.chart)
     if answer.row_count >= STREAM_FROM:
-        for offset in range(0, answer.row_count, BATCH):
+        first, body["rows"] = body["rows"][:FIRST_BATCH], []
+        step.emit(AnswerBatch, offset=0, count=len(first), rows=first)
+        for offset in range(len(first), answer.row_count, BATCH):
             step.emit(AnswerBatch, offset=offset, count=min(BATCH, answer.row_count - offset))
     step.emit(AnswerFinal, answer=body)

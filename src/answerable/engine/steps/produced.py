@@ -6,6 +6,7 @@ from typing import Literal
 
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
+from answerable.query.quantities import Quantity
 
 
 class Produced(Frozen):
@@ -28,6 +29,8 @@ class Produced(Frozen):
     """The API that a program could read; what it gave cannot be had again."""
     units: Mapping[str, str] = {}
     """In what the numbers of a column are counted, where that is known."""
+    quantities: Mapping[str, Quantity] = {}
+    """Which columns add up, change or are part of a whole, where that is known."""
     chart: Json = None
     """A vega-lite specification that the program made, over data named `rows`."""
 

@@ -18,6 +18,7 @@ from answerable.engine.steps.base import Step
 from answerable.engine.steps.kept import kept
 from answerable.engine.steps.produced import Produced
 from answerable.query.plan import QueryPlan
+from answerable.query.quantities import Quantity
 from answerable.sources.base import Limits, Source
 from answerable.store.base import Artifacts
 
@@ -67,6 +68,7 @@ class SqlStep:
             fingerprint=catalog.fingerprint,
             last_sync=catalog.last_sync,
             units=_units(config, catalog),
+            quantities=_quantities(config, catalog),
             findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
         )
 
@@ -84,3 +86,9 @@ def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
     from answerable.query.units import result_units
 
     return result_units(config.plan, catalog) if config.plan is not None else {}
+
+
+def _quantities(config: SqlConfig, catalog: Catalog) -> Mapping[str, Quantity]:
+    from answerable.query.units import result_quantities
+
+    return result_quantities(config.plan, catalog) if config.plan is not None else {}

@@ -1,15 +1,18 @@
 """The rows of an answer: whole as a file, by page, and as somebody wants to look at them."""
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response, StreamingResponse
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from answerable.answers import frame, view
 from answerable.answers.export import FORMATS, Format, export
+from answerable.answers.totals import ColumnTotal, totals
+from answerable.core.errors import UserError
 from answerable.core.values import Json, OutputColumn
 from answerable.gateway.access import RunPath, ScopeOf, ServiceOf, ViewsOf
 from answerable.gateway.problems import documented
@@ -19,6 +22,28 @@ router = APIRouter(prefix=API, tags=["rows"])
 
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
 Offset = Annotated[int, Query(ge=0, le=10**12)]
+
+
+def chosen(
+    selection: Annotated[
+        str | None,
+        Query(
+            description="Which rows, in which order, with which columns: `filters`, `sort`, `search` and `columns` as"
+            ' for `rows/query`, as JSON. Every row when left out. Example: `{"sort": [{"column": "city"}]}`',
+            max_length=20_000,
+            json_schema_extra={"contentMediaType": "application/json"},
+        ),
+    ] = None,
+) -> view.Selection:
+    try:
+        return view.Selection.model_validate_json(selection) if selection is not None else view.Selection()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(["selection", *map(str, first["loc"])])
+        raise UserError(f"{where}: {first['msg']}.", code="filter_invalid") from None
+
+
+Chosen = Annotated[view.Selection, Depends(chosen)]
 
 
 class RowQuery(Wire):
@@ -37,6 +62,11 @@ class RowQuery(Wire):
         return view.Selection(filters=self.filters, sort=self.sort, search=self.search)
 
 
+class RowTotals(Wire):
+    row_count: int = Field(description="Of all rows that the filters leave.")
+    columns: list[ColumnTotal] = Field(description="Of the columns of numbers.")
+
+
 class RowView(Wire):
     columns: list[OutputColumn]
     rows: list[list[Json]]
@@ -52,7 +82,7 @@ class RowView(Wire):
     responses={
         200: {
             "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values() if info.extension != "json"},
-            "description": "A page of rows as JSON; all rows as a file in the other formats",
+            "description": "A page of rows as JSON; every chosen row as a file in the other formats",
         },
         **documented(404, 413, 422),
     },
@@ -61,23 +91,43 @@ async def rows(
     run_id: RunPath,
     service: ServiceOf,
     scope: ScopeOf,
+    views: ViewsOf,
+    selection: Chosen,
     format: Annotated[Format, Query(description="`json` gives a page; the others give every row as a file.")] = "json",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
 ) -> Response:
-    """The rows of an answer."""
+    """The rows of an answer, all of them or those that are chosen."""
     answer = await service.answer(run_id, scope)
-    path = await service.rows_path(answer, scope)
+    path = await views.path(await service.rows_path(answer, scope), selection)
     if format == "json":
-        page = await run_in_threadpool(frame.rows, path, offset, limit)
-        columns = [column.model_dump() for column in answer.columns]
-        document = {"columns": columns, "rows": page, "offset": offset, "row_count": answer.row_count}
+        document = await run_in_threadpool(_page, path, offset, limit)
         return Response(orjson.dumps(document), media_type="application/json")
     info = FORMATS[format]
     headers = {"Content-Disposition": f'attachment; filename="{run_id}.{info.extension}"'}
     if format == "arrow":
         return LargeFile(path, media_type=info.media_type, headers=headers)
     return StreamingResponse(export(path, format), media_type=info.media_type, headers=headers)
+
+
+def _page(path: Path, offset: int, limit: int) -> dict[str, Any]:
+    return {
+        "columns": [column.model_dump() for column in frame.columns(path)],
+        "rows": frame.rows(path, offset, limit),
+        "offset": offset,
+        "row_count": frame.row_count(path),
+    }
+
+
+@router.get("/runs/{run_id}/rows/totals", responses=documented(404, 422))
+async def row_totals(
+    run_id: RunPath, service: ServiceOf, scope: ScopeOf, views: ViewsOf, selection: Chosen
+) -> RowTotals:
+    """What the numbers of an answer add up to, and between which they lie."""
+    answer = await service.answer(run_id, scope)
+    path = await views.path(await service.rows_path(answer, scope), selection)
+    columns = await run_in_threadpool(totals, path)
+    return RowTotals(row_count=await run_in_threadpool(frame.row_count, path), columns=list(columns))
 
 
 @router.post(

@@ -4,9 +4,9 @@ import platform
 from dataclasses import asdict
 from datetime import date, timedelta
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from answerable.core.clock import SystemClock, today
@@ -15,7 +15,7 @@ from answerable.core.ids import new_run_id
 from answerable.gateway.access import ScopeOf, ServiceOf, SettingsOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
-from answerable.machine import machine_facts, sandboxes_found
+from answerable.machine import machine_facts, runs_programs, sandboxes_found
 from answerable.models.budget import Budget
 from answerable.models.config import ROLES, ModelsConfig, split_name
 from answerable.models.prices import BILLION
@@ -112,6 +112,9 @@ class About(Wire):
     default_source: str
     upload_mb: int
     share_rows: bool = Field(description="Whether values of the data go to a language model.")
+    runs_as_written: list[Literal["sql", "python"]] = Field(
+        description="What a message may begin with, as in `SQL: SELECT 1`. Python needs a sandbox that works."
+    )
 
 
 @router.get("/models")
@@ -157,7 +160,8 @@ async def doctor(settings: SettingsOf) -> DoctorReport:
 
 
 @router.get("/about")
-async def about(settings: SettingsOf) -> About:
+async def about(settings: SettingsOf, request: Request) -> About:
+    programs = request.app.state.runs_programs = request.app.state.runs_programs or await runs_programs(settings)
     return About(
         version=version("answerable"),
         python=platform.python_version(),
@@ -166,6 +170,7 @@ async def about(settings: SettingsOf) -> About:
         default_source=shown_location(settings.source),
         upload_mb=settings.upload_mb,
         share_rows=settings.share_rows,
+        runs_as_written=["sql", "python"] if programs else ["sql"],
     )
 
 

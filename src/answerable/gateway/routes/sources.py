@@ -15,7 +15,7 @@ from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service import Service
 from answerable.settings import Settings
-from answerable.sources.added import AddedSources, source_name
+from answerable.sources.added import MB, AddedSources, source_name
 from answerable.sources.postgres import SCHEMES
 from answerable.sources.statistics import (
     TableStatistics,
@@ -65,6 +65,7 @@ class SourceSummary(Wire):
 class SourceList(Wire):
     sources: list[SourceSummary]
     upload_mb: int = Field(description="Largest file that may be uploaded; 0 when nothing may be added.")
+    upload_room_mb: int = Field(description="How much more may be uploaded before something has to be removed.")
 
 
 class NewSource(Wire):
@@ -86,7 +87,8 @@ async def sources(service: ServiceOf, settings: SettingsOf, added: AddedOf, watc
     for name in service.sources.names:
         watch.look(name)
     listed = [summary(name, service, settings, added, watch) for name in service.sources.names]
-    return SourceList(sources=listed, upload_mb=settings.upload_mb)
+    room = max(0, added.room(settings.upload_total_mb * MB) // MB)
+    return SourceList(sources=listed, upload_mb=settings.upload_mb, upload_room_mb=room)
 
 
 @router.get("/sources/{name}/status", responses=documented(404, 422))

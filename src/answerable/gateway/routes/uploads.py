@@ -16,7 +16,8 @@ from answerable.gateway.problems import documented
 from answerable.gateway.routes.sources import SourceSummary, check_adding, free_name, summary
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
-from answerable.sources.added import AddedSources, safe_file_name, source_name
+from answerable.settings import Settings
+from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
 
 router = APIRouter(prefix=API, tags=["sources"])
 
@@ -50,8 +51,11 @@ async def upload(
     file_name = safe_file_name(name)
     into = _target(source, file_name, service, added)
     staged = added.staging()
+    room = _Room(settings, added)
     try:
-        size = await _received(request.stream(), staged, settings.upload_mb)
+        room.check(_announced(request))
+        size = await _received(request.stream(), staged, room)
+        room.check_all()
         format_ = await asyncio.to_thread(added.adopt, staged, file_name, into, replace=replace)
     finally:
         staged.unlink(missing_ok=True)
@@ -76,19 +80,48 @@ def _target(source: str | None, file_name: str, service: Service, added: AddedSo
     return name
 
 
-async def _received(stream: AsyncIterator[bytes], into: Path, most_mb: int) -> int:
+class _Room:
+    """How much may come: of one file, and of all files together, others counted that come at the same time."""
+
+    def __init__(self, settings: Settings, added: AddedSources) -> None:
+        self._added = added
+        self._file_mb, self._total_mb = settings.upload_mb, settings.upload_total_mb
+        self._left = added.room(self._total_mb * MB)
+
+    def check(self, size: int) -> None:
+        if size > self._file_mb * MB:
+            raise LimitError(
+                f"The file has more than {self._file_mb:,} MB.",
+                code="upload_too_large",
+                hint="Store it as Parquet, or split it.",
+            )
+        if size > self._left:
+            left_mb = max(0, self._left) // MB
+            raise LimitError(
+                f"All uploads may have {self._total_mb:,} MB together, of which {left_mb:,} MB are left.",
+                code="upload_no_room",
+                hint="Remove a source that is not needed any more, or raise the setting `upload_total_mb`.",
+            )
+
+    def check_all(self) -> None:
+        self._left = self._added.room(self._total_mb * MB)
+        self.check(0)
+
+
+def _announced(request: Request) -> int:
+    """What the client says it will send: enough to refuse it before the first byte."""
+    told = request.headers.get("content-length", "")
+    return int(told) if told.isdecimal() else 0
+
+
+async def _received(stream: AsyncIterator[bytes], into: Path, room: _Room) -> int:
     """Writes what comes, a megabyte at a time, and makes sure that it is on the disk."""
     size, pending = 0, bytearray()
     try:
         with os.fdopen(os.open(into, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             async for piece in stream:
                 size += len(piece)
-                if size > most_mb * 1_000_000:
-                    raise LimitError(
-                        f"The file has more than {most_mb:,} MB.",
-                        code="upload_too_large",
-                        hint="Store it as Parquet, or split it.",
-                    )
+                room.check(size)
                 pending += piece
                 if len(pending) >= PIECE:
                     await asyncio.to_thread(file.write, bytes(pending))

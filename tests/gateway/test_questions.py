@@ -1,0 +1,50 @@
+"""Questions to begin with, choices that can be remembered, and answers that the data has left behind."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+Upload = Callable[..., httpx.Response]
+
+
+def ask(api: httpx.Client, question: str, source: str, **more: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = api.post("/chat", json={"message": question, "source": source, **more}).json()
+    return answer
+
+
+def test_each_source_has_questions_that_it_answers(api: httpx.Client, upload: Upload) -> None:
+    golden = api.get("/sources/demo/questions").json()["questions"]
+    assert len(golden) == 4
+    assert ask(api, golden[0], "demo")["kind"] == "table"
+    upload(b"day,kind,price\n2026-01-01,a,1\n2026-02-01,b,2\n", "visits.csv")
+    made = api.get("/sources/visits/questions").json()["questions"]
+    assert made == ["Visits per month", "How many visits are there?"]
+    assert {ask(api, question, "visits")["status"] for question in made} == {"done"}
+    assert api.get("/sources/nope/questions").status_code == 404
+
+
+def test_a_choice_that_is_remembered_is_not_asked_for_again(api: httpx.Client, upload: Upload) -> None:
+    upload(b"order_no,way\n1,web\n2,web\n3,shop\n4,web\n5,shop\n", "orders.csv")
+    first = ask(api, "orders by route", "orders")
+    assert first["kind"] == "clarify", first["text"]
+    told = {choice["synonym"]["column"] for choice in first["choices"] if choice["synonym"]}
+    assert told == {"way"}, first["choices"]
+    [synonym] = [choice["synonym"] for choice in first["choices"] if choice["synonym"]][:1]
+    assert (synonym["phrase"], synonym["table"]) == ("route", "orders")
+    edit = {"kind": "name", "table": "orders", "column": "way", "synonyms": ["route"]}
+    assert api.patch("/sources/orders/semantic", json={"edits": [edit]}).status_code == 200
+    again = ask(api, "orders by route", "orders")
+    assert "route" not in again["text"]
+
+
+def test_an_answer_is_stale_when_its_data_has_changed(api: httpx.Client, upload: Upload) -> None:
+    upload(b"name\nRex\n", "dogs.csv")
+    run = ask(api, "how many dogs are there?", "dogs")["run_id"]
+    fresh = api.get(f"/runs/{run}/freshness").json()
+    assert (fresh["stale"], fresh["sources"][0]["source"], fresh["sources"][0]["changed"]) == (False, "dogs", False)
+    upload(b"name\nRex\nTom\n", "dogs.csv", source="dogs", replace="true")
+    assert api.get(f"/runs/{run}/freshness").json()["stale"]
+    api.delete("/sources/dogs")
+    gone = api.get(f"/runs/{run}/freshness").json()
+    assert (gone["stale"], gone["sources"][0]["changed"]) == (False, None)

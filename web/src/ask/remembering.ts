@@ -1,0 +1,38 @@
+import { api, path, Problem } from "../api/client";
+import type { Catalog, Choice, SemanticHistory, Synonym } from "../api/types";
+import { toast } from "../app/toasts";
+import { createStore } from "../shared/store";
+import { editNames, undo } from "../sources/semantic";
+
+/** Whether what is chosen next is to be remembered. */
+export const remembering = createStore(false);
+
+/** The word of the question that a choice would explain, where one of them does. */
+export function wordToRemember(choices: readonly Choice[]): string | null {
+  return choices.find((choice) => choice.synonym)?.synonym?.phrase ?? null;
+}
+
+/** From now on the word means that column in this source; what came of it is said, with a way back. */
+export async function rememberSynonym(source: string, synonym: Synonym): Promise<void> {
+  try {
+    await addSynonym(source, synonym);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    toast(error.message, { state: "error" });
+    return;
+  }
+  toast(`“${synonym.phrase}” means ${synonym.table}.${synonym.column} in ${source} from now on`, {
+    action: { label: "Undo", run: () => void undoLast(source) },
+  });
+}
+
+async function addSynonym(source: string, { phrase, table, column }: Synonym): Promise<void> {
+  const catalog = await api.get<Catalog>(path`/datasets/${source}/schema`);
+  const known = catalog.tables.find((each) => each.name === table)?.columns.find((each) => each.name === column)?.synonyms ?? [];
+  if (!known.includes(phrase)) await editNames(source, { table, column, synonyms: [...known, phrase] });
+}
+
+async function undoLast(source: string): Promise<void> {
+  const { changes } = await api.get<SemanticHistory>(path`/sources/${source}/semantic/history` + "?limit=1");
+  if (changes[0]) await undo(source, changes[0].change_id);
+}

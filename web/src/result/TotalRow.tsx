@@ -1,0 +1,39 @@
+import { plural } from "../shared/format";
+import type { CellFormat } from "./cells";
+import type { PlacedColumn } from "./rowPainter";
+import type { TotalLine } from "./totals";
+
+interface Props {
+  line: TotalLine;
+  columns: PlacedColumn[];
+  formats: CellFormat[];
+  width: number;
+  height: number;
+  rowIndex: number;
+}
+
+/** Sticks below the rows. What it covers stands in the first column that does not add up. */
+export function TotalRow({ line, columns, formats, width, height, rowIndex }: Props) {
+  const labelled = columns.find((column) => !line.cells[column.index])?.index;
+  return (
+    <div className="grid-total" role="row" aria-rowindex={rowIndex} style={{ width, height }}>
+      {columns.map(({ id, index, left, width: wide, pinned }) => {
+        const total = line.cells[index];
+        const missing = total?.missing ? `${plural(total.missing, "missing value")} not counted` : undefined;
+        return (
+          <div
+            key={id}
+            role="gridcell"
+            aria-colindex={index + 1}
+            className={`cell ${formats[index]?.right ? "r" : ""} ${pinned === null ? "" : "pin"} ${missing ? "lacks" : ""}`}
+            style={pinned === null ? { left, width: wide, position: "absolute" } : { left: pinned, width: wide }}
+            title={missing}
+          >
+            {total?.text ?? (index === labelled ? line.label : "")}
+            {missing && <span className="vh">, {missing}</span>}
+          </div>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+/** Which lines of a query a phrase of the question became. Pure. */
+
+const OPENINGS: [opening: RegExp, section: Section][] = [
+  [/^SELECT\b/i, "select"],
+  [/^(FROM|ON|((LEFT|INNER|CROSS|FULL|RIGHT)( OUTER)? )?JOIN)\b/i, "from"],
+  [/^(WHERE|HAVING)\b/i, "where"],
+  [/^GROUP BY\b/i, "group"],
+  [/^ORDER BY\b/i, "order"],
+  [/^LIMIT\b/i, "limit"],
+];
+
+type Section = "select" | "from" | "where" | "group" | "order" | "limit";
+/** What rows are sorted by may have another name there. */
+const ORDER: readonly Section[] = ["order"];
+const ANYWHERE: readonly Section[] = ["select", "from", "where", "group", "order", "limit"];
+
+interface Line {
+  text: string;
+  section: Section;
+}
+
+/** By line number, from 0. Of a part that is said in several places, all; of one that is nowhere, none. */
+export function tiedLines(meaning: string, code: string): number[] {
+  const lines = linesOf(code);
+  const found = meaning.split("; ").flatMap((part) => {
+    const [sections, words] = wanted(part);
+    const within = (allowed: readonly Section[]) => lines.flatMap((line, i) => (allowed.includes(line.section) && words.some((word) => word.test(line.text)) ? [i] : []));
+    const there = within(sections);
+    if (there.length || sections !== ORDER) return there.length ? there : within(ANYWHERE);
+    return lines.flatMap((line, i) => (line.section === "order" ? [i] : []));
+  });
+  return [...new Set(found)].sort((a, b) => a - b);
+}
+
+/** Queries are written one part a line. */
+function linesOf(code: string): Line[] {
+  let section: Section = "select";
+  return code.split("\n").map((text) => {
+    section = OPENINGS.find(([opening]) => opening.test(text.trim()))?.[1] ?? section;
+    return { text, section };
+  });
+}
+
+/** Where a part of a plan stands in a query, and how it is called there. */
+function wanted(part: string): [sections: readonly Section[], words: RegExp[]] {
+  if (/^(only )?the first\b/.test(part)) return [["limit"], [/\bLIMIT\b/i]];
+  if (part.includes("count(rows)") && !part.startsWith("sorted")) return [["select"], [/\bCOUNT\(\*\)/i]];
+  const words = namesIn(part).map((name) => new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(name)}(?![\\p{L}\\p{N}_])`, "iu"));
+  if (part.startsWith("for each ")) return [["group"], words];
+  if (part.startsWith("sorted by ")) return [ORDER, words];
+  if (/ (=|!=|<|<=|>|>=|in|is|not|from|contains|without|starts|ends|between) /.test(part)) return [["where"], words];
+  return [part.includes(".") || part.includes('"') ? ["select", "group"] : ["from"], words];
+}
+
+/** The columns that it names; a name alone is a table. */
+function namesIn(part: string): string[] {
+  const qualified = [...part.matchAll(/[\p{L}_][\p{L}\p{N}_]*\.([\p{L}_][\p{L}\p{N}_]*)/gu)].map((match) => match[1]!);
+  const quoted = [...part.matchAll(/"([^"]+)"/g)].map((match) => match[1]!);
+  const alone = /^[\p{L}_][\p{L}\p{N}_]*$/u.test(part) ? [part] : [];
+  return [...qualified, ...quoted, ...alone];
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

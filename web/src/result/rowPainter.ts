@@ -1,0 +1,141 @@
+import type { Json } from "../api/types";
+import { written } from "./Cell";
+import { drawBar } from "./cellBar";
+import type { CellFormat } from "./cells";
+import type { Cursor } from "./gridKeys";
+import type { RowSource } from "./rows";
+import { type Place, type Rows, type RowWindow, rowWindow } from "./rowWindow";
+
+export interface PlacedColumn {
+  id: string;
+  index: number;
+  left: number;
+  width: number;
+  /** Where it sticks, when it is pinned. */
+  pinned: number | null;
+}
+
+export interface Drawing {
+  rows: Rows;
+  source: RowSource;
+  columns: PlacedColumn[];
+  formats: CellFormat[];
+  cursor: Cursor | null;
+  /** Whether the cell of the cursor is lit. */
+  lit: boolean;
+}
+
+/** An element, and what it shows now. */
+interface Slot {
+  element: HTMLElement;
+  cells: HTMLElement[];
+  index: number;
+  top: number;
+  values: Json[] | undefined;
+  /** The column of the cursor, when it is in this row. */
+  marked: number | null;
+  lit: boolean;
+}
+
+/** Places are told from a row near by: far down, whole pixels are all that a browser can tell apart. */
+const FARTHEST = 100_000;
+
+/**
+ * Draws the rows in sight, and draws again only what changed: a row that leaves lends its elements to one that comes.
+ * React is not asked for each frame of a scroll, which is what lets a million rows follow the hand.
+ */
+export class RowPainter {
+  private slots: Slot[] = [];
+  private columns: PlacedColumn[] = [];
+  private formats: CellFormat[] = [];
+  private height = 0;
+  private origin = 0;
+  private moved = "";
+
+  constructor(private readonly host: HTMLElement) {}
+
+  paint(drawing: Drawing, place: Place): RowWindow {
+    const window = rowWindow(drawing.rows, place);
+    this.prepare(drawing, window.end - window.first);
+    this.move(drawing.rows.height, window.first, place);
+    for (let index = window.first; index < window.end; index++) this.show(this.slots[index % this.slots.length]!, index, drawing);
+    return window;
+  }
+
+  private prepare({ columns, formats, rows }: Drawing, size: number): void {
+    if (columns === this.columns && formats === this.formats && rows.height === this.height && size === this.slots.length) return;
+    Object.assign(this, { columns, formats, height: rows.height });
+    this.slots = Array.from({ length: size }, () => blankSlot(columns, rows.height));
+    this.host.replaceChildren(...this.slots.map((slot) => slot.element));
+  }
+
+  private move(height: number, first: number, { scrollTop, offset }: Place): void {
+    if (Math.abs(first - this.origin) * height > FARTHEST) this.origin = first;
+    const moved = `translateY(${scrollTop - offset + this.origin * height}px)`;
+    if (moved !== this.moved) this.host.style.transform = this.moved = moved;
+  }
+
+  private show(slot: Slot, index: number, { source, rows, cursor, lit }: Drawing): void {
+    const top = (index - this.origin) * rows.height;
+    if (top !== slot.top) slot.element.style.transform = `translateY(${(slot.top = top)}px)`;
+    const values = source.row(index);
+    const marked = cursor?.row === index ? cursor.column : null;
+    if (index === slot.index && values === slot.values && marked === slot.marked && lit === slot.lit) return;
+    if (index !== slot.index) slot.element.setAttribute("aria-rowindex", String(index + 2));
+    Object.assign(slot, { index, values, marked, lit });
+    slot.cells.forEach((cell, i) => this.fill(slot, cell, this.columns[i]!));
+  }
+
+  private fill({ index, values, marked, lit }: Slot, cell: HTMLElement, column: PlacedColumn): void {
+    const format = this.formats[column.index]!;
+    const shown = values && written(values[column.index] ?? null, format);
+    const at = marked === column.index;
+    const className = `cell${format.right ? " r" : ""}${column.pinned === null ? "" : " pin"}${shown?.quiet ? " null" : ""}${format.bar ? " barred" : ""}${at ? " at" : ""}${at && lit ? " lit" : ""}`;
+    if (className !== cell.className) cell.className = className;
+    if (format.bar) drawBar(cell, values?.[column.index], format.bar);
+    cell.id = cellId(index, column.index);
+    cell.ariaSelected = String(at);
+    if (shown) write(cell, shown.text);
+    else if (!(cell.firstChild instanceof HTMLElement)) cell.replaceChildren(skeleton());
+  }
+}
+
+export function cellId(row: number, column: number): string {
+  return `cell-${row}-${column}`;
+}
+
+/** Which cell an element belongs to. */
+export function cellAt(target: EventTarget): Cursor | null {
+  const cell = target instanceof Element ? target.closest("[role=gridcell]") : null;
+  const [, row, column] = /^cell-(\d+)-(\d+)$/.exec(cell?.id ?? "") ?? [];
+  return row && column ? { row: Number(row), column: Number(column) } : null;
+}
+
+function blankSlot(columns: PlacedColumn[], height: number): Slot {
+  const element = document.createElement("div");
+  element.className = "grid-row";
+  element.role = "row";
+  element.style.height = `${height}px`;
+  const cells = columns.map(blankCell);
+  element.append(...cells);
+  return { element, cells, index: -1, top: NaN, values: undefined, marked: null, lit: false };
+}
+
+function blankCell({ index, left, width, pinned }: PlacedColumn): HTMLElement {
+  const cell = document.createElement("div");
+  cell.role = "gridcell";
+  cell.ariaColIndex = String(index + 1);
+  Object.assign(cell.style, { left: `${pinned ?? left}px`, width: `${width}px`, ...(pinned === null && { position: "absolute" }) });
+  return cell;
+}
+
+function write(cell: HTMLElement, text: string): void {
+  if (cell.firstChild instanceof Text) cell.firstChild.data = text;
+  else cell.replaceChildren(text);
+}
+
+function skeleton(): HTMLElement {
+  const bar = document.createElement("i");
+  bar.className = "skel";
+  return bar;
+}

@@ -1,0 +1,41 @@
+import { useDeferredValue, useMemo, useState } from "react";
+import type { OutputColumn } from "../api/types";
+import type { RowOrder } from "./rows";
+
+/** How somebody looks at the rows of one answer. */
+export interface TableView {
+  order: RowOrder;
+  /** As typed; the order follows when there is time for it. */
+  search: string;
+  hidden: ReadonlySet<number>;
+  setSearch: (text: string) => void;
+  setHidden: (hidden: ReadonlySet<number>) => void;
+  sortBy: (column: string) => void;
+}
+
+export function useTableView(): TableView {
+  const [sort, setSort] = useState<RowOrder["sort"]>(null);
+  const [search, setSearch] = useState("");
+  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const sought = useDeferredValue(search);
+  const order = useMemo<RowOrder>(() => ({ sort, search: sought }), [sort, sought]);
+  const sortBy = (name: string) =>
+    setSort((now) => (now?.column !== name ? { column: name, descending: false } : now.descending ? null : { column: name, descending: true }));
+  return { order, search, hidden, setSearch, setHidden, sortBy };
+}
+
+/** The same choice for the server; nothing when it is everything as it is. */
+export function selectionOf({ order, hidden }: Pick<TableView, "order" | "hidden">, columns: readonly OutputColumn[]): string | null {
+  const chosen = {
+    ...(order.sort && { sort: [order.sort] }),
+    ...(order.search.trim() && { search: order.search.trim() }),
+    ...(hidden.size && { columns: columns.filter((_, i) => !hidden.has(i)).map((column) => column.name) }),
+  };
+  return Object.keys(chosen).length ? JSON.stringify(chosen) : null;
+}
+
+/** In words, what a file of this choice holds. */
+export function choiceInWords({ order, hidden }: Pick<TableView, "order" | "hidden">): string {
+  const words = [order.search.trim() && `filtered by “${order.search.trim()}”`, order.sort && `sorted by ${order.sort.column}`, hidden.size && "without hidden columns"];
+  return words.filter(Boolean).join(", ");
+}

@@ -1,0 +1,62 @@
+import { useMemo } from "react";
+import { path, query } from "../api/client";
+import type { Answer, Json, Quantity, RowTotals } from "../api/types";
+import { useFetched } from "../shared/fetched";
+import { count } from "../shared/format";
+import { scaleOf } from "./cellBar";
+import { type CellFormat, cellText } from "./cells";
+
+const ADD_UP: readonly (Quantity | null)[] = ["amount", "change", "share"];
+const HAVE_BARS: readonly (Quantity | null)[] = ["change", "growth", "share", "rate"];
+
+const EDGE = 26;
+const PER_LETTER = 7.3;
+
+export function hasBar(format: CellFormat): boolean {
+  return HAVE_BARS.includes(format.quantity);
+}
+
+/** The last line of a table: what its columns add up to, and what that covers. */
+export interface TotalLine {
+  /** By column; nothing where values do not add up. */
+  cells: ({ text: string; missing: number } | null)[];
+  label: string;
+}
+
+/** What the numbers of an answer add up to, and formats that know the scale of their bars. */
+export function useTotals(answer: Answer | null, formats: CellFormat[], search: string): { line: TotalLine | null; formats: CellFormat[] } {
+  const wanted = answer !== null && answer.row_count > 1 && formats.some((format) => format.quantity !== null);
+  const whole = useFetched<RowTotals>(wanted ? path`/runs/${answer.run_id}/rows/totals` : null).data;
+  const selection = search.trim() && JSON.stringify({ search: search.trim() });
+  const sought = useFetched<RowTotals>(wanted && selection ? path`/runs/${answer.run_id}/rows/totals` + query({ selection }) : null).data;
+  const totals = selection ? sought : whole;
+  return {
+    formats: useMemo(() => (answer && whole ? scaled(answer, formats, whole) : formats), [answer, formats, whole]),
+    line: useMemo(() => (answer && totals ? totalLine(answer, formats, totals) : null), [answer, formats, totals]),
+  };
+}
+
+/** Bars keep their scale, whatever is filtered. */
+function scaled(answer: Answer, formats: CellFormat[], { columns }: RowTotals): CellFormat[] {
+  return formats.map((format, i) => {
+    const range = hasBar(format) && columns.find((known) => known.column === answer.columns[i]?.name);
+    return range ? { ...format, bar: scaleOf(range.minimum, range.maximum, roomFor(format, range.minimum, range.maximum)) } : format;
+  });
+}
+
+function roomFor(format: CellFormat, ...values: Json[]): number {
+  return EDGE + PER_LETTER * Math.max(...values.map((value) => cellText(value, format).length));
+}
+
+/** None for an answer of which parts are missing: a total over half of the data is worse than none. */
+export function totalLine(answer: Answer, formats: CellFormat[], totals: RowTotals): TotalLine | null {
+  const cells = answer.columns.map((column, i) => {
+    const format = formats[i]!;
+    const found = totals.columns.find((known) => known.column === column.name);
+    if (!found || found.total === null || !ADD_UP.includes(format.quantity)) return null;
+    return { text: cellText(found.total, format), missing: found.null_count };
+  });
+  if (answer.status === "partial" || totals.row_count < 2 || !cells.some(Boolean)) return null;
+  const all = totals.row_count === answer.row_count;
+  return { cells, label: all ? `All ${count(totals.row_count)}` : `${count(totals.row_count)} of ${count(answer.row_count)}` };
+}

@@ -1,0 +1,31 @@
+import { isData } from "./uploadPlan";
+
+export interface Dropped {
+  files: File[];
+  /** Of the one folder that was dropped. */
+  folder: string | null;
+}
+
+const MOST_FILES = 200;
+
+/** The files of a drop, those in folders included. */
+export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
+  const plain = [...transfer.files];
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  if (!entries.some((entry) => entry.isDirectory)) return { files: plain, folder: null };
+  const found = (await Promise.all(entries.map(filesIn))).flat();
+  const only = entries.length === 1 ? (entries[0]?.name ?? null) : null;
+  return { files: found.filter((file) => isData(file.name)).slice(0, MOST_FILES), folder: only };
+}
+
+async function filesIn(entry: FileSystemEntry): Promise<File[]> {
+  if (entry.isFile) return [await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))];
+  const inside = await entriesOf((entry as FileSystemDirectoryEntry).createReader());
+  return (await Promise.all(inside.map(filesIn))).flat();
+}
+
+/** A reader gives some at a time, and none at the end. */
+async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
+  const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+  return some.length ? [...some, ...(await entriesOf(reader))] : [];
+}
