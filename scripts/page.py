@@ -50,7 +50,7 @@ def build() -> None:
         _build()
         return
     try:
-        _npm("ci", "--omit=dev")
+        _npm("ci", "--omit=dev", f"--cache={NODE / 'npm'}")
         _build()
     finally:
         for folder in (MODULES, NODE):

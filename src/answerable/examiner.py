@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from answerable.agents.asking import Asking
 from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.core.context import LOCAL
 from answerable.core.errors import AnswerableError
-from answerable.core.events import StepOutput
 from answerable.core.ids import RunId, ThreadId, new_thread_id
-from answerable.engine.steps.present import MODEL_CALL, usage_of
+from answerable.engine.steps.present import usage_in
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Mode
 from answerable.evals.cases import Case
@@ -39,9 +39,8 @@ class Examiner:
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         await self._visit(case.source)
         conversation = ThreadId(thread) if thread else new_thread_id()
-        answer = await self._service.ask(
-            case.question, source=case.source, thread=conversation, force=force, today=case.today, mode=self._mode
-        )
+        asking = Asking(case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode)
+        answer = await self._service.ask(asking)
         spent = await self._spent(answer.run_id) if self._counting else NOTHING
         code = next((step.code for step in reversed(answer.steps)), None)
         if answer.provenance.error is not None:
@@ -55,7 +54,7 @@ class Examiner:
     async def _spent(self, run: RunId) -> Spent:
         """By the run's own record, which also a failed one has."""
         events = await self._service.store.events.read(LOCAL, run)
-        used = usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), 0)
+        used = usage_in(events)
         return Spent(
             calls=used.model_calls,
             input_tokens=used.input_tokens,

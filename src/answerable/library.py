@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from answerable.agents.asking import Asking
 from answerable.answers.answer import Answer, Choice
 from answerable.app import open_service
 from answerable.core.catalog import Catalog
@@ -72,7 +73,7 @@ class Answerable:
     async def _asked(self, question: str, choice: int | None, force: bool) -> "Result":
         service = await self._host.service()
         thread = ThreadId(self._thread)
-        answer = await service.ask(question, sources=self._sources, thread=thread, choice=choice, force=force)
+        answer = await service.ask(Asking(question, self._sources, thread, choice, force))
         error = answer.provenance.error
         if error is not None and answer.kind != "refusal":
             raise restored(error.kind, error.code, error.message, error.hint)

@@ -4,49 +4,36 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answerable.agents.graphs import QueryType, direct_graph, direct_query, question_graph
+from answerable.agents.asking import Asking, graph_of
+from answerable.agents.graphs import QueryType, direct_graph
 from answerable.agents.reader_mind import ReaderMind
-from answerable.answers.answer import Answer, ErrorRecord, Provenance, StepRecord, Usage
+from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
+from answerable.answers.unanswered import cancelled, failed
 from answerable.core.clock import Clock
 from answerable.core.context import LOCAL, RunContext, Scope
-from answerable.core.errors import (
-    AnswerableError,
-    NotFoundError,
-    OperatorError,
-    RefusedError,
-    UserError,
-    kind_of,
-    restored,
-)
-from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted, StepOutput
-from answerable.core.ids import (
-    ArtifactId,
-    MessageId,
-    NodeId,
-    RunId,
-    ThreadId,
-    new_message_id,
-    new_run_id,
-    new_thread_id,
-)
+from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, UserError, restored
+from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted
+from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
+from answerable.engine.live import LiveRun
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.present import MODEL_CALL, usage_of
+from answerable.engine.steps.present import usage_in
 from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.python import Program, PythonStep
+from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
-from answerable.engine.steps.understand import Mode, Question
+from answerable.engine.steps.understand import Question
 from answerable.logs import about
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Message, RunRecord, RunResult, RunStatus, Store
+from answerable.store.conversation import fork, title_of
 
 if TYPE_CHECKING:
     from answerable.answers.replay import Replay
@@ -54,11 +41,19 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("answerable.runs")
 MOST_SOURCES = 10
-LONGEST_TITLE = 80
 RESTORABLE = timedelta(days=30)
 """For so long a deleted thread can be had back."""
 PAGE = 1_000
 """How many stored events are read at once for a client that catches up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a run is about, as listings show it."""
+
+    question: str | None
+    sources: tuple[str, ...]
+    mode: str | None
 
 
 class Service:
@@ -90,74 +85,29 @@ class Service:
 
     # Asking
 
-    async def ask(
-        self,
-        message: str,
-        *,
-        source: str | None = None,
-        sources: Sequence[str] = (),
-        thread: ThreadId | None = None,
-        choice: int | None = None,
-        force: bool = False,
-        today: date | None = None,
-        mode: Mode = "auto",
-        plan_only: bool = False,
-        scope: Scope = LOCAL,
-    ) -> Answer:
+    async def ask(self, asking: Asking, scope: Scope = LOCAL) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
-        run = await self.begin(
-            message,
-            source=source,
-            sources=sources,
-            thread=thread,
-            choice=choice,
-            force=force,
-            today=today,
-            mode=mode,
-            plan_only=plan_only,
-            scope=scope,
-        )
-        return await self.finished(run, scope)
+        return await self.finished(await self.begin(asking, scope), scope)
 
-    async def begin(
-        self,
-        message: str,
-        *,
-        source: str | None = None,
-        sources: Sequence[str] = (),
-        thread: ThreadId | None = None,
-        choice: int | None = None,
-        force: bool = False,
-        today: date | None = None,
-        mode: Mode = "auto",
-        plan_only: bool = False,
-        scope: Scope = LOCAL,
-        request: str | None = None,
-    ) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. It is about `source`, or several `sources`."""
-        wanted = [self.sources.known_as(name) for name in (*([source] if source else []), *sources)]
-        named = _named(wanted) or (self.sources.known_as(self.default_source),)
-        direct = direct_query(message) if choice is None else None
-        if direct is not None:
-            graph = direct_graph(*direct, named)
-        else:
-            question = Question(
-                text=message,
-                source=named[0],
-                sources=named if len(named) > 1 else (),
-                choice=choice,
-                force=force,
-                today=today,
-                mode=mode,
-                plan_only=plan_only,
+    async def begin(self, asking: Asking, scope: Scope = LOCAL, request: str | None = None) -> RunId:
+        """Starts a run that goes on whether or not anybody waits for it."""
+        sources = self._known(asking.sources)
+        graph, mode = graph_of(asking, sources)
+        context = RunContext(new_run_id(), scope, asking.thread or new_thread_id(), request)
+        return await self._start(graph, Subject(asking.message, sources, mode), context)
+
+    def _known(self, sources: Sequence[str]) -> tuple[str, ...]:
+        named = tuple(dict.fromkeys(self.sources.known_as(name) for name in sources or [self.default_source]))
+        if len(named) > MOST_SOURCES:
+            raise UserError(
+                f"A question can be about {MOST_SOURCES} sources at most; {len(named)} were named.",
+                code="sources_too_many",
             )
-            graph = question_graph(question)
-        asked = Asked(message, named, mode if direct is None else direct[0])
-        return await self._start(graph, asked, RunContext(new_run_id(), scope, thread or new_thread_id(), request))
+        return named
 
     async def carry_out(self, graph: Graph, question: str, *, scope: Scope = LOCAL) -> Answer:
         """Runs any graph that ends in an answer, in no thread."""
-        run = await self._start(graph, Asked(question, (), None), RunContext(new_run_id(), scope))
+        run = await self._start(graph, Subject(question, (), None), RunContext(new_run_id(), scope))
         return await self.finished(run, scope)
 
     async def begin_query(
@@ -173,7 +123,7 @@ class Service:
         named = self.sources.known_as(source or self.default_source)
         graph = direct_graph(query_type, self._recordable(code), (named,))
         return await self._start(
-            graph, Asked(None, (named,), query_type), RunContext(new_run_id(), scope, thread, request)
+            graph, Subject(None, (named,), query_type), RunContext(new_run_id(), scope, thread, request)
         )
 
     def _recordable(self, plan: Json) -> Json:
@@ -192,21 +142,21 @@ class Service:
         first = await self.store.events.read(scope, run, limit=1)
         if not first or not isinstance(first[0], RunStarted):
             raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
-        asked = Asked(record.question, record.sources, record.mode)
+        subject = Subject(record.question, record.sources, record.mode)
         context = RunContext(new_run_id(), scope, record.thread, request)
-        return await self._start(Graph.parse(first[0].graph), asked, context)
+        return await self._start(Graph.parse(first[0].graph), subject, context)
 
-    async def _start(self, graph: Graph, asked: "Asked", context: RunContext) -> RunId:
-        if context.thread is not None and asked.question is not None:
-            await self.store.threads.ensure(context.scope, context.thread, title=title_of(asked.question))
-            await self._say(context, "user", asked.question)
-        await self.store.runs.create(context, asked.question, sources=asked.sources, mode=asked.mode)
+    async def _start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
+        if context.thread is not None and subject.question is not None:
+            await self.store.threads.ensure(context.scope, context.thread, title=title_of(subject.question))
+            await self._say(context, "user", subject.question)
+        await self.store.runs.create(context, subject.question, sources=subject.sources, mode=subject.mode)
         live = self._live[context.run] = LiveRun()
-        live.task = asyncio.create_task(self._carry_out(context, graph, asked.question, live))
+        live.task = asyncio.create_task(self._carry_out(context, graph, subject.question, live))
         await live.beyond(0)  # whoever learns of a run may rely on its being stored
         return context.run
 
-    async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: "LiveRun") -> None:
+    async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: LiveRun) -> None:
         """Runs to the end, or (without a graph) continues where an earlier process stopped."""
         listeners: tuple[Listener, ...] = (*self._listeners, live)
         with about(run=context.run, thread=context.thread, request=context.request):
@@ -258,16 +208,7 @@ class Service:
         self, thread: ThreadId, message: MessageId, scope: Scope = LOCAL, *, include: bool = True
     ) -> ThreadId:
         """A new thread that begins like another one: up to a message, or up to just before it."""
-        origin = await self.store.threads.get(scope, thread)
-        said = await self.store.threads.messages(scope, thread)
-        place = next((number for number, each in enumerate(said) if each.message == message), None)
-        if place is None:
-            raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
-        new = new_thread_id()
-        await self.store.threads.ensure(scope, new, title=origin.title)
-        for each in said[: place + include]:
-            await self.store.threads.add_message(scope, replace(each, message=new_message_id(), thread=new))
-        return new
+        return await fork(self.store.threads, scope, thread, message, include=include)
 
     async def purge(self) -> None:
         """Removes for good what was deleted long ago."""
@@ -281,7 +222,7 @@ class Service:
         if live is not None and live.task is not None:
             await asyncio.shield(live.task)
             if live.failure is not None:
-                return _failed(run, live.failure)
+                return failed(run, live.failure)
         return await self.answer(run, scope)
 
     async def answer(self, run: RunId, scope: Scope = LOCAL) -> Answer:
@@ -290,14 +231,12 @@ class Service:
         events = await self.store.events.read(scope, run)
         match events[-1:]:
             case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                failed = _failed(run, restored(kind, code, message, hint), step=node)
-                return failed.model_copy(update={"usage": _usage(events)})
+                return failed(run, restored(kind, code, message, hint), step=node, usage=usage_in(events))
             case [RunCancelled(reason=reason)]:
-                text = f"Stopped: {reason}."
-                return Answer(run_id=run, status="cancelled", kind="text", text=text, usage=_usage(events))
+                return cancelled(run, reason, usage_in(events))
         if record.error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=record.error_code, hint="Ask again.")
-            return _failed(run, lost)
+            return failed(run, lost)
         return read_capsule((await self.store.capsules.get(scope, run)).body).answer
 
     async def rows_path(self, answer: Answer, scope: Scope = LOCAL) -> Path:
@@ -346,34 +285,12 @@ class Service:
 
     async def replay(self, run: RunId, scope: Scope = LOCAL) -> "Replay":
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
-        from answerable.answers.replay import Rerun, replay
+        from answerable.answers.replay import replay
+        from answerable.engine.again import Again
 
         capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
-
-        async def again(step: StepRecord) -> Rerun:
-            assert step.artifact is not None
-            fresh, fingerprint = await self._again(step, scope)
-            return Rerun(
-                recorded=await self.store.artifacts.path(scope, step.artifact),
-                fresh=await self.store.artifacts.path(scope, fresh),
-                artifact=fresh,
-                fingerprint=fingerprint,
-            )
-
-        return await replay(capsule, again)
-
-    async def _again(self, step: StepRecord, scope: Scope) -> tuple[ArtifactId, str | None]:
-        """The rows of now: a query asks its source again, a program gets the rows that it was given then."""
-        if step.kind == "python":
-            program = Program(step.code or "", step.inputs, step.sandbox)
-            _ran, kept = await self._python.execute(program, scope)
-            return kept.frame.artifact, step.fingerprint
-        if step.kind == "combine":
-            _result, frame = await self._combine.execute(step.code or "", step.inputs, scope)
-            return frame.artifact, step.fingerprint
-        assert step.source is not None
-        fresh = await self.query(SqlConfig(source=step.source, sql=step.code), scope)
-        return fresh.frame.artifact, fresh.fingerprint
+        again = Again(self._sql, self._combine, self._python, self.store.artifacts)
+        return await replay(capsule, lambda step: again.run(step, scope))
 
     async def timeline(self, run: RunId, scope: Scope = LOCAL) -> "Timeline":
         """When each step of a run began and ended."""
@@ -426,81 +343,8 @@ class Service:
         await self.store.close()
 
 
-def _named(sources: Sequence[str]) -> tuple[str, ...]:
-    named = tuple(dict.fromkeys(sources))
-    if len(named) > MOST_SOURCES:
-        raise UserError(
-            f"A question can be about {MOST_SOURCES} sources at most; {len(named)} were named.",
-            code="sources_too_many",
-        )
-    return named
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a run is about, as listings show it."""
-
-    question: str | None
-    sources: tuple[str, ...]
-    mode: str | None
-
-
-def title_of(question: str) -> str:
-    """A line that a thread can be found by: its first question, cut between words."""
-    words = " ".join(question.split())
-    if len(words) <= LONGEST_TITLE:
-        return words
-    cut = words[:LONGEST_TITLE]
-    return (cut.rpartition(" ")[0] or cut).rstrip(",;:–-") + " …"
-
-
-class LiveRun:
-    """A run of this process, as far as those who watch it need to know: something new was stored."""
-
-    def __init__(self) -> None:
-        self.task: asyncio.Task[None] | None = None
-        self.failure: AnswerableError | None = None
-        self._count = 0
-        self._ended = False
-        self._news = asyncio.Event()
-
-    def __call__(self, event: Event) -> None:
-        self._count += 1
-        self._news.set()
-
-    def end(self) -> None:
-        self._ended = True
-        self._news.set()
-
-    def mark(self) -> int:
-        return self._count
-
-    async def beyond(self, mark: int) -> None:
-        while self._count == mark and not self._ended:
-            self._news.clear()
-            await self._news.wait()
-
-
 def _result(answer: Answer) -> RunResult:
     """What listings show."""
     usage, kind = answer.usage, answer.kind if answer.status not in ("failed", "cancelled") else None
     rows = answer.row_count if answer.provenance.artifact is not None else None
     return RunResult(kind, rows, usage.input_tokens + usage.output_tokens, usage.cost_usd)
-
-
-def _usage(events: Sequence[Event]) -> Usage:
-    """What models were asked in a run, which a failed one has to pay for too."""
-    return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), 0.0)
-
-
-def _failed(run: RunId, error: AnswerableError, step: str | None = None) -> Answer:
-    """What the user is told when a run could not answer: a refusal by rule, or a failure with what to do."""
-    refused = isinstance(error, RefusedError)
-    record = ErrorRecord(kind=kind_of(error), code=error.stable_code, message=str(error), hint=error.hint, step=step)
-    return Answer(
-        run_id=run,
-        status="refused" if refused else "failed",
-        kind="refusal" if refused else "text",
-        text=str(error),
-        provenance=Provenance(error=record),
-    )

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
+from answerable.agents.asking import Asking
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.core.events import StepFinished
@@ -60,7 +61,7 @@ async def service(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterat
 
 
 async def ask(service: Service, **options: Any) -> Answer:
-    return await service.ask(options.pop("text", QUESTION), source="demo", **options)
+    return await service.ask(Asking(options.pop("text", QUESTION), ("demo",), **options))
 
 
 async def test_what_the_data_lacks_is_said_and_nothing_is_planned(

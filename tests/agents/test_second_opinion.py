@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
+from answerable.agents.asking import Asking
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.service import Service
@@ -38,7 +39,7 @@ async def ask(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterator[C
             return Reply.object({"sql": sql})
 
         scripted_model.script(say)
-        return await service.ask(question, source="demo", mode="plan")
+        return await service.ask(Asking(question, ("demo",), mode="plan"))
 
     async with open_service(settings, any_location=True) as service:
         yield lambda question, sql: asked(service, question, sql)

@@ -115,21 +115,24 @@ async def _carried_out(service: "Service", request: Request) -> int:
 
 
 async def _answered(service: "Service", request: Request, thread: "ThreadId", choice: int | None) -> "Answer":
+    from answerable.agents.asking import Asking
+
     with progress("Reading, then asking the data …"):
         if request.plan is not None:
             run = await service.begin_query(
                 "plan", _document(request.plan), source=next(iter(request.sources), None), thread=thread
             )
             return await service.finished(run)
-        return await service.ask(
+        asking = Asking(
             request.question,
-            sources=request.sources,
-            thread=thread,
-            choice=choice,
+            request.sources,
+            thread,
+            choice,
             force=request.force,
             mode=request.mode,
             plan_only=request.plan_only,
         )
+        return await service.ask(asking)
 
 
 def _document(path: Path) -> object:

@@ -33,13 +33,14 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
 
 async def _answer_samples(settings: "Settings", as_json: bool) -> None:
     from answerable import demo
+    from answerable.agents.asking import Asking
     from answerable.app import open_service
 
     answers = []
     async with open_service(settings, any_location=False) as service:
         for question in demo.SAMPLE_QUESTIONS:
             with progress(question):
-                answer = await service.with_rows(await service.ask(question, source="demo"), 10)
+                answer = await service.with_rows(await service.ask(Asking(question, ("demo",))), 10)
             answers.append(answer)
             if not as_json:
                 tell_answer(question, answer)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from answerable.agents.asking import Asking
 from answerable.app import open_service
 from answerable.core.context import Scope
 from answerable.core.errors import AnswerableError, NotFoundError
@@ -124,7 +125,7 @@ class Witness:
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         for question in self._leads.get(case.id, ()):
             thread = thread or new_thread_id()
-            await self._service.ask(question, source=case.source, thread=ThreadId(thread), today=case.today)
+            await self._service.ask(Asking(question, (case.source,), ThreadId(thread), today=case.today))
         attempt = await self._examiner.attempt(case, force=force, thread=thread)
         self.rows[case.id] = [list(row) for row in attempt.rows[:KEPT_ROWS]]
         return attempt

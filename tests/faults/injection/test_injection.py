@@ -16,6 +16,7 @@ import pytest
 import yaml
 from scripted_model import Reply, Request, ScriptedModel
 
+from answerable.agents.asking import Asking
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.service import Service
@@ -145,7 +146,7 @@ def test_obeying_the_data_gains_nothing(number: int, house: House, service: Serv
         return house.obeyed(action) if len(turns) == 2 else Reply.object({"show": "look", "text": "Read."})
 
     house.model.script(say)
-    answer = loop.run(service.ask("what do the notes say?", source=str(house.source), mode="react"))
+    answer = loop.run(service.ask(Asking("what do the notes say?", (str(house.source),), mode="react")))
     assert json.dumps(text, ensure_ascii=False)[1:12] in turns[1].last("tool")  # the model did see it
     _unharmed(house, answer, before, turns)
 

@@ -12,8 +12,15 @@ it("reads events from pieces of any size, and skips comments", async () => {
     },
   });
   const heard = [];
-  for await (const event of events(new Response(body))) heard.push(event.type);
+  for await (const some of events(new Response(body))) heard.push(...some.map((event) => event.type));
   expect(heard).toEqual(["run.resumed"]);
+});
+
+it("gives events together that came together", async () => {
+  const event = (seq: number) => `data: {"type":"run.resumed","run":"r","seq":${seq},"at":1}\n\n`;
+  const heard = [];
+  for await (const some of events(new Response(event(1) + event(2)))) heard.push(some.map(({ seq }) => seq));
+  expect(heard).toEqual([[1, 2]]);
 });
 
 it("keeps plain numbers as they are", () => {

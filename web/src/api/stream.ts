@@ -5,7 +5,8 @@ import { parseJson } from "./json";
 export type Connection = { state: "live" } | { state: "lost"; until: number };
 
 export interface Hearing {
-  onEvent: (event: RunEvent) => void;
+  /** Those that came together are told together: the page is drawn once for all of them. */
+  onEvents: (events: RunEvent[]) => void;
   onConnection: (connection: Connection) => void;
   signal?: AbortSignal;
 }
@@ -34,12 +35,13 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
         signal: hearing.signal,
       });
       hearing.onConnection({ state: "live" });
-      for await (const event of events(response)) {
-        if (event.seq <= after) continue;
-        after = event.seq;
+      for await (const heard of events(response)) {
+        const fresh = heard.filter((event) => event.seq > after);
+        if (!fresh.length) continue;
+        after = fresh.at(-1)?.seq ?? after;
         failures = 0;
-        hearing.onEvent(event);
-        if (isTerminal(event)) return;
+        hearing.onEvents(fresh);
+        if (fresh.some(isTerminal)) return;
       }
     } catch (error) {
       if (hearing.signal?.aborted) return;
@@ -70,7 +72,7 @@ function pause(milliseconds: number): Promise<void> {
 }
 
 /** Server-Sent Events: blocks of lines, parted by empty lines; comments and other fields are skipped. */
-export async function* events(response: Response): AsyncGenerator<RunEvent> {
+export async function* events(response: Response): AsyncGenerator<RunEvent[]> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let pending = "";
@@ -80,12 +82,15 @@ export async function* events(response: Response): AsyncGenerator<RunEvent> {
     pending += value;
     const blocks = pending.split(/\r?\n\r?\n/);
     pending = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const data = block
-        .split(/\r?\n/)
-        .filter((line) => line.startsWith("data:"))
-        .map((line) => line.slice(5).replace(/^ /, ""));
-      if (data.length) yield parseJson<RunEvent>(data.join("\n"));
-    }
+    const told = blocks.map(dataOf).filter(Boolean);
+    if (told.length) yield told.map((data) => parseJson<RunEvent>(data));
   }
+}
+
+function dataOf(block: string): string {
+  return block
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith("data:"))
+    .map((line) => line.slice(5).replace(/^ /, ""))
+    .join("\n");
 }

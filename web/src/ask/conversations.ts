@@ -132,16 +132,18 @@ async function catchUp(key: string, turn: Turn): Promise<void> {
 
 function hearing(key: string, turn: string): Hearing {
   return {
-    onEvent: (event) => {
-      followed.add(event.run);
-      changeTurn(key, turn, (now) => {
-        const run = fold(now.run, event);
-        tell(now.run, run, event);
-        return { ...now, run };
-      });
+    onEvents: (events) => {
+      for (const event of events) followed.add(event.run);
+      changeTurn(key, turn, (now) => ({ ...now, run: events.reduce(heard, now.run) }));
     },
     onConnection: (connection) => changeTurn(key, turn, (now) => ({ ...now, connection })),
   };
+}
+
+function heard(before: RunView, event: RunEvent): RunView {
+  const after = fold(before, event);
+  tell(before, after, event);
+  return after;
 }
 
 function tell(before: RunView, after: RunView, event: RunEvent): void {

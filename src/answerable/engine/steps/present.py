@@ -10,7 +10,7 @@ from typing import Literal
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
 from answerable.core.clock import Clock
-from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, StepOutput
+from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Event, StepOutput
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
@@ -160,7 +160,12 @@ class PresentStep:
             return Usage(duration_ms=spent)
         await step.journal.flush()
         events = await self._events.read(step.context.scope, step.context.run)
-        return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), spent)
+        return usage_in(events, spent)
+
+
+def usage_in(events: Iterable[Event], duration_ms: float = 0.0) -> Usage:
+    """What models were asked in a run, which a failed one has to pay for too."""
+    return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), duration_ms)
 
 
 def usage_of(calls: Iterable[Mapping[str, Json]], duration_ms: float) -> Usage:

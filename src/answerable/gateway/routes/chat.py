@@ -3,6 +3,7 @@
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
+from answerable.agents.asking import Asking
 from answerable.core.context import Scope
 from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.gateway.access import RequestId, ScopeOf, ServiceOf
@@ -41,16 +42,13 @@ async def chat_stream(
 
 async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: str) -> tuple[RunId, ThreadId]:
     thread = ThreadId(body.thread_id) if body.thread_id else new_thread_id()
-    run = await service.begin(
+    asking = Asking(
         body.message,
-        source=body.source,
-        sources=body.sources,
+        sources=(*([body.source] if body.source else []), *body.sources),
         thread=thread,
         choice=body.choice,
         force=body.force,
         mode=body.mode,
         plan_only=body.plan_only,
-        scope=scope,
-        request=request_id,
     )
-    return run, thread
+    return await service.begin(asking, scope, request_id), thread

@@ -16,8 +16,9 @@ from answerable.gateway.access import ScopeOf, ServiceOf, ThreadPath
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunSummary, ended, summary
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
-from answerable.service import LONGEST_TITLE, Service
+from answerable.service import Service
 from answerable.store.base import Message, RunRecord, ThreadRecord
+from answerable.store.conversation import LONGEST_TITLE
 
 router = APIRouter(prefix=API, tags=["threads"])
 

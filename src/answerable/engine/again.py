@@ -1,0 +1,43 @@
+"""Runs a step that an answer tells of once more."""
+
+from dataclasses import dataclass
+
+from answerable.answers.answer import StepRecord
+from answerable.answers.replay import Rerun
+from answerable.core.context import Scope
+from answerable.core.ids import ArtifactId
+from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.python import Program, PythonStep
+from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.store.base import Artifacts
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    sql: SqlStep
+    combine: CombineStep
+    python: PythonStep
+    artifacts: Artifacts
+
+    async def run(self, step: StepRecord, scope: Scope) -> Rerun:
+        assert step.artifact is not None
+        fresh, fingerprint = await self._rows(step, scope)
+        return Rerun(
+            recorded=await self.artifacts.path(scope, step.artifact),
+            fresh=await self.artifacts.path(scope, fresh),
+            artifact=fresh,
+            fingerprint=fingerprint,
+        )
+
+    async def _rows(self, step: StepRecord, scope: Scope) -> tuple[ArtifactId, str | None]:
+        """The rows of now: a query asks its source again, a program gets the rows that it was given then."""
+        if step.kind == "python":
+            program = Program(step.code or "", step.inputs, step.sandbox)
+            _ran, kept = await self.python.execute(program, scope)
+            return kept.frame.artifact, step.fingerprint
+        if step.kind == "combine":
+            _result, frame = await self.combine.execute(step.code or "", step.inputs, scope)
+            return frame.artifact, step.fingerprint
+        assert step.source is not None
+        fresh = await self.sql.query(SqlConfig(source=step.source, sql=step.code), scope)
+        return fresh.frame.artifact, fresh.fingerprint

@@ -1,0 +1,33 @@
+"""What makes up a thread, whichever database keeps it."""
+
+from dataclasses import replace
+
+from answerable.core.context import Scope
+from answerable.core.errors import NotFoundError
+from answerable.core.ids import MessageId, ThreadId, new_message_id, new_thread_id
+from answerable.store.base import Threads
+
+LONGEST_TITLE = 80
+
+
+def title_of(question: str) -> str:
+    """A line that a thread can be found by: its first question, cut between words."""
+    words = " ".join(question.split())
+    if len(words) <= LONGEST_TITLE:
+        return words
+    cut = words[:LONGEST_TITLE]
+    return (cut.rpartition(" ")[0] or cut).rstrip(",;:–-") + " …"
+
+
+async def fork(threads: Threads, scope: Scope, thread: ThreadId, message: MessageId, *, include: bool) -> ThreadId:
+    """A new thread that begins like another one: up to a message, or up to just before it."""
+    origin = await threads.get(scope, thread)
+    said = await threads.messages(scope, thread)
+    place = next((number for number, each in enumerate(said) if each.message == message), None)
+    if place is None:
+        raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
+    new = new_thread_id()
+    await threads.ensure(scope, new, title=origin.title)
+    for each in said[: place + include]:
+        await threads.add_message(scope, replace(each, message=new_message_id(), thread=new))
+    return new
