@@ -45,10 +45,20 @@ def fit_trees(
 ) -> Trees:
     settings = {**_COMMON, "objective": "binary", "num_leaves": leaves, "min_data_in_leaf": least, **more}
     data = lightgbm.Dataset(vectors, labels)
-    return plain_trees(lightgbm.train(settings, data, rounds))
+    return plain_trees(lightgbm.train(settings, data, rounds), vectors)
 
 
-def plain_trees(booster: "lightgbm.Booster") -> Trees:
+def plain_trees(booster: "lightgbm.Booster", vectors: "numpy.ndarray") -> Trees:
+    """The form that ships; says of some of the vectors what the library says."""
+    trees = _flat(booster)
+    some = vectors[:: max(1, len(vectors) // 200)].astype(float)
+    said = booster.predict(some, raw_score=True)
+    if not numpy.allclose(said, [trees.score(vector) for vector in some.tolist()], atol=1e-4):
+        raise ArithmeticError("The trees as they ship do not say what the fitted ones say.")
+    return trees
+
+
+def _flat(booster: "lightgbm.Booster") -> Trees:
     roots: list[int] = []
     feature: list[int] = []
     threshold: list[float] = []
@@ -62,7 +72,7 @@ def plain_trees(booster: "lightgbm.Booster") -> Trees:
             right.append(-1)
             return
         feature.append(int(node["split_feature"]))
-        threshold.append(_stored(node["threshold"]) if abs(node["threshold"]) > 1e-20 else 0.0)
+        threshold.append(_stored(node["threshold"]))
         right.append(-1)
         add(node["left_child"])
         right[here] = len(feature)
@@ -128,4 +138,4 @@ def fit_ranker(questions: "Sequence[Judged]", rounds: int = 200, leaves: int = 3
         "lambda_l2": 2.0,
     }
     data = lightgbm.Dataset(vectors, labels, group=[len(q.right) for q in useful])
-    return plain_trees(lightgbm.train(settings, data, rounds))
+    return plain_trees(lightgbm.train(settings, data, rounds), vectors)

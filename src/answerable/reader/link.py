@@ -206,7 +206,7 @@ def _sexes(schema: Schema, token: Token, place: int) -> Iterator[ValueMention]:
             if target.kind == "column":
                 for example in schema.columns[target.id].source.examples:
                     if example.upper() == letter:
-                        yield ValueMention(place, place + 1, target.id, example, 0.95, False)
+                        yield ValueMention(place, place + 1, target.id, example, 1.0, False)
 
 
 def _is_filler(token: Token) -> bool:

@@ -210,7 +210,9 @@ class Reader:
 
     def _confidence(self, found: Understanding, options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> float:
         by_draft = {one.ranked.candidate.draft: outcome for one, outcome in zip(options, ran, strict=True)}
-        return self.weights.confidence.probability(confidence_vector(found, by_draft))
+        tried = any(outcome is not None for outcome in ran)
+        model = self.weights.confidence if tried else self.weights.untried_confidence
+        return model.probability(confidence_vector(found, by_draft))
 
     def _reading(self, one: Compiled, confidence: float) -> Reading:
         return Reading(

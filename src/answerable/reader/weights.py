@@ -25,6 +25,9 @@ class Weights:
     shapes: Linear
     ranker: Trees
     confidence: Trees
+    """Of a reading that ran, or whose rivals did."""
+    untried_confidence: Trees
+    """Where nothing could be run."""
     threshold: float
     """The least confidence that answers without asking."""
 
@@ -50,13 +53,19 @@ def from_bytes(raw: bytes) -> Weights:
         shapes=_linear(data),
         ranker=_trees(data, "ranker"),
         confidence=_trees(data, "confidence"),
+        untried_confidence=_trees(data, "untried_confidence"),
         threshold=float(data.facts["threshold"]),
     )
 
 
 def to_bytes(weights: Weights) -> bytes:
     packed = Packed({"roles": sorted(weights.roles), "threshold": weights.threshold})
-    models = {**weights.roles, "ranker": weights.ranker, "confidence": weights.confidence}
+    models = {
+        **weights.roles,
+        "ranker": weights.ranker,
+        "confidence": weights.confidence,
+        "untried_confidence": weights.untried_confidence,
+    }
     for name, trees in models.items():
         packed.put(f"{name}.roots", "I", trees.roots)
         packed.put(f"{name}.feature", "h", trees.feature)
