@@ -16,14 +16,20 @@ import pytest
 from scripted_model import ScriptedModel
 
 LONGEST = (
-    "web/test_journeys.py",
     "faults/escapes/test_escapes.py",
-    "scenarios/test_models.py",
     "test_docs.py",
+    "scenarios/test_models.py",
+    "web/test_journeys.py",
     "faults/test_bad_files.py",
     "conformance/test_sources.py",
+    "web/test_recorded.py",
+    "gateway/test_openapi.py",
     "scenarios/test_several_sources.py",
     "scenarios/test_programs.py",
+    "scenarios/test_bad_input.py",
+    "scenarios/test_ask.py",
+    "conformance/test_sandboxes.py",
+    "faults/injection/test_injection.py",
 )
 """They begin first, so that no process of a test run is left alone with one of them in the end."""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
