@@ -15,8 +15,8 @@ from train.examples import make_sample
 from train.models import fit_trees
 from train.pipeline import FOLDS, Judged, confidence_rows, fit_stage, judge_all, rank_folds, right_of
 
-WANTED_PRECISION = 0.935
-"""On the folds; on databases that nobody has seen a threshold loses three to four points."""
+WANTED_PRECISION = 0.94
+"""On the folds; on databases that nobody has seen a threshold loses up to four points."""
 
 
 def main() -> None:
