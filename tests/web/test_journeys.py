@@ -102,9 +102,9 @@ def test_what_a_choice_teaches_is_remembered_and_a_stale_answer_says_so(server: 
     page.check(".clarify [type=checkbox]")
     page.click(".choice >> text=orders.way")
     page.wait_for_selector(".toast >> text=“route” means orders.way in orders from now on")
-    page.locator(".turn").nth(1).locator(".receipt").wait_for()
+    page.locator(".turn").nth(1).locator(".receipt >> text=no model").wait_for()
     ask(page, "how many orders per route?", "orders")
-    page.locator(".turn").nth(2).locator(".receipt").wait_for()
+    page.locator(".turn").nth(2).locator(".receipt >> text=no model").wait_for()
     assert page.request.post(place, data=orders + "6,web\n").status == 201
     page.reload()
     page.click(".stale >> text=Ask again")

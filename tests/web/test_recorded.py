@@ -54,6 +54,12 @@ def test_check_shows_phrases_code_and_provenance(page: Any, site: Any, script: A
         assert part.lower() in text.lower()
     assert page.locator("#panel-check .code .k").all_inner_texts()[:2] == ["SELECT", "SUM"]
     assert page.locator("#panel-check .code .s").all_inner_texts() == ["'cancelled'"]
+    page.hover(".tied >> text=revenue")
+    assert page.locator(".ln.lit").all_inner_texts() == ["SELECT city, SUM(amount) AS revenue\n"]
+    page.hover(".ln >> text=FROM orders")
+    assert page.locator(".tied.lit").count() == 0
+    page.hover(".ln >> text=SUM")
+    assert page.locator(".tied.lit").count() == 1
     page.locator("body").click(position={"x": 700, "y": 300})
     page.keyboard.press("t")
     assert page.is_visible(".grid")
@@ -124,7 +130,7 @@ def test_a_failed_run_says_what_to_do(page: Any, site: Any, script: Any) -> None
     text = page.inner_text(".al.error")
     assert "The source sales did not answer in 30 s." in text
     assert "Try again later." in text
-    assert "source_failed" in text
+    assert "source_failed" in page.inner_text(".turn .kv")
     page.click("text=Ask again")
     page.locator(".turn").nth(1).wait_for()
     assert site.asked[1]["message"] == site.asked[0]["message"]
@@ -143,7 +149,7 @@ def test_a_problem_of_the_server_is_told(page: Any, site: Any) -> None:
     ask(page, "?")
     page.wait_for_selector(".al.error")
     assert "The question is empty." in page.inner_text(".al.error")
-    assert "question_empty" in page.inner_text(".al.error")
+    assert "question_empty" in page.inner_text(".turn .kv")
     page.complaints.clear()  # the browser itself notes the status 422
 
 

@@ -3,7 +3,7 @@ import { tiedLines } from "./codeTies";
 
 const CODE = `SELECT
   products.category,
-  SUM(order_items.amount) AS revenue
+  SUM(order_items.amount) AS "orders"
 FROM order_items
 JOIN orders
   ON order_items.order_id = orders.order_id

@@ -14,6 +14,9 @@ type Section = "select" | "from" | "where" | "group" | "order" | "limit";
 const ORDER: readonly Section[] = ["order"];
 const ANYWHERE: readonly Section[] = ["select", "from", "where", "group", "order", "limit"];
 
+/** What a column is called in the result is no name of the data. */
+const ALIAS = / AS "[^"]*"/i;
+
 interface Line {
   text: string;
   section: Section;
@@ -37,7 +40,7 @@ function linesOf(code: string): Line[] {
   let section: Section = "select";
   return code.split("\n").map((text) => {
     section = OPENINGS.find(([opening]) => opening.test(text.trim()))?.[1] ?? section;
-    return { text, section };
+    return { text: text.replace(ALIAS, ""), section };
   });
 }
 
