@@ -16,6 +16,8 @@ export interface ChartFields {
 
 export const MOST_POINTS = 5_000;
 const SERIES = 6;
+/** Changes are coloured as the bars of the table are. */
+const LESS_OR_MORE = { field: "sign", type: "nominal", legend: null, scale: { domain: ["less", "more"], range: "diverging" } };
 
 /** Which columns make a chart, and nothing where none does. */
 export function chartFields(columns: OutputColumn[], rows: Json[][]): ChartFields | null {
@@ -59,12 +61,14 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
     axis: { format: "~s", tickCount: 5, domain: false, ticks: false },
     ...(kind !== "bar" && kind !== "area" && { scale: { zero: false } }),
   };
-  const color = series === null ? undefined : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
+  const signed = kind === "bar" && series === null && (measureFormat.quantity === "change" || measureFormat.quantity === "growth");
+  const color = signed ? LESS_OR_MORE : series === null ? undefined : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
   return {
     data: { name: "rows" },
     width: "container",
     height: lying ? { step: 24 } : 320,
     autosize: { type: "fit-x", contains: "padding" },
+    ...(signed && { transform: [{ calculate: `datum.${key(measure)} < 0 ? 'less' : 'more'`, as: "sign" }] }),
     mark: markOf(kind),
     encoding: lying ? { y: place, x: quantity, ...(color && { color }) } : { x: place, y: quantity, ...(color && { color }), ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }) },
   };

@@ -18,7 +18,7 @@ export function chartConfig(within: HTMLElement): Record<string, unknown> {
     view: { stroke: null },
     axis: { ...text, gridColor: of("--chart-grid"), domainColor: of("--line-strong"), tickColor: of("--line-strong"), labelPadding: 8, titlePadding: 12 },
     legend: { ...text, orient: "top", symbolType: "circle" },
-    range: { category: SERIES.map(of) },
+    range: { category: SERIES.map(of), diverging: [of("--div-neg"), of("--div-pos")] },
     mark: { color: of("--chart-1") },
     bar: { color: of("--chart-1") },
     line: { color: of("--chart-1") },
