@@ -21,6 +21,12 @@ window.addEventListener("unhandledrejection", (event) => {
   toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
 });
 
+/** What the first answer needs is fetched once the page stands, while the question is typed. */
+function prepare() {
+  void import("./shared/Markdown");
+  void import("./result/arrow");
+}
+
 const page = document.getElementById("page");
 if (page) {
   createRoot(page).render(
@@ -28,4 +34,5 @@ if (page) {
       <App />
     </StrictMode>,
   );
+  (window.requestIdleCallback ?? setTimeout)(prepare);
 }

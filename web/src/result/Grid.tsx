@@ -39,7 +39,7 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
   const shown = useShownColumns(table.getAllLeafColumns(), hidden, view.width);
   const columns = useColumnsInSight(shown, scroll);
   const around = HEAD_HEIGHT + (total ? rowHeight : 0);
-  const rows = { count: source.count(), height: rowHeight, viewport: Math.max(rowHeight, view.height - around) };
+  const rows = { count: source.count(), height: rowHeight, viewport: view.height && Math.max(rowHeight, view.height - around) };
   const isLit = lit !== null && lit.row === cursor?.row && lit.column === cursor.column;
   const painted = usePaintedRows(scroll, body, { rows, source, columns, formats, cursor, lit: isLit });
 

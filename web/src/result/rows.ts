@@ -95,6 +95,7 @@ export function remoteRows(run: string, columns: OutputColumn[], total: number, 
     count: () => known,
     row: (index) => blocks.get(blockOf(index))?.row(index % BLOCK) ?? (untouched ? first[index] : undefined),
     ensure: (from, to) => {
+      if (untouched && from === 0 && to <= first.length) return; // what came with the answer is enough until somebody scrolls
       wanted = blocksWanted({ from, to: Math.min(to, known) }, seen, known);
       seen = from;
       for (const block of wanted) touch(blocks, block);

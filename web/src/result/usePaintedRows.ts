@@ -11,7 +11,9 @@ export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefO
   const place = useRef<Place>(AT_TOP);
   const { source, rows } = drawing;
 
+  /** Not before it is known how much is in sight. */
   function paint() {
+    if (!latest.current.rows.viewport) return;
     const window = painter.current?.paint(latest.current, place.current);
     if (window) latest.current.source.ensure(window.first, window.end);
   }
@@ -55,7 +57,7 @@ export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefO
   useEffect(() => source.subscribe(paint), [source]);
 
   return {
-    first: () => rowWindow(rows, place.current).first,
-    show: (row: number) => go(reaching(rows, row, place.current)),
+    first: () => rowWindow(latest.current.rows, place.current).first,
+    show: (row: number) => go(reaching(latest.current.rows, row, place.current)),
   };
 }
