@@ -33,6 +33,9 @@ DAY, MOMENT = date(2025, 1, 2), datetime(2025, 1, 2, 3, 4, 5)
         (b"\x01", bytearray(b"\x01")),
         ([1, 2], [1, 2]),
         (10**20, 10**20),
+        (6194, "6194"),
+        (2.5, "2.5"),
+        (Decimal("3.00"), "3"),
     ],
 )
 def test_equal_values(got: Any, want: Any) -> None:
@@ -43,7 +46,8 @@ def test_equal_values(got: Any, want: Any) -> None:
 @pytest.mark.parametrize(
     ("got", "want"),
     [
-        (1, "1"),
+        (1, "01"),
+        (2.5, "2.50"),
         (1.0001, 1.0002),
         (None, "None"),
         (None, 0),

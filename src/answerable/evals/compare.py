@@ -31,7 +31,8 @@ def _row_key(row: Sequence[Json]) -> tuple[Hashable, ...]:
 
 
 def _key(value: Json) -> Hashable:
-    """Equal for values that count as equal, and only for these: a number never equals a text."""
+    """Equal for values that count as equal, and only for these. A number equals the text that it is written as: some
+    tables keep numbers as text."""
     match value:
         case None:
             return None
@@ -50,10 +51,11 @@ def _key(value: Json) -> Hashable:
 
 def _number_key(value: int | float | Decimal) -> Hashable:
     if isinstance(value, int):
-        return int(value)
+        return str(int(value))
     if not isfinite(value):
         return ("number", str(float(value)))
-    return round(float(value), DECIMALS) + 0.0  # -0.0 becomes 0.0
+    rounded = round(float(value), DECIMALS)
+    return str(int(rounded)) if rounded.is_integer() else str(rounded)
 
 
 def _text_key(text: str) -> str:
