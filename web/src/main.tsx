@@ -21,10 +21,9 @@ window.addEventListener("unhandledrejection", (event) => {
   toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
 });
 
-/** What the first answer needs is fetched once the page stands, while the question is typed. */
-function prepare() {
-  void import("./shared/Markdown");
-  void import("./result/arrow");
+/** What the first answer needs is fetched once the page stands; if that fails, it is fetched when it is needed. */
+async function prepare(): Promise<void> {
+  await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);
 }
 
 const page = document.getElementById("page");
@@ -34,5 +33,5 @@ if (page) {
       <App />
     </StrictMode>,
   );
-  (window.requestIdleCallback ?? setTimeout)(prepare);
+  (window.requestIdleCallback ?? setTimeout)(() => void prepare());
 }
