@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import page
-
 from answerable.gateway.app import create_app
 from answerable.settings import Settings
 
