@@ -39,7 +39,9 @@ def _places(text: str) -> list[tuple[int, int]]:
             after_blank = True
             continue
         after_blank = False
-        found.extend([(start, end)] * len(unicodedata.normalize("NFC", text[start:end])))
+        joined = len(unicodedata.normalize("NFC", text[start:end]))
+        apart = joined == end - start
+        found.extend((place, place + 1) if apart else (start, end) for place in range(start, start + joined))
     return found
 
 

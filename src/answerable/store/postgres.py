@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, LiteralString, Self, TypeAlias
@@ -76,6 +76,8 @@ class PostgresDatabase:
             await connection.execute(sql, [list(column) for column in zip(*rows, strict=True)])
 
     async def close(self) -> None:
+        with suppress(psycopg.Error):  # a server that is gone holds no lock
+            await self._presence.execute("SELECT pg_advisory_unlock(%s)", (int(self.owner),))
         await self._presence.close()
         await self._pool.close()
 
