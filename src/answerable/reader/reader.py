@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from answerable.reader.analysis import Analysis
 from answerable.reader.bindings import bindings_of
 from answerable.reader.choices import varied
 from answerable.reader.confidence import confidence_vector
-from answerable.reader.dates import find_dates
+from answerable.reader.dates import DateSpan, find_dates
 from answerable.reader.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
 from answerable.reader.explain import sentence
 from answerable.reader.follow_up import FollowUp
@@ -145,7 +146,7 @@ class Reader:
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
         scene = lay_out_question(normalise(question), self.schema, self.values)
-        return bindings_of(question, scene, plan, find_dates(scene.question.text, self.today()))
+        return bindings_of(question, scene, plan, _dates_in(scene.question.text, self.today()))
 
     def _bound(
         self,
@@ -156,7 +157,7 @@ class Reader:
         accounted: frozenset[int] = frozenset(),
     ) -> Reading:
         """With what each phrase of the question became."""
-        dates = find_dates(scene.question.text, self.today())
+        dates = _dates_in(scene.question.text, self.today())
         bindings = bindings_of(question, scene, reading.plan, dates, accounted=accounted, previous=previous)
         return reading.model_copy(update={"bindings": bindings})
 
@@ -164,7 +165,7 @@ class Reader:
         """What a form explains word for word: a follow-up, or a question of measures and periods."""
         if scene.question.truncated:
             return None
-        analysis = Analysis(scene, find_dates(scene.question.text, self.today()))
+        analysis = Analysis(scene, _dates_in(scene.question.text, self.today()))
         plan = FollowUp(analysis, previous).read() if previous is not None else None
         plan = plan or analysis.read()
         certain = bool(previous or analysis.timely or self.catalog.measures)
@@ -255,6 +256,12 @@ class Reader:
             "variant": one.candidate.evidence.variant,
             "sql": reading_sql,
         }
+
+
+@lru_cache(maxsize=64)
+def _dates_in(text: str, today: date) -> Sequence[DateSpan]:
+    """Wanted twice for a question: to read it, and to say what each phrase became."""
+    return tuple(find_dates(text, today))
 
 
 def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:

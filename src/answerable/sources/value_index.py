@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +22,8 @@ from answerable.sources.value_build import IndexLimits, file_name, piece, up_to_
 from answerable.sources.value_forms import PIECES, misspelt_length, normal_form, other_numbers, shared_pieces
 
 _LONGEST_PHRASE = 400
+_REMEMBERED = 4096
+"""Phrases: questions about one source say the same words again and again, and an index never changes."""
 _MOST_CANDIDATES = 2_000
 """Values that share one piece: when there are more, the piece says too little."""
 _MOST_FORMS = 300
@@ -48,6 +50,7 @@ class ValueIndex:
         self._columns = {number: (table, column) for number, table, column, _ in rows}
         self._order = {place: number for number, place in enumerate((t.name, c.name) for t, c in _columns(catalog))}
         self._named = _named_values(catalog)
+        self._remembered = lru_cache(_REMEMBERED)(self._find)
         self.notices = tuple(Warning(subject=f"{t}.{c}", message=notice) for _, t, c, notice in rows if notice)
 
     @classmethod
@@ -64,7 +67,7 @@ class ValueIndex:
             self._connection.close()
 
     def find(self, phrase: str, limit: int = 8) -> tuple[ValueHit, ...]:
-        return self._find(phrase, limit, None)
+        return self._remembered(phrase, limit, None)
 
     def find_in(self, phrase: str, table: str, column: str, limit: int = 8) -> tuple[ValueHit, ...]:
         """Only among the values of one column."""
