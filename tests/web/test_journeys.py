@@ -229,6 +229,8 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page.click("text=Ask about it")
     page.wait_for_selector(".display")
     assert page.inner_text(".display") == "3"
+    page.click("text=New question")
+    page.locator("button[aria-pressed=true]", has_text="pets").wait_for()
 
 
 def drop(page: Any, files: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ import { Splitter } from "../shared/Splitter";
 import { useStore } from "../shared/store";
 import { ResultPane, type ResultTab } from "../result/ResultPane";
 import { replay } from "../result/verdicts";
+import { newest } from "../sources/upload";
 import { Composer } from "./Composer";
 import { Connection } from "./Connection";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
@@ -178,7 +179,9 @@ function placeholder(turns: Turn[]): string {
 function useSources(ofThread: string[] | undefined) {
   const list = useFetched<SourceList>("/sources");
   const names = useMemo(() => (list.data?.sources ?? []).map((source) => source.name), [list.data]);
-  const usual = list.data?.sources.find((source) => source.default)?.name ?? names[0];
+  const added = useStore(newest);
+  const known = list.data?.sources ?? [];
+  const usual = (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
   const [picked, setChosen] = useState<string[] | null>(null);
   const asked = ofThread?.length ? ofThread : null;
   const chosen = useMemo(

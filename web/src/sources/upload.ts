@@ -20,6 +20,9 @@ export interface Upload {
 /** Files on their way to the server, and those that did not get there until somebody has seen it. */
 export const uploads = createStore<Upload[]>([]);
 
+/** The source that was added last: whoever goes on to ask means it, rather than the usual one. */
+export const newest = createStore<string | null>(null);
+
 let last = 0;
 
 /** Adds files: tables that come together are one source, named after their folder or the first of them. */
@@ -32,7 +35,12 @@ export async function addFiles(files: File[], folder: string | null = null): Pro
     shown = name ?? shown;
   }
   uploads.set((now) => now.filter((upload) => upload.state !== "done"));
-  if (shown) navigate(address("sources", shown));
+  if (shown) showAdded(shown);
+}
+
+function showAdded(name: string): void {
+  newest.set(name);
+  navigate(address("sources", name));
 }
 
 interface Begun {
@@ -94,5 +102,5 @@ export function dismiss(id: number): void {
 export async function addDatabase(url: string, name: string): Promise<void> {
   const made = await api.post<SourceSummary>("/sources", { url, ...(name && { name }) });
   refresh("/sources");
-  navigate(address("sources", made.name));
+  showAdded(made.name);
 }
