@@ -22,7 +22,7 @@ class KeptResults:
 
     def load(self) -> dict[str, Scored]:
         """Those of an earlier measurement of the same model; none when there is no file."""
-        lines = self._path.read_text(encoding="utf-8").splitlines() if self._path.exists() else []
+        lines = self._path.read_text(encoding="utf-8").removesuffix("\n").split("\n") if self._path.exists() else []
         return {kept.id: _scored(kept) for kept in (self._read(line, n) for n, line in enumerate(lines, 1))}
 
     def add(self, scored: Scored) -> None:
