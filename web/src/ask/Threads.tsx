@@ -9,12 +9,12 @@ import { moment } from "../shared/format";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { runState, StateIcon, toneOf } from "../shared/Status";
-import { useFetched } from "../shared/fetched";
+import { useFetched, useSteady } from "../shared/fetched";
 import { grouped, pin, remove, rename, share } from "./threads";
 
 export function Threads({ current, onNew }: { current: string | null; onNew: () => void }) {
   const [search, setSearch] = useState("");
-  const threads = useFetched<ThreadList>(`/threads${query({ search: search.trim(), limit: 100 })}`);
+  const threads = useSteady(useFetched<ThreadList>(`/threads${query({ search: search.trim(), limit: 100 })}`));
   const found = threads.data?.threads ?? [];
   return (
     <aside className="pane side threads" aria-label="Threads">

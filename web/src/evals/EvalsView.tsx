@@ -17,11 +17,15 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
   const list = useFetched<EvalSuiteList>("/evals");
   const suites = list.data?.suites ?? [];
   const current = suites.find((known) => known.name === suite) ?? suites[0] ?? null;
+  const running = suites.some((known) => known.last?.status === "running");
   useEffect(() => {
-    if (!suites.some((known) => known.last?.status === "running")) return undefined;
+    if (!running) return undefined;
     const timer = setInterval(() => refresh("/evals"), 1_000);
-    return () => clearInterval(timer);
-  }, [suites]);
+    return () => {
+      clearInterval(timer);
+      refresh("/evals"); // a set may have ended after its questions were looked at
+    };
+  }, [running]);
   return (
     <main className="ev">
       <aside className="pane side" aria-label="Sets of questions">

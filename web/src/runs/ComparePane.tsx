@@ -6,7 +6,7 @@ import { CellValue } from "../result/Cell";
 import type { CellFormat } from "../result/cells";
 import { columnFormat } from "../result/columnFormat";
 import { count, duration, moment, plural, shortId } from "../shared/format";
-import { useFetched } from "../shared/fetched";
+import { useFetched, useSteady } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
 import { save } from "../shared/save";
 import { SkeletonRows } from "../shared/Skeleton";
@@ -24,7 +24,7 @@ const MOST = 500;
 /** Two runs side by side: what differs in the question, the plan, the data and, row by row, in the answer. */
 export function ComparePane({ before, after }: { before: string; after: string }) {
   const [only, setOnly] = useState<Change | "">("");
-  const found = useFetched<RunComparison>(`${path`/runs/${before}/comparison`}${query({ other: after, change: only, limit: MOST })}`);
+  const found = useSteady(useFetched<RunComparison>(`${path`/runs/${before}/comparison`}${query({ other: after, change: only, limit: MOST })}`));
   const comparison = found.data;
   if (found.problem && !comparison) {
     return (

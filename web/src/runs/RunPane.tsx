@@ -28,7 +28,10 @@ export function RunPane({ run }: { run: string }) {
   useEffect(() => {
     if (!going) return undefined;
     const timer = setInterval(() => refresh(path`/runs/${run}`), 1_000);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      refresh(path`/runs/${run}`); // it may have ended after its timeline was looked at
+    };
   }, [going, run]);
   const summary = detail.data?.run;
   const answer = detail.data?.answer ?? null;

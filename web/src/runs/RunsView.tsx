@@ -5,7 +5,7 @@ import type { RunList, RunSummary } from "../api/types";
 import { address, navigate } from "../app/router";
 import { SearchField } from "../shared/Field";
 import { count, duration, moment, shortId } from "../shared/format";
-import { useFetched } from "../shared/fetched";
+import { useFetched, useSteady } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { runState, Status } from "../shared/Status";
@@ -24,10 +24,10 @@ const MOST = 500;
 
 export default function RunsView({ run, other }: { run: string | null; other: string | null }) {
   const [filters, setFilters] = useState<Filters>({ search: "", status: "", source: "", days: "" });
-  const [picked, setPicked] = useState<string[]>([]);
+  const [picked, setPicked] = useState<RunSummary[]>([]);
   const [most, setMost] = useState(PAGE);
   const search = useDeferredValue(filters.search);
-  const list = useFetched<RunList>(`/runs${query({ limit: most, search, status: filters.status, source: filters.source, since: since(filters.days) })}`);
+  const list = useSteady(useFetched<RunList>(`/runs${query({ limit: most, search, status: filters.status, source: filters.source, since: since(filters.days) })}`));
   const runs = list.data?.runs ?? [];
   const current = run ?? runs[0]?.run_id ?? null;
   useEffect(() => {
@@ -36,8 +36,9 @@ export default function RunsView({ run, other }: { run: string | null; other: st
     return () => clearInterval(timer);
   }, [runs, list.reload]);
 
-  function pick(id: string) {
-    setPicked((now) => (now.includes(id) ? now.filter((known) => known !== id) : [...now, id].slice(-2)));
+  function pick(chosen: RunSummary) {
+    const others = (now: RunSummary[]) => now.filter((known) => known.run_id !== chosen.run_id);
+    setPicked((now) => (isPicked(now, chosen) ? others(now) : [...now, chosen].slice(-2)));
   }
 
   return (
@@ -61,8 +62,8 @@ export default function RunsView({ run, other }: { run: string | null; other: st
           )}
         </div>
         <footer className="foot">
-          <span className="grow dim">{picked.length ? `${picked.length} selected, ${picked.map(shortId).join(" and ")}` : "Select two runs to compare them"}</span>
-          <button type="button" className="btn small" disabled={picked.length !== 2} title={picked.length === 2 ? "Compare" : "Select two runs first"} onClick={() => compare(runs, picked)}>
+          <span className="grow dim">{picked.length ? `${picked.length} selected, ${picked.map((known) => shortId(known.run_id)).join(" and ")}` : "Select two runs to compare them"}</span>
+          <button type="button" className="btn small" disabled={picked.length !== 2} title={picked.length === 2 ? "Compare" : "Select two runs first"} onClick={() => compare(picked)}>
             <GitCompareArrows className="i i-s" aria-hidden />
             Compare
           </button>
@@ -74,10 +75,14 @@ export default function RunsView({ run, other }: { run: string | null; other: st
   );
 }
 
-/** The older of the two is A. */
-function compare(runs: RunSummary[], picked: string[]): void {
-  const [younger, older] = runs.filter((known) => picked.includes(known.run_id));
+/** The older of the two is A. Both were picked at some time; the list may show others by now. */
+function compare(picked: RunSummary[]): void {
+  const [older, younger] = picked.toSorted((a, b) => a.created_at.localeCompare(b.created_at));
   if (younger && older) navigate(address("runs", older.run_id, younger.run_id));
+}
+
+function isPicked(picked: RunSummary[], run: RunSummary): boolean {
+  return picked.some((known) => known.run_id === run.run_id);
 }
 
 function since(days: string): string | null {
@@ -119,8 +124,8 @@ interface RunTableProps {
   runs: RunSummary[];
   current: string | null;
   compared: string | null;
-  picked: string[];
-  onPick: (run: string) => void;
+  picked: RunSummary[];
+  onPick: (run: RunSummary) => void;
 }
 
 function RunTable({ runs, current, compared, picked, onPick }: RunTableProps) {
@@ -145,7 +150,7 @@ function RunTable({ runs, current, compared, picked, onPick }: RunTableProps) {
           return (
             <tr key={run.run_id} aria-selected={isCurrent} onClick={() => navigate(address("runs", run.run_id))}>
               <td onClick={(event) => event.stopPropagation()}>
-                <input type="checkbox" aria-label={`Select ${run.question ?? run.run_id}`} checked={picked.includes(run.run_id)} onChange={() => onPick(run.run_id)} />
+                <input type="checkbox" aria-label={`Select ${run.question ?? run.run_id}`} checked={isPicked(picked, run)} onChange={() => onPick(run)} />
               </td>
               <td>
                 <a

@@ -1,4 +1,4 @@
-import { useCallback, useEffect } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { api, Problem } from "../api/client";
 import { createStore, useStore, type Store } from "./store";
 
@@ -13,12 +13,15 @@ interface Entry {
   data: unknown;
   problem: Problem | null;
   loading: boolean;
+  /** Which request told this; what an earlier one tells later is old. */
+  told: number;
 }
 
 const entries = new Map<string, Store<Entry>>();
 /** How many components look at an address now. */
 const watchers = new Map<string, number>();
-const NOTHING: Entry = { data: null, problem: null, loading: false };
+const NOTHING: Entry = { data: null, problem: null, loading: false, told: 0 };
+let asked = 0;
 
 /** What is at this address of the API; the same for all who ask, and shown again at once when they come back. */
 export function useFetched<T>(address: string | null): Fetched<T> {
@@ -36,16 +39,23 @@ export function useFetched<T>(address: string | null): Fetched<T> {
   return { data: entry.data as T | null, problem: entry.problem, loading: entry.loading, reload };
 }
 
-/** Looks again at every watched address that begins like this; what nobody watches is forgotten. */
-export function refresh(prefix: string): void {
-  for (const address of [...entries.keys()].filter((known) => known.startsWith(prefix))) {
-    if (watchers.get(address)) void load(address);
-    else entries.delete(address);
-  }
+/** Shows what was there until there is something else to show: a list does not go away while it is filtered anew. */
+export function useSteady<T>(fetched: Fetched<T>): Fetched<T> {
+  const last = useRef<T | null>(null);
+  if (fetched.data !== null) last.current = fetched.data;
+  return { ...fetched, data: fetched.problem ? fetched.data : last.current };
 }
 
-function put(address: string, data: unknown): void {
-  entryOf(address).set({ data, problem: null, loading: false });
+/**
+ * Looks again at every watched address that begins like this; what nobody watches is forgotten. Its place is kept: a
+ * component that has just been drawn looks there, and is counted only a moment later.
+ */
+export function refresh(prefix: string): void {
+  for (const [address, store] of entries) {
+    if (!address.startsWith(prefix)) continue;
+    if (watchers.get(address)) void load(address);
+    else store.set({ ...NOTHING, told: asked });
+  }
 }
 
 function entryOf(address: string): Store<Entry> {
@@ -59,11 +69,15 @@ function entryOf(address: string): Store<Entry> {
 
 async function load(address: string): Promise<void> {
   const store = entryOf(address);
+  const told = ++asked;
+  const tell = (entry: Pick<Entry, "data" | "problem">) => {
+    if (store.get().told < told) store.set({ ...entry, loading: false, told });
+  };
   store.set((now) => ({ ...now, loading: true }));
   try {
-    put(address, await api.get(address));
+    tell({ data: await api.get(address), problem: null });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    store.set((now) => ({ ...now, problem: error, loading: false }));
+    tell({ data: store.get().data, problem: error });
   }
 }
