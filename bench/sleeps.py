@@ -26,7 +26,7 @@ class Sleep:
 
 
 def measure(quick: bool) -> list[Figure]:
-    repeats = 5 if quick else 21
+    repeats = 5 if quick else 41
     wide = graphs.fan(100), [0.0, *[0.05] * 100, 0.0]
     workloads = {"20 uneven chains of 10": _skewed(20, 10), "100 x 50 ms at once": wide}
     return [figure for name, work in workloads.items() for figure in asyncio.run(_measured(name, *work, repeats))]

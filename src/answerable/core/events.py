@@ -2,6 +2,7 @@
 
 Events are numbered per run from 1 without gaps, stored, and replayable: a client, the page, the audit and the resumed
 engine all read the same list. They carry counts and samples, never bulk. Wire formats are encoders over this union.
+Nobody changes an event; they are not frozen because that makes each five times as costly to make, two for every step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from answerable.core.ids import NodeId, RunId
 from answerable.core.values import Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Event:
     run: RunId
     seq: int
@@ -20,7 +21,7 @@ class _Event:
     """Seconds since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunStarted(_Event):
     type: ClassVar[str] = "run.started"
     graph: Json
@@ -28,14 +29,14 @@ class RunStarted(_Event):
     question: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunResumed(_Event):
     """Another process goes on with the run. Stored before it does anything, so of two that try only one succeeds."""
 
     type: ClassVar[str] = "run.resumed"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PlanReady(_Event):
     type: ClassVar[str] = "plan.ready"
     plan: Json
@@ -44,14 +45,14 @@ class PlanReady(_Event):
     """What was understood, in one plain sentence made from the plan."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepStarted(_Event):
     type: ClassVar[str] = "step.started"
     node: NodeId
     attempt: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepProgress(_Event):
     type: ClassVar[str] = "step.progress"
     node: NodeId
@@ -60,7 +61,7 @@ class StepProgress(_Event):
     total: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepOutput(_Event):
     """A piece of a step's output while it runs: a token, a printed line, a host call."""
 
@@ -70,7 +71,7 @@ class StepOutput(_Event):
     data: Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepRetried(_Event):
     type: ClassVar[str] = "step.retried"
     node: NodeId
@@ -81,7 +82,7 @@ class StepRetried(_Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepFinished(_Event):
     """The journal's record: a node that has one is never run again in this run."""
 
@@ -94,7 +95,7 @@ class StepFinished(_Event):
     """Only a part of the work could be done, for example because a non-critical step of a sub-graph failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepFailed(_Event):
     type: ClassVar[str] = "step.failed"
     node: NodeId
@@ -106,14 +107,14 @@ class StepFailed(_Event):
     duration_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepSkipped(_Event):
     type: ClassVar[str] = "step.skipped"
     node: NodeId
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ApprovalRequested(_Event):
     type: ClassVar[str] = "approval.requested"
     node: NodeId
@@ -121,7 +122,7 @@ class ApprovalRequested(_Event):
     effect: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ApprovalDecided(_Event):
     type: ClassVar[str] = "approval.decided"
     node: NodeId
@@ -130,7 +131,7 @@ class ApprovalDecided(_Event):
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnswerMetadata(_Event):
     type: ClassVar[str] = "answer.metadata"
     kind: str
@@ -139,7 +140,7 @@ class AnswerMetadata(_Event):
     chart: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnswerBatch(_Event):
     """Rows `offset` to `offset + count` can be read from `GET /runs/{id}/rows`; small ones ride along."""
 
@@ -149,14 +150,14 @@ class AnswerBatch(_Event):
     rows: Sequence[Sequence[Json]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AnswerFinal(_Event):
     type: ClassVar[str] = "answer.final"
     answer: Json
     """The answer without its rows when they were streamed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunFinished(_Event):
     type: ClassVar[str] = "run.finished"
     status: str
@@ -164,7 +165,7 @@ class RunFinished(_Event):
     output: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunFailed(_Event):
     type: ClassVar[str] = "run.failed"
     kind: str
@@ -174,7 +175,7 @@ class RunFailed(_Event):
     node: NodeId | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunCancelled(_Event):
     type: ClassVar[str] = "run.cancelled"
     reason: str = "cancelled"

@@ -39,7 +39,7 @@ class Frontier:
         self._limit = 1 if graph.strategy == "sequential" else graph.concurrency or self._left
         self._missing = dict(graph.waits)
         self._blocked: set[NodeId] = set()
-        self._ready: deque[Node] = deque()
+        self._ready: list[Node] = []
         self._rejected: deque[NodeId] = deque()
         self._verdicts: list[tuple[NodeId, str]] = []
         self._awaited = {name: list(nodes) for name, nodes in graph.awaited.items()}
@@ -60,10 +60,10 @@ class Frontier:
         """The nodes to start now. They count as running until they finish, fail or are held."""
         if not self._running and not self._ready:
             self._give_up_waiting()
-        ready = self._ready
-        free = min(self._limit - self._running, len(ready))
-        self._running += free
-        return [ready.popleft() for _ in range(free)]
+        free = self._limit - self._running
+        taken, self._ready = self._ready[:free], self._ready[free:]
+        self._running += len(taken)
+        return taken
 
     def take_skipped(self) -> Sequence[tuple[NodeId, str]]:
         """The nodes that were decided against since the last call, each with the reason."""

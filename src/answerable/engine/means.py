@@ -12,7 +12,7 @@ from answerable.core.codec import json_bytes
 from answerable.core.errors import AnswerableError, GraphError, InternalError
 from answerable.core.events import StepStarted
 from answerable.core.values import Json
-from answerable.engine.graph import Graph
+from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
 from answerable.engine.steps.base import Step, StepKind, Suspended
 
@@ -33,13 +33,12 @@ class Means:
                     f"Node `{node.id}`: there is no step kind `{node.kind}`.", hint=f"There are {known}.", node=node.id
                 )
 
-    async def carry_out(self, step: Step) -> Json:
-        """The output of a step, from inside all its guards. It is given as it would be read back from the journal: a
-        continued run sees no other values, and nobody can change them later."""
+    def guarded(self, node: Node) -> Call:
+        """The call of a step, inside all its guards."""
         call: Call = self._attempt
         for guard in self.guards:
-            call = guard(step.node, call)
-        return orjson.loads(json_bytes(await call(step), f"The output of step {step.id}"))
+            call = guard(node, call)
+        return call
 
     async def _attempt(self, step: Step) -> Json:
         step.journal.record(StepStarted, step.id, step.attempt)
@@ -55,6 +54,12 @@ class Means:
             raise typed(error, step) from error  # nobody cancelled the step: something it waited for was
         except Exception as error:
             raise typed(error, step) from error
+
+
+def as_kept(output: Json, step: Step) -> Json:
+    """The output of a step as it would be read back from the journal: a continued run sees no other values, and nobody
+    can change them later."""
+    return None if output is None else orjson.loads(json_bytes(output, f"The output of step {step.id}"))
 
 
 def typed(error: BaseException, step: Step) -> AnswerableError:

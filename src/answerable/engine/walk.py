@@ -14,7 +14,7 @@ from answerable.core.ids import NodeId
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal
-from answerable.engine.means import Means, typed
+from answerable.engine.means import Means, as_kept, typed
 from answerable.engine.outcome import Outcome, error_in, reached
 from answerable.engine.steps.base import Step, Suspended
 
@@ -99,7 +99,7 @@ class Walk:
         journal, clock = self._journal, self._means.clock
         began = clock.monotonic()
         try:
-            output = await self._means.carry_out(step)
+            output = as_kept(await self._means.guarded(step.node)(step), step)
         except Suspended:
             self.frontier.hold(step.node.id)
             self._advance()
