@@ -47,6 +47,25 @@ def test_rows_are_known_by_a_key_that_is_found(compared: Any) -> None:
     assert (found.rows[3].before, found.rows[4].after) == (None, None)
 
 
+def test_every_difference_is_written_with_both_sides(tmp_path: Path) -> None:
+    before, after, into = (tmp_path / name for name in ("before", "after", "into"))
+    numbers = range(3_000)
+    pl.DataFrame({"id": numbers, "change": [1] * 3_000, "change before": ["x"] * 3_000}).write_ipc(before)
+    pl.DataFrame({"id": numbers, "change": [2] * 3_000, "change before": ["x"] * 3_000}).write_ipc(after)
+    comparison.write_differences(before, after, into)
+    written = pl.read_ipc(into)
+    assert written.columns == ["change_", "id", "change before_", "change", "change before before", "change before"]
+    assert written.row(2_999) == ("changed", 2_999, 1, 2, "x", "x")
+
+
+def test_without_a_key_whole_rows_came_and_went(tmp_path: Path) -> None:
+    before, after, into = (tmp_path / name for name in ("before", "after", "into"))
+    pl.DataFrame({"city": ["A", "A", "B"]}).write_ipc(before)
+    pl.DataFrame({"city": ["A", "C"]}).write_ipc(after)
+    comparison.write_differences(before, after, into)
+    assert pl.read_ipc(into).rows() == [("added", "C"), ("removed", "A"), ("removed", "B")]
+
+
 def test_only_what_is_wanted_is_shown_and_all_is_counted(compared: Any) -> None:
     found = compared(OLD, NEW, changes=["changed", "removed"], offset=1, limit=1)
     assert [row.after[0] for row in found.rows] == ["cy"]

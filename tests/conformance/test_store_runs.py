@@ -211,7 +211,9 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
     await store.runs.finish(third.run, "failed", "sql_invalid")
 
     async def found(**only: Any) -> list[str]:
-        return [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
+        listed = [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
+        assert await store.runs.count(people.ada, only=RunFilter(**only)) == len(listed)
+        return listed
 
     assert await found() == ["run_3", "run_2", "run_1"]
     assert await found(source="shop") == ["run_2", "run_1"]

@@ -224,3 +224,14 @@ def test_two_runs_are_compared(api: httpx.Client) -> None:
     assert "-  city" in step["code_diff"]
     only = api.get(f"/runs/{first}/comparison", params={"other": second, "change": "added", "key": ["name"]}).json()
     assert [row["after"][1] for row in only["rows"]] == ["Cy"]
+    file = api.get(f"/runs/{first}/comparison/rows", params={"other": second})
+    assert "differences.csv" in file.headers["content-disposition"]
+    assert [line.split(",")[:2] for line in file.text.splitlines()] == [
+        ["change", "id"],
+        ["changed", "2"],
+        ["added", "3"],
+        ["removed", "1"],
+    ]
+    unlike = query(api, "SELECT count(*) AS n FROM people")["run_id"]
+    refused = api.get(f"/runs/{first}/comparison/rows", params={"other": unlike})
+    assert (refused.status_code, refused.json()["code"]) == (422, "nothing_to_compare")

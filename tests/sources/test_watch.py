@@ -43,7 +43,7 @@ async def test_tables_are_counted_while_they_are_read(registry: SourceRegistry) 
     assert (seen.state, seen.kind, len(seen.catalog.tables if seen.catalog else ())) == ("ready", "sqlite", 20)
     counted = {done for message, done, total in told if message == "Reading tables" and total == 20}
     assert len(counted) > 5
-    assert ("Opening", 0, 3) in told
+    assert ("Opening", 1, 4) in told
     assert watch.look("shop").state == "ready"
 
 

@@ -6,6 +6,7 @@ changed, it has gone and something else has come.
 
 import difflib
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -63,23 +64,36 @@ def compare(
 ) -> RowComparison:
     """A part of the compared rows, and counts of all. A key that is not given is looked for."""
     _check_size(before, after)
-    old_types = {column.name: column.type for column in frame.columns(before)}
-    shared = [column for column in frame.columns(after) if old_types.get(column.name) == column.type]
-    names = [column.name for column in shared]
+    shared = _shared(before, after)
     if not shared:
         return _apart(before, after)
-    old, new = _aligned(*(comparable(path, names).collect() for path in (before, after)))
-    places = _chosen(key, names, old, new) if key else _found(shared, old, new)
-    joined = _joined(old, new, places)
-    shown = joined.filter(pl.col("change").is_in(list(changes))).slice(offset, limit)
-    counts = dict(joined.group_by("change").len().iter_rows())
+    pairs = _paired(before, after, shared, key)
+    shown = pairs.rows.filter(pl.col("change").is_in(list(changes))).slice(offset, limit)
+    counts = dict(pairs.rows.group_by("change").len().iter_rows())
     return RowComparison(
         columns=tuple(shared),
         changed_columns=changed_columns(before, after),
-        key=tuple(names[place] for place in places),
+        key=tuple(pairs.names[place] for place in pairs.places),
         counts=RowCounts(**{change: counts.get(change, 0) for change in CHANGES}),
-        rows=tuple(_row(row, names) for row in shown.iter_rows(named=True)),
+        rows=tuple(_row(row, pairs.names) for row in shown.iter_rows(named=True)),
     )
+
+
+def write_differences(before: Path, after: Path, into: Path, *, key: Sequence[str] | None = None) -> None:
+    """Every row that came, went or changed, as an Arrow file: the key once, of each other column both sides."""
+    _check_size(before, after)
+    shared = _shared(before, after)
+    if not shared:
+        raise UserError("The two answers have no column in common.", code="nothing_to_compare")
+    pairs = _paired(before, after, shared, key)
+    cells = [pl.col("change").alias(_free("change", pairs.names))]
+    for number, name in enumerate(pairs.names):
+        old, new = pl.col(f"b{number}"), pl.col(f"a{number}")
+        if pairs.places and number not in pairs.places:
+            cells += [old.alias(_free(f"{name} before", pairs.names)), new.alias(name)]
+        else:
+            cells.append(pl.coalesce(new, old).alias(name))
+    pairs.rows.filter(pl.col("change") != "same").select(cells).write_ipc(into, compression="uncompressed")
 
 
 def text_difference(before: str, after: str) -> str:
@@ -103,6 +117,32 @@ def _apart(before: Path, after: Path) -> RowComparison:
     counts = RowCounts(added=frame.row_count(after), removed=frame.row_count(before), changed=0, same=0)
     changed = changed_columns(before, after)
     return RowComparison(columns=(), changed_columns=changed, key=(), counts=counts, rows=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    names: Sequence[str]
+    places: Sequence[int]
+    """Of the key among the names; empty when rows are known by all of their values."""
+    rows: pl.DataFrame
+
+
+def _shared(before: Path, after: Path) -> list[OutputColumn]:
+    old_types = {column.name: column.type for column in frame.columns(before)}
+    return [column for column in frame.columns(after) if old_types.get(column.name) == column.type]
+
+
+def _paired(before: Path, after: Path, shared: Sequence[OutputColumn], key: Sequence[str] | None) -> _Pairs:
+    names = [column.name for column in shared]
+    old, new = _aligned(*(comparable(path, names).collect() for path in (before, after)))
+    places = _chosen(key, names, old, new) if key else _found(shared, old, new)
+    return _Pairs(names, places, _joined(old, new, places))
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _aligned(old: pl.DataFrame, new: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -68,6 +68,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     )
     app.state.settings = settings
     app.state.statistics = {}
+    app.state.relationships = {}
     app.state.runs_programs = False  # until it was tried
     handle_problems(app)
     for part in (

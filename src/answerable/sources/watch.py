@@ -14,7 +14,7 @@ from answerable.sources.registry import SourceRegistry
 
 _log = logging.getLogger("answerable.sources")
 State = Literal["unread", "reading", "ready", "failed"]
-STAGES = ("Opening", "Reading tables", "Indexing values")
+STAGES = ("Waiting for its turn", "Opening", "Reading tables", "Indexing values")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,11 @@ class Watch:
 
     async def _through(self, name: str) -> None:
         try:
+            self._note(name, stage=1)
             source = self._reading[name] = await self._sources.get(name)
-            self._note(name, kind=source.kind, stage=1)
+            self._note(name, kind=source.kind, stage=2)
             catalog = await source.describe()
-            self._note(name, catalog=catalog, stage=2)
+            self._note(name, catalog=catalog, stage=3)
             await source.values()
         except AnswerableError as error:
             self._note(name, error=error)

@@ -135,6 +135,10 @@ class Runs(Protocol):
         """Newest first; `before` continues a listing."""
         ...
 
+    async def count(self, scope: Scope, *, thread: ThreadId | None = None, only: RunFilter | None = None) -> int:
+        """How many `recent` would list in all."""
+        ...
+
     async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
         """By day, the oldest first; days without runs are left out."""
         ...

@@ -82,18 +82,19 @@ class SqlRuns:
         thread: ThreadId | None = None,
         only: RunFilter | None = None,
     ) -> Sequence[RunRecord]:
-        conditions: list[Condition] = [("tenant_id = ?", (scope.tenant,)), *_filters(only or RunFilter())]
-        if thread is not None:
-            conditions.append(("thread_id = ?", (thread,)))
+        conditions = _conditions(scope, thread, only)
         if before is not None:
             last = await self.get(scope, before)
             conditions.append(("(created_at, run_id) < (?, ?)", (time_text(last.created_at), last.run)))
-        sql = (
-            f"{_RUN} WHERE {' AND '.join(text for text, _ in conditions)} ORDER BY created_at DESC, run_id DESC LIMIT ?"
-        )
-        parameters = [value for _, values in conditions for value in values]
+        where, parameters = _joined(conditions)
+        sql = f"{_RUN} WHERE {where} ORDER BY created_at DESC, run_id DESC LIMIT ?"
         rows = await self._database.rows(sql, *parameters, at_most(limit))
         return [_run_record(row) for row in rows]
+
+    async def count(self, scope: Scope, *, thread: ThreadId | None = None, only: RunFilter | None = None) -> int:
+        where, parameters = _joined(_conditions(scope, thread, only))
+        [(count,)] = await self._database.rows(f"{_COUNT} WHERE {where}", *parameters)
+        return int(count)
 
     async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
         rows = await self._database.rows(_USE, scope.tenant, time_text(since))
@@ -135,11 +136,22 @@ _FINISH_RUN = (
     "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, kind = ?, row_count = ?, tokens = ?, cost = ?"
     " WHERE run_id = ?"
 )
+_COUNT = "SELECT count(*) FROM runs"
 _USE = (
     "SELECT substr(created_at, 1, 10) AS day, count(*), sum(CASE WHEN status = 'failed' THEN 1 ELSE 0 END),"
     " coalesce(sum(tokens), 0), coalesce(sum(cost), 0) FROM runs WHERE tenant_id = ? AND created_at >= ?"
     " GROUP BY substr(created_at, 1, 10) ORDER BY day"
 )
+
+
+def _conditions(scope: Scope, thread: ThreadId | None, only: RunFilter | None) -> list[Condition]:
+    of_thread: list[Condition] = [("thread_id = ?", (thread,))] if thread is not None else []
+    return [("tenant_id = ?", (scope.tenant,)), *of_thread, *_filters(only or RunFilter())]
+
+
+def _joined(conditions: Sequence[Condition]) -> Condition:
+    where = " AND ".join(text for text, _ in conditions)
+    return where, tuple(value for _, values in conditions for value in values)
 
 
 def _filters(only: RunFilter) -> Sequence[Condition]:

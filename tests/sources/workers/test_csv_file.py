@@ -57,3 +57,16 @@ def test_what_is_written_is_read(cursor: Any, table: tuple[list[list[str]], str,
             assert values == list(expected)
         else:
             assert None not in values, "a column that became numbers or dates lost nothing"
+
+
+def test_wide_tables_are_typed_in_several_passes(cursor: Any, tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    width = 130
+    lines = [
+        [f"n{place}" for place in range(width)],
+        *([str(row + place) for place in range(width)] for row in range(200)),
+    ]
+    path.write_text("\n".join(",".join(line) for line in [*lines, ["1", "2"]]), encoding="utf-8")
+    read = read_csv(cursor, path, tabs=False)
+    assert read.notes == ("1 of 201 rows cannot be read and were left out: line 202",)
+    assert cursor.execute(read.select).fetchall()[-1] == tuple(range(199, 199 + width))

@@ -1,16 +1,29 @@
 """Two runs side by side."""
 
+import itertools
 import json
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from answerable.answers.answer import Answer, StepRecord
-from answerable.answers.comparison import CHANGES, Change, ComparedRow, RowCounts, compare, text_difference
+from answerable.answers.comparison import (
+    CHANGES,
+    Change,
+    ComparedRow,
+    RowCounts,
+    compare,
+    text_difference,
+    write_differences,
+)
 from answerable.answers.difference import ChangedColumn
+from answerable.answers.export import FORMATS, Format, export
 from answerable.core.ids import RunId
 from answerable.core.values import OutputColumn
 from answerable.gateway.access import RunPath, ScopeOf, ServiceOf
@@ -19,6 +32,9 @@ from answerable.gateway.routes.runs import RunSummary, summary
 from answerable.gateway.wire import API, RUN_ID, Wire
 
 router = APIRouter(prefix=API, tags=["runs"])
+
+Other = Annotated[str, Query(pattern=RUN_ID, description="The later one.")]
+Key = Annotated[list[str] | None, Query(max_length=20, description="Looked for when none is given.")]
 
 
 class ComparedStep(Wire):
@@ -52,8 +68,8 @@ async def comparison(
     run_id: RunPath,
     service: ServiceOf,
     scope: ScopeOf,
-    other: Annotated[str, Query(pattern=RUN_ID, description="The later one.")],
-    key: Annotated[list[str] | None, Query(max_length=20, description="Looked for when none is given.")] = None,
+    other: Other,
+    key: Key = None,
     change: Annotated[list[Change] | None, Query(description="Only rows of these sorts.")] = None,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=0, le=1_000)] = 200,
@@ -81,6 +97,42 @@ async def comparison(
         plan_diff=plan_diff,
         steps=steps,
     )
+
+
+@router.get(
+    "/runs/{run_id}/comparison/rows",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "content": {info.media_type.partition(";")[0]: {} for info in FORMATS.values()},
+            "description": "As a file: the key once, of each other column how it was before and how it is",
+        },
+        **documented(404, 413, 422),
+    },
+)
+async def differing_rows(
+    run_id: RunPath,
+    service: ServiceOf,
+    scope: ScopeOf,
+    other: Other,
+    key: Key = None,
+    format: Format = "csv",
+) -> StreamingResponse:
+    """Every row that came, went or changed in a later run, however many they are."""
+    answers = [await service.answer(RunId(run), scope) for run in (run_id, other)]
+    before, after = [await service.rows_path(answer, scope) for answer in answers]
+    pieces = _differing(before, after, key, format)
+    first = await run_in_threadpool(next, pieces, b"")  # what cannot be compared fails before anything is sent
+    info = FORMATS[format]
+    headers = {"Content-Disposition": f'attachment; filename="differences.{info.extension}"'}
+    return StreamingResponse(itertools.chain([first], pieces), media_type=info.media_type, headers=headers)
+
+
+def _differing(before: Path, after: Path, key: Sequence[str] | None, format: Format) -> Iterator[bytes]:
+    with tempfile.TemporaryDirectory(prefix="answerable-differences-") as folder:
+        path = Path(folder) / "rows.arrow"
+        write_differences(before, after, path, key=key)
+        yield from export(path, format)
 
 
 def _plan_text(answer: Answer) -> str:

@@ -47,6 +47,7 @@ class RunSummary(Wire):
 class RunList(Wire):
     runs: list[RunSummary]
     next_before: str | None = Field(description="Give this as `before` for the next page; null at the end.")
+    total: int = Field(description="Of all pages together.")
 
 
 class RunDetail(Wire):
@@ -126,15 +127,14 @@ async def runs(
 ) -> RunList:
     """Recorded runs, newest first."""
     only = RunFilter(tuple(status or ()), source, mode, search, since, until)
-    records = await service.store.runs.recent(
-        scope,
-        limit=limit,
-        before=RunId(before) if before else None,
-        thread=ThreadId(thread_id) if thread_id else None,
-        only=only,
+    thread = ThreadId(thread_id) if thread_id else None
+    store = service.store.runs
+    records = await store.recent(scope, limit=limit, before=RunId(before) if before else None, thread=thread, only=only)
+    return RunList(
+        runs=[summary(record) for record in records],
+        next_before=records[-1].run if len(records) == limit else None,
+        total=await store.count(scope, thread=thread, only=only),
     )
-    full = len(records) == limit
-    return RunList(runs=[summary(record) for record in records], next_before=records[-1].run if full else None)
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))

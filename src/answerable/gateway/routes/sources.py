@@ -174,12 +174,17 @@ async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, req
 
 
 @router.get("/sources/{name}/relationships", responses=documented(404, 413, 422, 502, 503))
-async def relationships(name: SourcePath, service: ServiceOf) -> RelationshipList:
-    """How tables belong together, and how many rows point to nothing."""
+async def relationships(name: SourcePath, service: ServiceOf, request: Request) -> RelationshipList:
+    """How tables belong together, and how many rows point to nothing; counted once as long as both stay as they are."""
     source = await service.sources.get(name)
-    checks = await relationship_checks(source, await source.describe())
-    views = [RelationshipView(**check.relationship.model_dump(), orphan_rows=check.orphan_rows) for check in checks]
-    return RelationshipList(relationships=views)
+    catalog = await source.describe()
+    kept: dict[str, tuple[tuple[object, ...], RelationshipList]] = request.app.state.relationships
+    state = (catalog.fingerprint, catalog.relationships)
+    if name not in kept or kept[name][0] != state:
+        checks = await relationship_checks(source, catalog)
+        views = [RelationshipView(**check.relationship.model_dump(), orphan_rows=check.orphan_rows) for check in checks]
+        kept[name] = (state, RelationshipList(relationships=views))
+    return kept[name][1]
 
 
 def check_adding(settings: Settings) -> None:

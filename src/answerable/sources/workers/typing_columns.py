@@ -5,13 +5,15 @@ what could be read in two ways.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from answerable.sources.workers.engine import quoted
 
 _SAMPLE_ROWS = 2_000
+_MOST_PATTERNS = 60
+"""In one statement; a pattern can take 16 MB of address space, even when it uses little of it."""
 _NEARLY = 0.9
 """This share of fitting values makes it worth telling why the column stays text."""
 
@@ -132,7 +134,10 @@ def typed(
     sample = cursor.execute(f"SELECT * FROM ({scan}) LIMIT {_SAMPLE_ROWS}").fetchall()
     columns = zip(*sample, strict=True) if sample else [()] * len(names)
     candidates = {place: likely(values, (*kinds, *_TELLING)) for place, values in enumerate(columns)}
-    rows, found = _counts(cursor, checked_scan or scan, candidates)
+    rows, found = 0, dict[int, _Count]()
+    for turn, part in enumerate(_parts(candidates)):
+        rows, counts = _counts(cursor, scan if turn or not checked_scan else checked_scan, part)
+        found |= counts
     chosen = {place: _choice(cursor, scan, place, found[place]) for place in range(len(names))}
     missing_na = any(kind is not None and found[place].na for place, (kind, _note) in chosen.items())
     notes = [f"{names[place]}: {note}" for place, (_kind, note) in chosen.items() if note]
@@ -183,6 +188,19 @@ class _Count:
 
     def fits(self, kind: Kind) -> bool:
         return 0 < self.certain == self.fitting.get(kind, -1)
+
+
+def _parts(wanted: Mapping[int, Sequence[Kind]]) -> Iterator[dict[int, Sequence[Kind]]]:
+    """Columns that are looked at in one pass: every pattern takes memory of its own for as long as it lasts."""
+    part: dict[int, Sequence[Kind]] = {}
+    patterns = 0
+    for place, kinds in wanted.items():
+        patterns += 1 + len(kinds)
+        if part and patterns > _MOST_PATTERNS:
+            yield part
+            part, patterns = {}, 1 + len(kinds)
+        part[place] = kinds
+    yield part
 
 
 def _counts(cursor: Any, scan: str, wanted: Mapping[int, Sequence[Kind]]) -> tuple[int, dict[int, _Count]]:
