@@ -48,3 +48,15 @@ def test_an_answer_is_stale_when_its_data_has_changed(api: httpx.Client, upload:
     api.delete("/sources/dogs")
     gone = api.get(f"/runs/{run}/freshness").json()
     assert (gone["stale"], gone["sources"][0]["changed"]) == (False, None)
+
+
+def test_another_source_that_knows_the_words_is_offered_and_can_be_chosen(api: httpx.Client, upload: Upload) -> None:
+    upload(b"species,wingspan\nowl,90\nwren,15\n", "birds.csv")
+    assert ask(api, "how many owls are there?", "birds")["rows"] == [[1]]  # it has been read
+    first = ask(api, "average wingspan per species", "demo")
+    assert [(choice["id"], choice["source"]) for choice in first["choices"]] == [(1, "birds")], first
+    assert "“wingspan”, “species”" in first["choices"][0]["label"]
+    thread = api.get(f"/runs/{first['run_id']}").json()["run"]["thread_id"]
+    chosen = ask(api, "average wingspan per species", "demo", thread_id=thread, choice=1)
+    assert (sorted(chosen["rows"]), chosen["provenance"]["sources"]) == ([[15.0, "wren"], [90.0, "owl"]], ["birds"])
+    assert ask(api, "average flibbertigibbet per gizmo", "demo")["choices"] == []

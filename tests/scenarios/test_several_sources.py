@@ -224,6 +224,7 @@ def test_only_the_rows_and_columns_that_are_needed_are_fetched(asked: Run, place
     assert answer.rows == ((30.5,),)
     orders, customers, _combined = answer.steps
     assert (orders.row_count, customers.row_count) == (5, 1)
+    assert [step.rows_in for step in answer.steps] == [5, 4, 6]
     assert "product_id" not in orders.code
     assert "Berlin" in customers.code
 

@@ -5,7 +5,7 @@ Whatever either of them decides becomes a graph, so that everything after this k
 
 from answerable.agents.graphs import preplan_graph, react_graph, shown_graph
 from answerable.agents.means import ModelMeans
-from answerable.agents.reader_mind import chosen_reading
+from answerable.agents.reader_mind import chosen_reading, stands_for
 from answerable.agents.several import reading_plan
 from answerable.core.context import RunContext
 from answerable.core.errors import OperatorError
@@ -33,7 +33,8 @@ class Minds:
         if (not has_model and not question.plan_only) or (chosen is not None and chosen.plan is not None):
             return await mind.understand(question, context, before, tell)
         if chosen is not None:
-            question = question.model_copy(update={"text": chosen.label, "choice": None, "hint": CHOSEN})
+            question = stands_for(chosen, question)
+            question = question.model_copy(update={"hint": CHOSEN if chosen.source is None else None})
         if question.mode == "react":
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
         reply = await mind.reply(question, before)

@@ -8,6 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from answerable.agents.dry_run import dry_run
+from answerable.agents.elsewhere import Knowing, knowing
 from answerable.agents.execution_plan import plan_graph
 from answerable.agents.graphs import clarify_graph, query_graph
 from answerable.agents.several import Readable, SourcesTogether, reading_plan, unrelated_note
@@ -47,8 +48,8 @@ class ReaderMind:
     ) -> Understanding:
         _acceptable(question.text)
         chosen = chosen_reading(question, before.last)
-        if chosen is not None and chosen.plan is None:  # a model wrote it, as a question that stands by itself
-            question = question.model_copy(update={"text": chosen.label, "choice": None})
+        if chosen is not None and chosen.plan is None:
+            question = stands_for(chosen, question)
         elif chosen is not None:
             merged = await self.merged(question)
             return understood(question, await self._reading_of(chosen, question), "You chose this reading.", merged)
@@ -60,7 +61,15 @@ class ReaderMind:
         source, merged = await self.asked(question), await self.merged(question)
         if isinstance(reply, Unsure) and merged is None:
             reply = await self._with_bindings(reply, question, source)
-        return _understanding(question, reply, await source.describe(), merged)
+        elsewhere = () if isinstance(reply, Read) else await self._elsewhere(question, reply.unknown)
+        return _understanding(question, reply, await source.describe(), merged, elsewhere)
+
+    async def _elsewhere(self, question: Question, unknown: Sequence[str]) -> Sequence[Knowing]:
+        others = self._sources.instead_of(question.sources or (question.source,)) if unknown else ()
+        return await knowing(question.text, unknown, {name: self._reader_named(name) for name in others})
+
+    async def _reader_named(self, name: str) -> "Reader":
+        return await self.reader(await self._sources.get(name))
 
     async def asked(self, question: Question) -> Readable:
         """What the question is about: one source, or several as one."""
@@ -145,13 +154,17 @@ def _acceptable(text: str) -> None:
         )
 
 
-def _understanding(question: Question, reply: Reply, catalog: Catalog, merged: "Merged | None") -> Understanding:
+def _understanding(
+    question: Question, reply: Reply, catalog: Catalog, merged: "Merged | None", elsewhere: Sequence[Knowing]
+) -> Understanding:
     if isinstance(reply, Read):
         return understood(question, reply.best, _reason(reply.best.confidence), merged)
     if isinstance(reply, Unsure):
         choices = _choices(reply.readings, catalog if merged is None else None)
+        choices = (*choices, *_places(elsewhere, after=len(choices)))
         return _asked(clarify_graph(question.text, reply.question + unrelated_note(merged), choices))
-    return _asked(clarify_graph(question.text, _unreadable(reply, catalog) + unrelated_note(merged), ()))
+    text = _unreadable(reply, catalog) + unrelated_note(merged)
+    return _asked(clarify_graph(question.text, text, _places(elsewhere)))
 
 
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
@@ -169,6 +182,17 @@ def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choi
         )
         for number, (reading, synonym) in enumerate(zip(readings, told, strict=True), 1)
     )
+
+
+def _places(elsewhere: Sequence[Knowing], after: int = 0) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(id=number, label=f"{place.source} may know this ({_quoted(place.words)}): ask there", source=place.source)
+        for number, place in enumerate(elsewhere, after + 1)
+    )
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
 
 
 def understood(question: Question, reading: Reading, reason: str, merged: "Merged | None") -> Understanding:
@@ -230,6 +254,13 @@ def chosen_reading(question: Question, previous: Json | None) -> Choice | None:
             hint=f"The last answer of this thread offered: {offered}.",
         )
     return match
+
+
+def stands_for(chosen: Choice, question: Question) -> Question:
+    """The question behind a choice without a plan: the same of another source, or one that a model wrote, to be read
+    by itself."""
+    asked = {"source": chosen.source, "sources": ()} if chosen.source is not None else {"text": chosen.label}
+    return question.model_copy(update={**asked, "choice": None})
 
 
 def _last_plan(previous: Json | None) -> QueryPlan | None:

@@ -1,6 +1,6 @@
 """A question about several sources: what the reader reads of them, and the plan that asks each where it lives."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep
@@ -30,6 +30,8 @@ class Readable(Protocol):
 
 class SourcesTogether(Sources, Protocol):
     async def together(self, names: Sequence[str]) -> "SeveralSources": ...
+
+    def instead_of(self, asked: Collection[str]) -> tuple[str, ...]: ...
 
 
 def by_label(question: Question) -> dict[str, str]:

@@ -20,7 +20,11 @@ class StepRecord(Frozen):
     source: str | None = None
     code: str | None = None
     """The program that ran, exactly: SQL, Cypher or Python."""
+    rows_in: int | None = None
+    """How many rows stood in what it read: the tables of a query as last counted (a very large PostgreSQL table as
+    the database estimates it), or what earlier steps gave. Nothing where that is not known."""
     row_count: int | None = None
+    """How many rows came of it."""
     duration_ms: float = 0.0
     status: Literal["done", "failed", "skipped"] = "done"
     data_source_type: str | None = None
@@ -43,11 +47,13 @@ class Synonym(Frozen):
 
 
 class Choice(Frozen):
-    """One reading that the user may have meant."""
+    """One reading that the user may have meant, or another source to ask."""
 
     id: int
     label: str
     """The sentence of what this reading would answer."""
+    source: str | None = None
+    """Set where the same question would be asked of another source, which knows words that this one does not."""
     plan: Json = None
     code: str | None = None
     synonym: Synonym | None = None

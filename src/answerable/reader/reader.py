@@ -123,7 +123,7 @@ class Reader:
             return doubt.reply()
         decided = _decided(readings, doubt, self.weights.threshold, force)
         if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues, self.catalog):
-            decided = Unsure(question=doubt.question(), readings=tuple(readings))
+            decided = Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)
         if isinstance(decided, Unsure) and explained is not None:
             best = self._bound(explained.reading, question, scene, previous, explained.accounted)
             return Read(best=best, others=tuple(readings[:-1]))
@@ -142,6 +142,10 @@ class Reader:
         if not readings:
             return None
         return Unsure(question="Which table do you mean?", readings=tuple(readings))
+
+    def doubt(self, question: str) -> Doubt:
+        """Which of its words mean nothing in this data."""
+        return doubts(lay_out_question(normalise(question), self.schema, self.values))
 
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
@@ -299,4 +303,4 @@ def _decided(readings: list[Reading], doubt: Doubt, threshold: float, force: boo
     best, *others = readings
     if force or (best.confidence >= threshold and not doubt.serious):
         return Read(best=best, others=tuple(others))
-    return Unsure(question=doubt.question(), readings=tuple(readings))
+    return Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)

@@ -33,6 +33,8 @@ class Unsure(Frozen):
     """What to ask back, in one sentence."""
     readings: tuple[Reading, ...]
     """The best first, five at most."""
+    unknown: tuple[str, ...] = ()
+    """Words that were not understood."""
 
 
 class Unreadable(Frozen):

@@ -1,7 +1,7 @@
 """The sources of an installation by name, opened when first used and closed together."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -36,6 +36,10 @@ class SourceRegistry:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._named)
+
+    def instead_of(self, asked: Collection[str]) -> tuple[str, ...]:
+        """Which others might be asked; none where a question can name any place, for there it names its own."""
+        return () if self._any_location else tuple(name for name in self._named if name not in asked)
 
     def location(self, name: str) -> str:
         """Where a named source is, as it may be shown."""

@@ -54,9 +54,9 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   }, [thread]);
 
   const send = useCallback(
-    (question: string, choice: number | null = null, at = key) => {
+    (question: string, choice: number | null = null, at = key, sources = chosen) => {
       setWatched(null);
-      void ask(at, { message: question, sources: chosen, choice }, (made) => {
+      void ask(at, { message: question, sources, choice }, (made) => {
         if (at === DRAFT && location.pathname === "/ask") navigate(address("ask", made), { replace: true });
         if (at === DRAFT && location.pathname === "/") navigate(address("ask", made), { replace: true });
       });
@@ -72,9 +72,10 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   const actions: TurnActions = {
     stop: (turn) => void stop(key, turn),
     choose: (turn, choice) => {
-      const synonym = turn.run.answer?.choices.find((known) => known.id === choice)?.synonym;
+      const { synonym, source } = turn.run.answer?.choices.find((known) => known.id === choice) ?? {};
       if (remembering.get() && synonym && turn.sources.length === 1) void rememberSynonym(turn.sources[0]!, synonym);
-      send(turn.question, choice);
+      if (source) setChosen([source]);
+      send(turn.question, choice, key, source ? [source] : chosen);
     },
     other: () => field.current?.focus(),
     again: (turn) => send(turn.question, turn.choice),

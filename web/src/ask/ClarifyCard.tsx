@@ -15,6 +15,7 @@ interface Props {
 /** A question back is a first-class answer: choices, a key for each, and a memory. */
 export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const { choices } = answer;
+  const readings = choices.filter((choice) => choice.source === null).length;
   const word = source && wordToRemember(choices);
   const remember = useStore(remembering) && word !== null;
   return (
@@ -23,7 +24,7 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
         <Hand className="i" aria-hidden />
         <div>
           <h2>{answer.text}</h2>
-          {choices.length > 1 && <p>{choices.length} readings fit about equally well. Pick the one you mean.</p>}
+          {readings > 1 && <p>{readings} readings fit about equally well. Pick the one you mean.</p>}
         </div>
       </header>
       {choices.map((choice, i) => (
@@ -65,6 +66,7 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
 function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
   const { synonym, code } = choice;
   if (remember && synonym) return <span className="d">“{synonym.phrase}” then means <span className="mono">{synonym.table}.{synonym.column}</span></span>;
+  if (choice.source) return <span className="d">The same question, of another source</span>;
   if (remember) return <span className="d">Nothing to remember in this one</span>;
   return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;
 }

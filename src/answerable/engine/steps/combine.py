@@ -18,7 +18,7 @@ from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.kept import kept
-from answerable.engine.steps.produced import Produced, oldest, produced_before
+from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.engine.steps.python import Tell
 from answerable.sources.base import Limits, Result
 from answerable.sources.fingerprints import digest
@@ -61,6 +61,7 @@ class CombineStep:
             code=code,
             sources=_distinct(source for each in earlier.values() for source in each.sources),
             duration_ms=result.duration_ms,
+            rows_in=rows_of(earlier.values()),
             fingerprint=_fingerprint([each.fingerprint for each in earlier.values()]),
             last_sync=oldest(earlier.values()),
             findings=_distinct(finding for each in earlier.values() for finding in each.findings),

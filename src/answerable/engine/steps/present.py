@@ -227,6 +227,7 @@ def _record(node: NodeId, result: Produced) -> StepRecord:
         kind=result.kind,
         source=result.sources[0] if len(result.sources) == 1 else None,
         code=result.code,
+        rows_in=result.rows_in,
         row_count=result.frame.row_count,
         duration_ms=result.duration_ms,
         data_source_type="api" if result.api else result.kind,

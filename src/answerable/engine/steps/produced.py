@@ -17,6 +17,8 @@ class Produced(Frozen):
     sources: tuple[str, ...]
     """Where the rows come from in the end."""
     duration_ms: float
+    rows_in: int | None = None
+    """How many rows stood in what was read; nothing where that is not known."""
     fingerprint: str | None
     """Of the data that was read; nothing when the program read none."""
     last_sync: datetime | None = None
@@ -38,6 +40,11 @@ class Produced(Frozen):
 def produced_before(inputs: Mapping[NodeId, Json]) -> dict[NodeId, Produced]:
     """What the steps before one gave, by their ids; those that failed or were not taken gave nothing."""
     return {node: Produced.model_validate(output) for node, output in inputs.items() if output}
+
+
+def rows_of(produced: Iterable[Produced]) -> int:
+    """How many rows they gave together."""
+    return sum(each.frame.row_count for each in produced)
 
 
 def oldest(produced: Iterable[Produced]) -> datetime | None:

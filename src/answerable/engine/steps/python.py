@@ -17,7 +17,7 @@ from answerable.core.errors import AnswerableError, GraphError, LimitError, Refu
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced, oldest, produced_before
+from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
 from answerable.store.base import Artifacts
 
@@ -104,6 +104,7 @@ class PythonStep:
             code=config.code,
             sources=tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources)),
             duration_ms=ran.resources.wall_ms,
+            rows_in=rows_of(earlier.values()) if earlier else None,
             fingerprint=fingerprints.pop() if len(fingerprints) == 1 else None,
             last_sync=oldest(earlier.values()),
             findings=_findings(ran, earlier.values()),

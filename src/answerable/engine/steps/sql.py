@@ -6,7 +6,7 @@ the source runs is the regenerated text, and that is also what the answer shows.
 What parses SQL is loaded when it is first needed, so that a command that asks one question is soon under way.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Protocol
 
 from pydantic import model_validator
@@ -56,7 +56,8 @@ class SqlStep:
 
         source = await self._sources.get(config.source)
         catalog = await source.describe()
-        code = checked(_text(config, catalog), catalog).text
+        statement = checked(_text(config, catalog), catalog)
+        code = statement.text
         tell(code)
         result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, scope)
         return Produced(
@@ -65,6 +66,7 @@ class SqlStep:
             sources=(config.source,),
             code=code,
             duration_ms=result.duration_ms,
+            rows_in=_rows_in(statement.tables, catalog),
             fingerprint=catalog.fingerprint,
             last_sync=catalog.last_sync,
             units=_units(config, catalog),
@@ -80,6 +82,12 @@ def _text(config: SqlConfig, catalog: Catalog) -> str:
         return to_sql(config.plan, catalog)
     assert config.sql is not None
     return config.sql
+
+
+def _rows_in(tables: Collection[str], catalog: Catalog) -> int | None:
+    counts = [table.row_count for table in catalog.tables if table.name in tables]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
