@@ -186,8 +186,8 @@ def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choi
 
 def _places(elsewhere: Sequence[Knowing], after: int = 0) -> tuple[Choice, ...]:
     return tuple(
-        Choice(id=number, label=f"{place.source} may know this ({_quoted(place.words)}): ask there", source=place.source)
-        for number, place in enumerate(elsewhere, after + 1)
+        Choice(id=number, label=f"{at.source} may know this ({_quoted(at.words)}): ask there", source=at.source)
+        for number, at in enumerate(elsewhere, after + 1)
     )
 
 
