@@ -17,11 +17,11 @@ _LIMITS = Limits(seconds=2.0, memory_mb=512, rows=MOST_ROWS, result_mb=16)
 
 @runtime_checkable
 class Peeking(Protocol):
-    """A source that can tell a few rows without writing them down."""
+    """A source that can tell a few rows of several statements without writing them down."""
 
     kind: str
 
-    async def peek(self, sql: str, limits: Limits) -> list[tuple[Any, ...]]: ...
+    async def peek(self, statements: Sequence[str], limits: Limits) -> Sequence[Rows | None]: ...
 
 
 def dry_run(source: object, catalog: Catalog) -> Run | None:
@@ -31,7 +31,7 @@ def dry_run(source: object, catalog: Catalog) -> Run | None:
     loop = asyncio.get_running_loop()
 
     def run(statements: Sequence[str]) -> Sequence[Rows | None]:
-        return asyncio.run_coroutine_threadsafe(_all(source, statements), loop).result()
+        return asyncio.run_coroutine_threadsafe(_rows(source, statements), loop).result()
 
     return run
 
@@ -41,14 +41,9 @@ def _is_small(catalog: Catalog) -> bool:
     return sum(count for count in counts if count is not None) <= MOST_DATA and None not in counts
 
 
-async def _all(source: Peeking, statements: Sequence[str]) -> list[Rows | None]:
-    """One after the other: a second worker would take longer to start than they all need."""
-    return [await _rows(source, sql) for sql in statements]
-
-
-async def _rows(source: Peeking, sql: str) -> Rows | None:
-    """One that fails here tells nothing; where it is the answer, it fails there and says why."""
+async def _rows(source: Peeking, statements: Sequence[str]) -> Sequence[Rows | None]:
+    """Where they fail here, nothing is known; the one that is the answer then fails there and says why."""
     try:
-        return await source.peek(sql, _LIMITS)
+        return await source.peek(statements, _LIMITS)
     except AnswerableError:
-        return None
+        return [None] * len(statements)

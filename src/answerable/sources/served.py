@@ -115,12 +115,12 @@ class ServedSource:
             return self._values[0][1]
 
     async def check(self, sql: str) -> None:
-        await self._ask("check", sql, self._probing())
+        await self._ask("check", {"sql": self._addressed(sql)}, self._probing())
 
     async def execute(self, sql: str, into: Path, limits: Limits) -> Result:
         output = _created(into)
         try:
-            done = await self._ask("execute", sql, limits, output)
+            done = await self._ask("execute", {"sql": self._addressed(sql)}, limits, output)
         except BaseException:
             _removed(into)
             raise
@@ -131,11 +131,14 @@ class ServedSource:
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
-        return await self.peek(sql, self._probing())
+        return [tuple(row) for row in await self._ask("rows", {"sql": self._addressed(sql)}, self._probing())]
 
-    async def peek(self, sql: str, limits: Limits) -> list[tuple[Any, ...]]:
-        """The rows themselves, for looking at a small result that nobody keeps."""
-        return [tuple(row) for row in await self._ask("rows", sql, limits)]
+    async def peek(self, statements: Sequence[str], limits: Limits) -> list[list[tuple[Any, ...]] | None]:
+        """The rows of each, for looking at small results that nobody keeps; nothing for one that fails. The limits hold
+        for all together, but that of rows for each."""
+        asked = {"statements": [self._addressed(sql) for sql in statements]}
+        found = await self._ask("rows_of_each", asked, limits)
+        return [None if rows is None else [tuple(row) for row in rows] for rows in found]
 
     async def close(self) -> None:
         for _catalog, index in self._values:
@@ -148,10 +151,12 @@ class ServedSource:
         options = self._options
         return Limits(seconds=options.probe_seconds, memory_mb=options.memory_mb, rows=options.probe_rows)
 
-    async def _ask(self, do: str, sql: str, limits: Limits, output: int | None = None) -> Any:
-        addresses = self._description.addresses if self._description else {}
+    def _addressed(self, sql: str) -> str:
+        return addressed(sql, self.dialect, self._description.addresses if self._description else {})
+
+    async def _ask(self, do: str, what: Mapping[str, Any], limits: Limits, output: int | None = None) -> Any:
         request = {
-            "sql": addressed(sql, self.dialect, addresses),
+            **what,
             "seconds": limits.seconds,
             "memory_mb": limits.memory_mb,
             "rows": limits.rows,
@@ -178,7 +183,7 @@ class ServedSource:
             self._pool.warm()
         if snapshot.fingerprint is not None:
             return snapshot
-        tables = (await self._ask("fingerprint", "", self._probing()))["tables"]
+        tables = (await self._ask("fingerprint", {}, self._probing()))["tables"]
         of_each = {name: digest(figures) for name, figures in tables.items()}
         whole = digest(*(part for pair in of_each.items() for part in pair))
         return replace(snapshot, fingerprint=whole, table_fingerprints=of_each)
@@ -193,7 +198,7 @@ class ServedSource:
         return description
 
     async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
-        found = await self._ask("inspect", "", self._probing())
+        found = await self._ask("inspect", {}, self._probing())
         bare = Catalog(
             source=self.name,
             dialect=self.dialect,

@@ -43,6 +43,9 @@ class SqlEngine(ABC):
     def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
         if do == "inspect":
             return self.inspect()
+        if do == "rows_of_each":
+            statements = request.pop("statements")
+            return [self._rows_if_it_runs(Request(sql, **request)) for sql in statements]
         asked = Request(**request)
         if do == "check":
             return self.check(asked)
@@ -51,6 +54,12 @@ class SqlEngine(ABC):
         if output is None:
             raise Failure("InternalError", "worker_failed", "There is nowhere to write the result to.")
         return self._executed(asked, output)
+
+    def _rows_if_it_runs(self, request: Request) -> list[Any] | None:
+        try:
+            return self.rows(request)
+        except Failure:
+            return None
 
     def _executed(self, request: Request, output: int) -> dict[str, Any]:
         out = ArrowFile(output, max_rows=request.rows, max_bytes=request.bytes)
