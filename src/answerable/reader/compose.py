@@ -14,7 +14,16 @@ from answerable.reader.pieces import Having, Options, Part, Sorting, Test, logit
 from answerable.reader.relations import related, relations_of
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Schema
-from answerable.reader.shape import Shape, select_score, shape_of, shape_scores
+from answerable.reader.shape import (
+    UNSEEN,
+    Shape,
+    select_score,
+    shape_of,
+    shape_of_having,
+    shape_of_limit,
+    shape_of_order,
+    shape_scores,
+)
 from answerable.reader.to_plan import tables_of
 
 MAX_CANDIDATES = 60
@@ -29,6 +38,8 @@ Chances = Mapping[str, Mapping[str, float]]
 class SelectSet(NamedTuple):
     terms: tuple[Term, ...]
     score: float
+    fit: float
+    """How well their number and kinds fit the words."""
 
 
 class WhereSet(NamedTuple):
@@ -132,34 +143,28 @@ class Composer:
                         yield from self._distinct(variant, evidence._replace(variant=name))
 
     def _bases(self) -> list[tuple[SelectSet, WhereSet, Sorting | None, Having | None]]:
+        """Ordered by the parts of the shape that are settled already."""
         selects = self._select_sets()
         wheres = self._where_sets()
-        sortings: list[Sorting | None] = [None, *self.options.sortings]
-        havings: list[Having | None] = [None, *self.options.havings]
+        sortings = [(one, sorting_score(one), *self._sorting_fit(one)) for one in (None, *self.options.sortings)]
+        havings = [(one, having_score(one), self._having_fit(one)) for one in (None, *self.options.havings)]
         scored = []
-        for number, (select, sorting, having) in enumerate(product(selects, sortings, havings)):
-            rough = select.score + sorting_score(sorting) + having_score(having)
-            rough += self._rough(select, sorting, having)
+        for number, (select, sorted_by, kept) in enumerate(product(selects, sortings, havings)):
+            sorting, order_score, order, limit = sorted_by
+            having, group_score, group = kept
+            rough = select.score + order_score + group_score + (select.fit + order + limit + group)
             for rank, where in enumerate(wheres):
                 if having is None or not any(t.start <= having.place < t.end for t in where.tests):
                     scored.append((rough + where.score, -rank, -number, (select, where, sorting, having)))
         return [base for *_, base in heapq.nlargest(_BASES, scored)]
 
-    def _rough(self, select: SelectSet, sorting: Sorting | None, having: Having | None) -> float:
-        """Of the parts of the shape that are settled already."""
-        bare = Draft(
-            0,
-            select.terms,
-            order=sorting.order if sorting else (),
-            limit=sorting.limit if sorting else None,
-            having=(having.condition,) if having else (),
-        )
-        shape = shape_of(bare)
-        chances = self.chances
-        total = select_score(select.terms, chances)
-        total += chances["order"].get(shape.order, -7.0)
-        total += chances["limit"].get(shape.limit, -7.0)
-        return total + chances["having"].get(shape.having, -7.0)
+    def _sorting_fit(self, sorting: Sorting | None) -> tuple[float, float]:
+        """How well the order and the limit fit the words."""
+        order, limit = (shape_of_order(sorting.order), shape_of_limit(sorting.limit)) if sorting else ("", "")
+        return self.chances["order"].get(order, UNSEEN), self.chances["limit"].get(limit, UNSEEN)
+
+    def _having_fit(self, having: Having | None) -> float:
+        return self.chances["having"].get(shape_of_having(having.condition) if having else "", UNSEEN)
 
     # Select
 
@@ -172,8 +177,8 @@ class Composer:
             for terms, cost in self._orders(chosen):
                 sets[terms] = max(score - cost, sets.get(terms, -99.0))
         sets[()] = 0.0
-        ranked = sorted(sets.items(), key=lambda item: -item[1] - self._select_prior(item[0]))
-        return [SelectSet(terms, score) for terms, score in ranked[:_SELECT_SETS]]
+        found = [SelectSet(terms, score, select_score(terms, self.chances)) for terms, score in sets.items()]
+        return sorted(found, key=lambda one: -one.score - one.fit)[:_SELECT_SETS]
 
     def _orders(self, chosen: list[Part]) -> Iterator[tuple[tuple[Term, ...], float]]:
         """In the order of the question; also as they are listed at its end, and with one function for all."""
@@ -186,9 +191,6 @@ class Composer:
             if len(functions) == 1 and any(term.function is None for term in first):
                 function = functions.pop()
                 yield tuple(Term(t.column, function) if t.function is None else t for t in first), 1.0
-
-    def _select_prior(self, terms: tuple[Term, ...]) -> float:
-        return select_score(terms, self.chances)
 
     def _rows_part(self) -> Part:
         chance = sum(exp(value) for name, value in self.chances["kinds"].items() if "n" in name)

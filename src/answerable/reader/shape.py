@@ -41,23 +41,40 @@ def shape_of(draft: Draft) -> Shape:
     draft = without_ties(draft)
     drafts = all_drafts(draft)
     conditions = [c for d in drafts for clause in d.where for c in clause]
-    kinds = sorted(_condition_letter(c) for c in conditions)
-    order = draft.order[0] if draft.order else None
-    shown = "".join(_term_letter(term) for term in draft.select) or "*"
+    kinds = [_condition_letter(c) for c in conditions]
+    items, shown, first = shape_of_select(draft.select)
     return Shape(
-        items=str(min(5, len(shown))),
-        kinds="".join(sorted(set(shown))),
-        first=shown[:1],
+        items=items,
+        kinds=shown,
+        first=first,
         tests=str(min(4, len(kinds))),
         test_kinds="".join(sorted(set(kinds))),
         group=str(min(2, max(len(d.group) for d in drafts))),
-        having=next((_term_letter(c.left) for d in drafts for c in d.having), ""),
-        order="" if order is None else _term_letter(order.term) + ("-" if order.descending else "+") * 1,
-        limit="" if draft.limit is None else "1" if draft.limit == 1 else "k",
+        having=next((shape_of_having(c) for d in drafts for c in d.having), ""),
+        order=shape_of_order(draft.order),
+        limit=shape_of_limit(draft.limit),
         combination=_combination(draft, conditions),
         either=str(int(any(len(clause) > 1 for d in drafts for clause in d.where))),
         distinct=str(int(draft.distinct)),
     )
+
+
+def shape_of_select(select: Sequence[Term]) -> tuple[str, str, str]:
+    """The items, their kinds, and the kind of the first."""
+    shown = "".join([_term_letter(term) for term in select]) or "*"
+    return str(min(5, len(shown))), "".join(sorted(set(shown))), shown[0]
+
+
+def shape_of_having(condition: Condition) -> str:
+    return _term_letter(condition.left)
+
+
+def shape_of_order(orders: Sequence[Order]) -> str:
+    return "".join(_term_letter(order.term) + ("-" if order.descending else "+") for order in orders[:1])
+
+
+def shape_of_limit(limit: int | None) -> str:
+    return "" if limit is None else "1" if limit == 1 else "k"
 
 
 def without_ties(draft: Draft) -> Draft:
@@ -172,8 +189,8 @@ UNSEEN = -7.0
 
 def select_score(select: Sequence[Term], chances: Mapping[str, Mapping[str, float]]) -> float:
     """How well the shown columns alone fit the words."""
-    shape = shape_of(Draft(0, tuple(select)))
-    return sum(max(chances[part].get(getattr(shape, part), UNSEEN), UNSEEN) for part in ("items", "kinds", "first"))
+    parts = zip(("items", "kinds", "first"), shape_of_select(select), strict=True)
+    return sum(max(chances[part].get(value, UNSEEN), UNSEEN) for part, value in parts)
 
 
 def shape_scores(shape: Shape, chances: Mapping[str, Mapping[str, float]]) -> list[float]:

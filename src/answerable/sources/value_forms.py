@@ -59,13 +59,16 @@ def cuts(length: int) -> tuple[int, ...]:
     return tuple(length * number // PIECES for number in range(PIECES + 1))
 
 
-def shared_pieces(phrase: str) -> Iterator[tuple[int, int, str]]:
-    """Number, length of the value, and piece: what a value that the phrase may mean has in common with it."""
+def shared_pieces(phrase: str) -> tuple[set[tuple[int, str]], ...]:
+    """What a value that the phrase may mean has in common with it: for each of the pieces, the length of the value and
+    the piece itself."""
     length = len(phrase)
     reach = allowed_slips(length)
+    found: tuple[set[tuple[int, str]], ...] = tuple(set() for _ in range(PIECES))
     for other in range(max(_SHORTEST_MISSPELT, length - reach), length + reach + 1):
         slips, shift = min(reach, allowed_slips(other)), length - other
         earliest, latest = -((slips - shift) // 2), (slips + shift) // 2
-        for number, (start, end) in enumerate(pairwise(cuts(other))):
+        for pieces, (start, end) in zip(found, pairwise(cuts(other)), strict=True):
             for place in range(max(0, start + earliest), min(length - (end - start), start + latest) + 1):
-                yield number, other, phrase[place : place + end - start]
+                pieces.add((other, phrase[place : place + end - start]))
+    return found

@@ -4,10 +4,11 @@
 """
 
 import asyncio
+import json
 import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -29,9 +30,11 @@ _MOST_CANDIDATES = 2_000
 _MOST_FORMS = 300
 _MOST_COLUMNS = 1_000
 _SHARING = tuple(
-    f"SELECT DISTINCT normal FROM entries WHERE {piece(number)} = ? AND size = ? AND size > 0 LIMIT ?"  # noqa: S608
+    f"SELECT normal FROM json_each(?) AS asked CROSS JOIN entries "  # noqa: S608 only constants
+    f"ON {piece(number)} = asked.value ->> 1 AND size = asked.value ->> 0 AND size > 0 LIMIT ?"
     for number in range(PIECES)
 )
+"""Pieces come with the length of the values that have them."""
 
 Place: TypeAlias = tuple[str, str]
 """Table and column."""
@@ -171,7 +174,8 @@ class _Search:
         if not misspelt_length(self._normal):
             return {}
         letters, most = set(self._normal), 2 * allowed_slips(len(self._normal))
-        sharing = {normal for shared in dict.fromkeys(shared_pieces(self._normal)) for normal in self._sharing(*shared)}
+        pieces = enumerate(shared_pieces(self._normal))
+        sharing = {normal for number, shared in pieces for normal in self._sharing(number, shared)}
         # Each slip takes a letter away, brings one in, or both: that dismisses most.
         near = (normal for normal in sharing if len(letters.symmetric_difference(normal)) <= most)
         counts = {normal: _slips(self._normal, normal) for normal in near}
@@ -196,9 +200,10 @@ class _Search:
     def _continuing(self) -> list[str]:
         return self._normals("normal > ? AND normal < ?", self._normal, self._normal + "\U0010ffff")
 
-    def _sharing(self, number: int, length: int, shared: str) -> Iterator[str]:
-        """The values of that length that have the piece."""
-        rows = self._connection.execute(_SHARING[number], (shared, length, _MOST_CANDIDATES))
+    def _sharing(self, number: int, pieces: Collection[tuple[int, str]]) -> Iterator[str]:
+        """The values that have one of the pieces at its place, each with the length that it comes with."""
+        most = _MOST_CANDIDATES * len(pieces)
+        rows = self._connection.execute(_SHARING[number], (json.dumps(list(pieces)), most))
         return (normal for (normal,) in rows)
 
     @cached_property
