@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { events } from "./stream";
+import { expect, it, vi } from "vitest";
+import { events, follow } from "./stream";
 import { parseJson } from "./json";
 
 it("reads events from pieces of any size, and skips comments", async () => {
@@ -21,6 +21,23 @@ it("gives events together that came together", async () => {
   const heard = [];
   for await (const some of events(new Response(event(1) + event(2)))) heard.push(some.map(({ seq }) => seq));
   expect(heard).toEqual([[1, 2]]);
+});
+
+it("tells an answer's columns together with its first rows", async () => {
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw));
+  const types = ["answer.metadata", "answer.batch", "run.finished"];
+  const body = new ReadableStream({
+    async start(controller) {
+      for (const [i, type] of types.entries()) {
+        controller.enqueue(new TextEncoder().encode(`data: {"type":"${type}","run":"r","seq":${i + 1},"at":1}\n\n`));
+        await new Promise((next) => setTimeout(next));
+      }
+      controller.close();
+    },
+  });
+  const told: string[][] = [];
+  await follow("r", { onEvents: (some) => told.push(some.map(({ type }) => type)), onConnection: () => {} }, new Response(body));
+  expect(told).toEqual([["answer.metadata", "answer.batch"], ["run.finished"]]);
 });
 
 it("keeps plain numbers as they are", () => {

@@ -5,13 +5,14 @@ import { parseJson } from "./json";
 export type Connection = { state: "live" } | { state: "lost"; until: number };
 
 export interface Hearing {
-  /** Those that came together are told together: the page is drawn once for all of them. */
+  /** Those that came in one frame are told together: the page is drawn once for all of them. */
   onEvents: (events: RunEvent[]) => void;
   onConnection: (connection: Connection) => void;
   signal?: AbortSignal;
 }
 
 const WAITS = [500, 1_000, 2_000, 4_000, 8_000];
+const HIDDEN_MS = 100;
 
 /** Starts a run and gives its stream, with the names of run and thread. */
 export async function begin(body: unknown, signal?: AbortSignal) {
@@ -28,6 +29,7 @@ export async function begin(body: unknown, signal?: AbortSignal) {
 export async function follow(run: string, hearing: Hearing, first?: Response, after = 0): Promise<void> {
   let response = first;
   let failures = 0;
+  const heard = gathered(hearing);
   for (;;) {
     try {
       response ??= await request(path`/runs/${run}/events`, {
@@ -35,23 +37,66 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
         signal: hearing.signal,
       });
       hearing.onConnection({ state: "live" });
-      for await (const heard of events(response)) {
-        const fresh = heard.filter((event) => event.seq > after);
+      for await (const told of events(response)) {
+        const fresh = told.filter((event) => event.seq > after);
         if (!fresh.length) continue;
         after = fresh.at(-1)?.seq ?? after;
         failures = 0;
-        hearing.onEvents(fresh);
-        if (fresh.some(isTerminal)) return;
+        heard.add(fresh);
+        if (fresh.some(isTerminal)) return await heard.rest();
       }
     } catch (error) {
       if (hearing.signal?.aborted) return;
       if (error instanceof Problem && error.status < 500) throw error;
     }
+    await heard.rest();
     response = undefined;
     const wait = WAITS[Math.min(failures++, WAITS.length - 1)] ?? 0;
     hearing.onConnection({ state: "lost", until: Date.now() + wait });
     await pause(wait);
   }
+}
+
+/**
+ * What was told is on the screen before more is told; what comes meanwhile is gathered. Columns are told with the first
+ * rows, which follow them at once.
+ */
+function gathered({ onEvents, signal }: Hearing) {
+  let held: RunEvent[] = [];
+  let drawn = Promise.resolve();
+  let drawing = false;
+
+  function tell() {
+    const told = held;
+    held = [];
+    if (told.length && !signal?.aborted) onEvents(told);
+  }
+
+  async function draw() {
+    drawing = true;
+    while (held.length && held.at(-1)?.type !== "answer.metadata") {
+      tell();
+      await painted();
+    }
+    drawing = false;
+  }
+
+  return {
+    add: (events: RunEvent[]) => {
+      held.push(...events);
+      if (!drawing) drawn = draw();
+    },
+    /** Tells what is left. */
+    rest: () => drawn.then(tell),
+  };
+}
+
+/** When the next frame is on the screen; soon also where nothing is drawn, as in a tab behind another. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, HIDDEN_MS);
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
 }
 
 /** Waits, but not while the machine slept, nor once the network is back or the user asks to try now. */

@@ -1,5 +1,5 @@
 import { Ellipsis, GitFork, Link as LinkIcon } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { path } from "../api/client";
 import type { SourceList, ThreadSummary } from "../api/types";
 import { offer } from "../app/commands";
@@ -19,7 +19,7 @@ import { Composer } from "./Composer";
 import { Connection } from "./Connection";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
 import { remembering, rememberSynonym } from "./remembering";
-import { isOver } from "./run";
+import { isOver, isReading } from "./run";
 import { Threads } from "./Threads";
 import { share } from "./threads";
 import { Turns } from "./Turns";
@@ -31,6 +31,8 @@ export interface LitCell {
   row: number | null;
   column: number | null;
 }
+
+const SKELETON_AFTER_MS = 150;
 
 export function AskView({ thread, drawer }: { thread: string | null; drawer: boolean }) {
   const key = thread ?? DRAFT;
@@ -64,43 +66,49 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
     [key, chosen],
   );
 
-  const shown = shownTurn(turns, watched);
-  const show = (turn: Turn) => {
-    setWatched(turn.key);
-    setOnPhone(true);
-  };
-  const actions: TurnActions = {
-    stop: (turn) => void stop(key, turn),
-    choose: (turn, choice) => {
-      const { synonym, source } = turn.run.answer?.choices.find((known) => known.id === choice) ?? {};
-      if (remembering.get() && synonym && turn.sources.length === 1) void rememberSynonym(turn.sources[0]!, synonym);
-      if (source) setChosen([source]);
-      send(turn.question, choice, key, source ? [source] : chosen);
-    },
-    other: () => field.current?.focus(),
-    again: (turn) => send(turn.question, turn.choice),
-    editAndAsk: (turn, text) => {
-      setEditing(null);
-      if (!thread || !turn.messageId) return send(text);
-      return void fork(thread, turn.messageId, false).then((made) => {
-        navigate(address("ask", made));
-        send(text, null, made);
-      });
-    },
-    fork: (turn) => {
-      if (!thread || !turn.messageId) return;
-      void fork(thread, turn.messageId, true).then((made) => {
-        navigate(address("ask", made));
-        toast("This is a copy of the thread up to here.");
-      });
-    },
-    show,
-    showCell: (turn, row, column) => {
-      show(turn);
-      setTab("table");
-      setLit({ row, column });
-    },
-  };
+  const reading = useLasting(turns.length > 0 && isReading(turns.at(-1)!.run), SKELETON_AFTER_MS);
+  const shown = shownTurn(turns, watched, reading);
+  // Rows are drawn first, what the conversation says of them a moment later.
+  const told = useDeferredValue(turns);
+  const toldShown = useDeferredValue(shown?.key ?? null);
+  const actions = useMemo<TurnActions>(() => {
+    const show = (turn: Turn) => {
+      setWatched(turn.key);
+      setOnPhone(true);
+    };
+    return {
+      stop: (turn) => void stop(key, turn),
+      choose: (turn, choice) => {
+        const { synonym, source } = turn.run.answer?.choices.find((known) => known.id === choice) ?? {};
+        if (remembering.get() && synonym && turn.sources.length === 1) void rememberSynonym(turn.sources[0]!, synonym);
+        if (source) setChosen([source]);
+        send(turn.question, choice, key, source ? [source] : chosen);
+      },
+      other: () => field.current?.focus(),
+      again: (turn) => send(turn.question, turn.choice),
+      editAndAsk: (turn, text) => {
+        setEditing(null);
+        if (!thread || !turn.messageId) return send(text);
+        return void fork(thread, turn.messageId, false).then((made) => {
+          navigate(address("ask", made));
+          send(text, null, made);
+        });
+      },
+      fork: (turn) => {
+        if (!thread || !turn.messageId) return;
+        void fork(thread, turn.messageId, true).then((made) => {
+          navigate(address("ask", made));
+          toast("This is a copy of the thread up to here.");
+        });
+      },
+      show,
+      showCell: (turn, row, column) => {
+        show(turn);
+        setTab("table");
+        setLit({ row, column });
+      },
+    };
+  }, [key, thread, chosen, send]);
 
   const startNew = useCallback(() => {
     startOver();
@@ -129,7 +137,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
         <Connection turns={turns} />
         {conversation.problem && <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />}
         {turns.length ? (
-          <Turns turns={turns} shown={shown?.key ?? null} actions={actions} editing={editing} onEdit={setEditing} />
+          <Turns turns={told} shown={toldShown} actions={actions} editing={editing} onEdit={setEditing} />
         ) : (
           <div className="scroll">{!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}</div>
         )}
@@ -165,10 +173,21 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   );
 }
 
-/** The one that is watched, else the newest that has something to show. */
-function shownTurn(turns: Turn[], watched: string | null): Turn | null {
+/** The one that is watched, else the newest that has something to show, else the one whose rows are being read. */
+function shownTurn(turns: Turn[], watched: string | null, reading: boolean): Turn | null {
   const withResult = turns.filter((turn) => turn.run.columns.length > 0 || turn.run.answer?.columns.length);
-  return turns.find((turn) => turn.key === watched) ?? withResult.at(-1) ?? null;
+  return turns.find((turn) => turn.key === watched) ?? withResult.at(-1) ?? (reading ? (turns.at(-1) ?? null) : null);
+}
+
+/** Whether this has been so for a while. */
+function useLasting(now: boolean, milliseconds: number): boolean {
+  const [lasting, setLasting] = useState(false);
+  useEffect(() => {
+    setLasting(false);
+    const timer = setTimeout(() => setLasting(now), milliseconds);
+    return () => clearTimeout(timer);
+  }, [now, milliseconds]);
+  return now && lasting;
 }
 
 function placeholder(turns: Turn[]): string {

@@ -1,5 +1,5 @@
 import { Link as LinkIcon, Ellipsis, Pencil, Pin, PinOff, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { memo, useState } from "react";
 import { query } from "../api/client";
 import type { ThreadList, ThreadSummary } from "../api/types";
 import { Link } from "../app/Link";
@@ -12,7 +12,7 @@ import { runState, StateIcon, toneOf } from "../shared/Status";
 import { useFetched, useSteady } from "../shared/fetched";
 import { grouped, pin, remove, rename, share } from "./threads";
 
-export function Threads({ current, onNew }: { current: string | null; onNew: () => void }) {
+export const Threads = memo(function Threads({ current, onNew }: { current: string | null; onNew: () => void }) {
   const [search, setSearch] = useState("");
   const threads = useSteady(useFetched<ThreadList>(`/threads${query({ search: search.trim(), limit: 100 })}`));
   const found = threads.data?.threads ?? [];
@@ -43,7 +43,7 @@ export function Threads({ current, onNew }: { current: string | null; onNew: () 
       </div>
     </aside>
   );
-}
+});
 
 function ThreadRow({ thread, current }: { thread: ThreadSummary; current: boolean }) {
   const [renaming, setRenaming] = useState(false);

@@ -1,5 +1,5 @@
 import { ArrowDown } from "lucide-react";
-import { useLayoutEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { Turn } from "./conversations";
 import { type TurnActions, TurnView } from "./TurnView";
 
@@ -14,17 +14,27 @@ interface Props {
 const NEAR_END = 80;
 
 /** Follows the newest only while the reader is at the end; else a quiet button leads there. */
-export function Turns({ turns, shown, actions, editing, onEdit }: Props) {
+export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdit }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const [behind, setBehind] = useState(false);
 
-  useLayoutEffect(() => {
-    const node = scroll.current;
-    if (!node) return;
-    if (atEnd.current) node.scrollTop = node.scrollHeight;
-    else setBehind(true);
+  useEffect(() => {
+    if (!atEnd.current) setBehind(true);
   }, [turns]);
+
+  // An observer is told when the browser has laid the page out anyway: to ask for the height would make it do so twice.
+  useEffect(() => {
+    const node = scroll.current;
+    if (!node || !content.current) return undefined;
+    const observer = new ResizeObserver(() => {
+      if (atEnd.current) node.scrollTop = node.scrollHeight;
+    });
+    observer.observe(node);
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
 
   function toEnd() {
     scroll.current?.scrollTo({ top: scroll.current.scrollHeight, behavior: "smooth" });
@@ -43,7 +53,7 @@ export function Turns({ turns, shown, actions, editing, onEdit }: Props) {
           if (atEnd.current) setBehind(false);
         }}
       >
-        <div className="turns">
+        <div className="turns" ref={content}>
           {turns.map((turn, i) => (
             <TurnView
               key={turn.key}
@@ -66,7 +76,7 @@ export function Turns({ turns, shown, actions, editing, onEdit }: Props) {
       )}
     </>
   );
-}
+});
 
 /** A question back was answered when the same question follows it. */
 function isAnswerTo(turn: Turn | undefined, next: Turn | undefined): boolean {

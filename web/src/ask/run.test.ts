@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../api/events";
 import type { Answer } from "../api/types";
-import { fold, isOver, NEW_RUN, recalled, shownSteps } from "./run";
+import { fold, isOver, isReading, NEW_RUN, recalled, shownSteps } from "./run";
 
 type Told = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never) : never;
 
@@ -54,6 +54,13 @@ describe("a run folded from its events", () => {
     const run = played(started, { type: "answer.metadata", kind: "table", columns: answer.columns, row_count: 3, chart: null }, { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] }, { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] });
     expect(run.rows).toEqual([[1], [2]]);
     expect(isOver(run)).toBe(false);
+  });
+
+  it("reads from the first step that asks a source until there is an answer", () => {
+    const planning = played(started, planned);
+    const asking = played(started, planned, { type: "step.started", node: "execute/query", attempt: 1 });
+    const done = played(started, planned, { type: "step.started", node: "execute/query", attempt: 1 }, { type: "answer.final", answer });
+    expect([planning, asking, done].map(isReading)).toEqual([false, true, false]);
   });
 
   it("leaves no step running when the run failed", () => {

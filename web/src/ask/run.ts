@@ -126,6 +126,11 @@ export function isOver(run: RunView): boolean {
   return run.phase !== "running";
 }
 
+/** Whether rows are on their way: a source was asked, and there is no answer yet. */
+export function isReading(run: RunView): boolean {
+  return !isOver(run) && !run.answer && run.steps.some((step) => step.source !== null && step.state !== "idle");
+}
+
 /** The steps to show: wrappers around other steps are left out, and what they led to follows what they followed. */
 export function shownSteps(run: RunView): StepView[] {
   const wrappers = new Map(run.steps.filter((step) => step.kind === "subgraph").map((step) => [step.id, step]));

@@ -14,6 +14,7 @@ import { useColumns } from "./useColumns";
 import { usePaintedRows } from "./usePaintedRows";
 
 export const HEAD_HEIGHT = 34;
+const FEW_COLUMNS = 12;
 
 interface Props extends GridActions {
   label: string;
@@ -127,20 +128,22 @@ function useShownColumns(all: Column<Json[]>[], hidden: ReadonlySet<number>, wid
   }, [key, extra]);
 }
 
-/** Of many columns only those in sight are drawn; pinned ones always are. */
+/** Of many columns only those in sight are drawn; pinned ones always are. Few are drawn at once, sight unseen. */
 function useColumnsInSight(shown: ShownColumns, scroll: React.RefObject<HTMLDivElement | null>): PlacedColumn[] {
+  const few = shown.columns.length <= FEW_COLUMNS;
   const virtualizer = useVirtualizer({
+    enabled: !few,
     horizontal: true,
     count: shown.columns.length,
     estimateSize: (i) => shown.columns[i]?.width ?? 0,
     getScrollElement: () => scroll.current,
     overscan: 3,
   });
-  useEffect(() => virtualizer.measure(), [shown, virtualizer]);
+  useEffect(() => (few ? undefined : virtualizer.measure()), [shown, few, virtualizer]);
   const items = virtualizer.getVirtualItems();
   const from = items[0]?.index ?? 0;
   const to = items.at(-1)?.index ?? 0;
-  return useMemo(() => shown.columns.filter((column, i) => column.pinned !== null || (i >= from && i <= to)), [shown, from, to]);
+  return useMemo(() => shown.columns.filter((column, i) => few || column.pinned !== null || (i >= from && i <= to)), [shown, few, from, to]);
 }
 
 function nearest(node: HTMLElement, column: PlacedColumn, pinned: number): number {
