@@ -1,6 +1,9 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { path } from "../api/client";
+import type { ThreadSummary } from "../api/types";
 import { ask, DRAFT, startOver } from "../ask/conversations";
 import { AskView } from "../ask/AskView";
+import { useFetched } from "../shared/fetched";
 import { SkeletonRows } from "../shared/Skeleton";
 import type { Command } from "./commands";
 import { Dock } from "./Dock";
@@ -44,7 +47,7 @@ export function App() {
       </a>
       <TopBar
         view={route.view}
-        title={VIEW_NAMES.find(([name]) => name === route.view)?.[1] ?? "Answerable"}
+        title={useTitle(route)}
         onPalette={() => setOpen("palette")}
         onHelp={() => setOpen("help")}
         onThreads={() => setDrawer(!drawer)}
@@ -61,6 +64,14 @@ export function App() {
       <LiveRegion />
     </>
   );
+}
+
+/** What a phone shows at the top: the thread, or the name of the view. */
+function useTitle({ view, parts }: Route): string {
+  const thread = view === "ask" ? parts[0] : undefined;
+  const summary = useFetched<ThreadSummary>(thread ? path`/threads/${thread}` : null).data;
+  if (view === "ask") return summary?.title ?? "New question";
+  return VIEW_NAMES.find(([name]) => name === view)?.[1] ?? (view === "settings" ? "Settings" : "Answerable");
 }
 
 function CurrentView({ route, drawer }: { route: Route; drawer: boolean }) {

@@ -33,7 +33,7 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
         <Logo />
         <span className="hide-s">Answerable</span>
       </Link>
-      <span className="ptitle clip">{title}</span>
+      <span className="ptitle clip grow">{title}</span>
       <nav className="views" aria-label="Views">
         {VIEW_NAMES.map(([name, label]) => (
           <Link key={name} href={address(name)} aria-current={view === name ? "page" : undefined}>
@@ -52,7 +52,7 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
       <button type="button" className="btn ghost icon" aria-label="Light or dark" title="Light or dark" onClick={switchTheme}>
         <SunMoon className="i" aria-hidden />
       </button>
-      <Link className="btn ghost icon" href="/settings" aria-label="Settings" title="Settings" aria-current={view === "settings" ? "page" : undefined}>
+      <Link className="btn ghost icon hide-s" href="/settings" aria-label="Settings" title="Settings" aria-current={view === "settings" ? "page" : undefined}>
         <SlidersHorizontal className="i" aria-hidden />
       </Link>
       {view === "ask" && (

@@ -1,7 +1,9 @@
-import { ArrowUp, Database } from "lucide-react";
+import { ArrowUp, ChevronDown, Database } from "lucide-react";
 import { Fragment, type RefObject, useState } from "react";
 import type { About } from "../api/types";
 import { useFetched } from "../shared/fetched";
+import { Menu } from "../shared/Menu";
+import { chipsOf } from "./chips";
 
 interface Props {
   field: RefObject<HTMLTextAreaElement | null>;
@@ -53,8 +55,7 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
       />
       <div className="row">
         <SourceChips sources={sources} chosen={chosen} onChosen={onChosen} />
-        <span className="grow" />
-        <AsWritten />
+        {sources.length < 4 && <AsWritten />}
         <button type="submit" className="btn primary icon send" aria-label="Ask" title={ready ? "Ask  Enter" : "Write a question first"} disabled={!ready}>
           <ArrowUp className="i" aria-hidden />
         </button>
@@ -82,9 +83,10 @@ function AsWritten() {
 
 /** What is asked: one source, or several together. The last one cannot be taken away. */
 function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "chosen" | "onChosen">) {
+  const [shown, rest] = chipsOf(sources, chosen);
   return (
     <div className="source-chips" role="group" aria-label="Data to ask">
-      {sources.map((name) => {
+      {shown.map((name) => {
         const on = chosen.includes(name);
         const next = on ? chosen.filter((other) => other !== name) : [...chosen, name];
         return (
@@ -97,10 +99,16 @@ function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "cho
             onClick={() => next.length && onChosen(next)}
           >
             <Database className="i i-s" aria-hidden />
-            {name}
+            <span className="clip">{name}</span>
           </button>
         );
       })}
+      {rest.length > 0 && (
+        <Menu label="More data to ask" className="chip" items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}>
+          {rest.length} more
+          <ChevronDown className="i i-xs" aria-hidden />
+        </Menu>
+      )}
     </div>
   );
 }

@@ -16,7 +16,7 @@ export function Receipt({ answer, long = false }: { answer: Answer; long?: boole
       <Status state={state}>{word}</Status>
       {sync && <span>{long ? `Data last updated ${clock(sync)}, ${age(sync)} ago` : `data ${age(sync)} old`}</span>}
       <span>{tokens ? `${mind}, ${tokens.toLocaleString("en-US")} tokens, ${money(cost)}` : "no model, 0.00 USD"}</span>
-      {long && <span>{duration(answer.usage.duration_ms)}</span>}
+      {long && answer.steps.length > 0 && <span>ran {duration(answer.usage.duration_ms)}</span>}
       {long && <span className="mono">{shortId(answer.run_id)}</span>}
     </div>
   );

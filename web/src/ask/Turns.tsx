@@ -86,5 +86,5 @@ function isAnswerTo(turn: Turn | undefined, next: Turn | undefined): boolean {
 function chosenBy(turn: Turn, next: Turn | undefined): string | null {
   if (!isAnswerTo(turn, next)) return null;
   const picked = turn.run.answer?.choices.find((choice) => choice.id === next?.choice);
-  return picked?.label ?? next?.run.answer?.provenance.understood ?? "another reading";
+  return picked?.source ?? picked?.label ?? next?.run.answer?.provenance.understood ?? "another reading";
 }

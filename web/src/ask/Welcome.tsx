@@ -8,7 +8,7 @@ import { addFiles } from "../sources/upload";
 
 /** The first visit: never a blank page, but real questions and a way in. */
 export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
-  const { data } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
+  const { data, problem } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
   const files = useRef<HTMLInputElement>(null);
   return (
     <div className="welcome">
@@ -23,6 +23,7 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
             {question}
           </button>
         ))}
+        {source && !data && !problem && [27, 20, 22, 26].map((width) => <span key={width} className="chip skel" style={{ width: `${width}ch` }} aria-hidden />)}
       </div>
       <div className="drop">
         <Upload className="i" aria-hidden />

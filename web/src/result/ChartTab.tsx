@@ -38,7 +38,7 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
     const node = holder.current;
     if (!node) return undefined;
     let gone = false;
-    void drawChart(node, chartSpec(answer, kind, fields, rows), chartConfig(node), chartRows(rows)).then((drawn) => {
+    void drawChart(node, chartSpec(answer, kind, fields, rows), chartConfig(node), chartRows(answer, fields, rows)).then((drawn) => {
       if (gone) drawn.finalize();
       else view.current = drawn;
     });

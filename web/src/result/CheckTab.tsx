@@ -1,13 +1,16 @@
 import { Check, ChevronRight, CircleCheck, Copy, RotateCcw, ShieldCheck, Star, TriangleAlert } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api, path } from "../api/client";
-import type { Answer, Binding, StepRecord } from "../api/types";
+import type { Answer, Binding, RunTimeline, SourceList } from "../api/types";
 import { toast } from "../app/toasts";
+import { PlanGraph } from "../ask/PlanGraph";
 import { kindName } from "../ask/stepNames";
 import { Code } from "../shared/Code";
-import { age, clock, count, duration, fingerprint, moment } from "../shared/format";
+import { useFetched } from "../shared/fetched";
+import { age, clock, count, duration, fingerprint, moment, plural } from "../shared/format";
 import { StateIcon } from "../shared/Status";
 import { useStore } from "../shared/store";
+import { branches, type CheckStep, checkSteps } from "./checkSteps";
 import { tiedLines } from "./codeTies";
 import { RunEditor } from "./RunEditor";
 import { Understood } from "./Understood";
@@ -16,11 +19,14 @@ import { replay, type Verdict, verdicts } from "./verdicts";
 /** The proof: what was understood, what ran, what came of it, and whether it does again. */
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {
   const [lit, setLit] = useState<ReadonlySet<number>>(NONE);
+  const timeline = useFetched<RunTimeline>(path`/runs/${answer.run_id}/timeline`).data;
+  const steps = useMemo(() => checkSteps(answer, timeline), [answer, timeline]);
+  const thought = steps.find((step) => step.kind === "understand")?.ms ?? null;
   return (
     <div className="scroll checktab" tabIndex={0}>
       <VerdictBar answer={answer} />
-      <Understood answer={answer} question={question} lit={lit} onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))} />
-      <Steps answer={answer} lit={lit} onLit={setLit} />
+      <Understood answer={answer} question={question} ms={thought} lit={lit} onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))} />
+      <Steps answer={answer} steps={steps} lit={lit} onLit={setLit} />
       <Findings answer={answer} />
       <ReadFrom answer={answer} />
     </div>
@@ -44,7 +50,8 @@ const VERDICTS: Record<Verdict["verdict"], [tone: string, title: string]> = {
 
 function VerdictBar({ answer }: { answer: Answer }) {
   const verdict = useStore(verdicts)[answer.run_id];
-  const [tone, title] = verdict ? VERDICTS[verdict.verdict] : ["idle", "Not replayed yet"];
+  const [tone, word] = verdict ? VERDICTS[verdict.verdict] : ["idle", "Not replayed yet"];
+  const title = verdict?.verdict === "same" ? `the same ${plural(answer.row_count, "row")}` : word.toLowerCase();
   const Icon = tone === "ok" ? ShieldCheck : tone === "warn" ? TriangleAlert : ShieldCheck;
   const mark = answer.provenance.fingerprint;
   return (
@@ -52,7 +59,7 @@ function VerdictBar({ answer }: { answer: Answer }) {
       <div className="vmain">
         <Icon className="i" aria-hidden />
         <div>
-          <h3 className="vh2">{verdict && verdict.verdict !== "running" ? `Replayed ${moment(verdict.at)}: ${title.toLowerCase()}` : title}</h3>
+          <h3 className="vh2">{verdict && verdict.verdict !== "running" ? `Replayed ${moment(verdict.at)}: ${title}` : word}</h3>
           <p className="caption">
             {verdict?.text ?? "Runs the recorded steps again and compares the rows."}
             {mark && (
@@ -89,8 +96,8 @@ function GoldenButton({ answer }: { answer: Answer }) {
   );
 }
 
-function Steps({ answer, ...lighting }: { answer: Answer } & Lighting) {
-  const { steps } = answer;
+function Steps({ answer, steps, ...lighting }: { answer: Answer; steps: CheckStep[] } & Lighting) {
+  const first = steps.findIndex((step) => step.code && step.kind !== "understand");
   return (
     <section>
       <h3>
@@ -101,54 +108,76 @@ function Steps({ answer, ...lighting }: { answer: Answer } & Lighting) {
           <span>time</span>
         </span>
       </h3>
-      {steps.map((step, i) => (
-        <Step key={step.id} step={step} bindings={answer.provenance.bindings} rowsIn={i ? (steps[i - 1]?.row_count ?? null) : null} open={i === 0} {...lighting} />
-      ))}
-      {!steps.length && <p className="dim">No step read data.</p>}
+      {branches(steps) && (
+        <div className="planbox">
+          <PlanGraph steps={steps} />
+        </div>
+      )}
+      {steps.length > 0 ? (
+        <div className="csteps">
+          {steps.map((step, i) => (
+            <Step key={step.id} step={step} bindings={answer.provenance.bindings} open={i === first} {...lighting} />
+          ))}
+        </div>
+      ) : (
+        <p className="dim">No step read data.</p>
+      )}
     </section>
   );
 }
 
 interface StepProps extends Lighting {
-  step: StepRecord;
+  step: CheckStep;
   bindings: Binding[];
-  rowsIn: number | null;
   open: boolean;
 }
 
-function Step({ step, bindings, rowsIn, open, lit, onLit }: StepProps) {
-  const [editing, setEditing] = useState(false);
-  const ties = useMemo(() => bindings.map((binding) => tiedLines(binding.meaning, step.code ?? "")), [bindings, step.code]);
-  const lines = new Set([...lit].flatMap((binding) => ties[binding] ?? []));
-  const light = (line: number | null) => onLit(new Set(line === null ? [] : ties.flatMap((tied, binding) => (tied.includes(line) ? [binding] : []))));
-  const state = step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped";
-  const language = step.kind === "python" ? "python" : "sql";
+function Step({ step, bindings, open, lit, onLit }: StepProps) {
+  const [opened, setOpened] = useState(open);
+  const summary = (
+    <>
+      <span className={step.state}>
+        <StateIcon state={step.state} />
+      </span>
+      <b>{step.name}</b>
+      <span className="dim clip grow">{[kindName(step.kind), step.note].filter(Boolean).join(", ")}</span>
+      <span className="num dim ri">{step.rowsIn === null ? "–" : count(step.rowsIn)}</span>
+      <span className={`num ro ${step.rows === null ? "dim" : ""}`}>{step.rows === null ? "–" : count(step.rows)}</span>
+      <span className="num dim ms">{step.ms === null ? "–" : duration(step.ms)}</span>
+    </>
+  );
+  if (!step.code) return <div className="cstep bare">{summary}</div>;
   return (
-    <details className="cstep" open={open}>
+    <details className="cstep" open={open} onToggle={(event) => setOpened(event.currentTarget.open)}>
       <summary>
         <ChevronRight className="i i-s chev" aria-hidden />
-        <span className={state}>
-          <StateIcon state={state} />
-        </span>
-        <b>{kindName(step.kind)}</b>
-        <span className="dim clip grow">{[step.source, step.sandbox && `in ${step.sandbox}`].filter(Boolean).join(", ")}</span>
-        <span className="num dim ri">{rowsIn === null ? "–" : count(rowsIn)}</span>
-        <span className="num ro">{step.row_count === null ? "–" : count(step.row_count)}</span>
-        <span className="num dim ms">{duration(step.duration_ms)}</span>
+        {summary}
       </summary>
-      {step.code && (
-        <div className="codebox">
-          <div className="row cb">
-            <span className="caption dim grow">{kindName(step.kind)}, as it ran</span>
-            <button type="button" className="btn ghost small" onClick={() => setEditing(!editing)}>
-              {editing ? "As it ran" : "Edit and run"}
-            </button>
-            <CopyButton text={step.code} />
-          </div>
-          {editing ? <RunEditor code={step.code} language={language} source={step.source} /> : <Code text={step.code} language={language} lit={lines} onLine={light} />}
-        </div>
-      )}
+      {opened && <Program step={step} code={step.code} bindings={bindings} lit={lit} onLit={onLit} />}
     </details>
+  );
+}
+
+/** The code of a step. A line of it lights the phrases it comes from; a query or a program can be changed and run. */
+function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> & { code: string }) {
+  const [editing, setEditing] = useState(false);
+  const { language } = step;
+  const ties = useMemo(() => bindings.map((binding) => (language === "yaml" ? [] : tiedLines(binding.meaning, code))), [bindings, code, language]);
+  const lines = new Set([...lit].flatMap((binding) => ties[binding] ?? []));
+  const light = (line: number | null) => onLit(new Set(line === null ? [] : ties.flatMap((tied, binding) => (tied.includes(line) ? [binding] : []))));
+  return (
+    <div className="codebox">
+      <div className="row cb">
+        <span className="caption dim grow">{step.program}</span>
+        {language !== "yaml" && (
+          <button type="button" className="btn ghost small" onClick={() => setEditing(!editing)}>
+            {editing ? "As it ran" : "Edit and run"}
+          </button>
+        )}
+        <CopyButton text={code} />
+      </div>
+      {editing && language !== "yaml" ? <RunEditor code={code} language={language} source={step.source} /> : <Code text={code} language={language} lit={lines} onLine={light} />}
+    </div>
   );
 }
 
@@ -194,8 +223,17 @@ function Findings({ answer }: { answer: Answer }) {
   );
 }
 
+const KINDS: Record<string, string> = {
+  files: "Files, read only",
+  sqlite: "SQLite, read only",
+  duckdb: "DuckDB, read only",
+  postgres: "PostgreSQL, read only",
+};
+
 function ReadFrom({ answer }: { answer: Answer }) {
   const read = answer.steps.filter((step) => step.source);
+  const known = useFetched<SourceList>("/sources").data?.sources ?? [];
+  if (!read.length) return null;
   return (
     <section>
       <h3>Read from</h3>
@@ -204,6 +242,7 @@ function ReadFrom({ answer }: { answer: Answer }) {
           <tr>
             <th>Source</th>
             <th>Kind</th>
+            <th className="r">Rows read</th>
             <th>Data last updated</th>
             <th>Fingerprint</th>
           </tr>
@@ -212,7 +251,8 @@ function ReadFrom({ answer }: { answer: Answer }) {
           {read.map((step) => (
             <tr key={step.id}>
               <td>{step.source}</td>
-              <td>{step.data_source_type ?? kindName(step.kind)}</td>
+              <td>{KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ?? kindName(step.data_source_type ?? step.kind)}</td>
+              <td className="r">{step.rows_in === null ? "not known" : count(step.rows_in)}</td>
               <td>{step.last_sync ? `${age(step.last_sync)} ago, ${clock(step.last_sync)}` : "not known"}</td>
               <td className="mono">{step.fingerprint ? fingerprint(step.fingerprint) : "none"}</td>
             </tr>

@@ -1,5 +1,6 @@
 import { ChevronRight } from "lucide-react";
 import type { Answer } from "../api/types";
+import { count } from "../shared/format";
 import { CellValue } from "./Cell";
 import { formatOf } from "./cells";
 
@@ -36,7 +37,7 @@ export function PreviewTable({ answer, onShow }: { answer: Answer; onShow: () =>
         </tbody>
       </table>
       <button type="button" className="more-rows" onClick={onShow}>
-        Show all {answer.row_count.toLocaleString("en-US")} rows
+        {answer.row_count > ROWS ? `Show all ${count(answer.row_count)} rows` : "Open the table"}
         <ChevronRight className="i i-s" aria-hidden />
       </button>
     </div>

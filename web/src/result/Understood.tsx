@@ -1,5 +1,5 @@
 import type { Answer } from "../api/types";
-import { duration } from "../shared/format";
+import { duration, money, plural } from "../shared/format";
 import { phrases } from "./phrases";
 
 const BARS = { high: 3, medium: 2, low: 1 } as const;
@@ -7,6 +7,8 @@ const BARS = { high: 3, medium: 2, low: 1 } as const;
 interface Props {
   answer: Answer;
   question: string;
+  /** How long it took to understand, where that is known. */
+  ms: number | null;
   /** Which bindings are lit, here or in the code. */
   lit: ReadonlySet<number>;
   onLit: (binding: number | null) => void;
@@ -15,16 +17,15 @@ interface Props {
 const NOT_USED = "not used";
 
 /** The question with each phrase over what it became, and how sure that is. A phrase lights its part of the code. */
-export function Understood({ answer, question, lit, onLit }: Props) {
+export function Understood({ answer, question, ms, lit, onLit }: Props) {
   const { bindings, understood, confidence, confidence_reason: reason, mind } = answer.provenance;
-  const model = answer.usage.model_calls ? `${answer.usage.model_calls} model calls` : "no model";
+  const { model_calls: calls, cost_usd: cost } = answer.usage;
+  const told = [mind, calls ? `${plural(calls, "model call")}, ${money(cost)}` : "no model, 0.00 USD", ms !== null && duration(ms)];
   return (
     <section>
       <h3>
         Understood
-        <span className="rt">
-          {mind}, {model}, {duration(answer.usage.duration_ms)}
-        </span>
+        <span className="rt num">{told.filter(Boolean).join(", ")}</span>
       </h3>
       {bindings.length > 0 && (
         <p className="understood">

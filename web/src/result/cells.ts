@@ -4,6 +4,8 @@ import type { BarScale } from "./cellBar";
 /** How values are written in cells. Pure. */
 
 const MINUS = "−";
+/** More is told from less at a glance. */
+const SIGNED: readonly (Quantity | null)[] = ["change", "growth"];
 
 export interface CellFormat {
   header: string;
@@ -40,9 +42,10 @@ export function isNumeric(type: string): boolean {
 }
 
 /** The text of a value that is there; null, empty text and what is hidden are drawn apart. */
-export function cellText(value: Json, { format }: CellFormat): string {
-  if (typeof value === "bigint") return grouped(value.toString(), format.kind !== "number" || format.grouped);
-  if (typeof value === "number") return number(value, format);
+export function cellText(value: Json, { format, quantity }: CellFormat): string {
+  const sign = SIGNED.includes(quantity) && (typeof value === "number" || typeof value === "bigint") && value > 0 ? "+" : "";
+  if (typeof value === "bigint") return sign + grouped(value.toString(), format.kind !== "number" || format.grouped);
+  if (typeof value === "number") return sign + number(value, format);
   if (typeof value === "boolean") return value ? "true" : "false";
   if (value === null) return "null";
   if (typeof value === "object") return JSON.stringify(value);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Answer, OutputColumn } from "../api/types";
-import { chartFields, chartSpec, defaultKind } from "./chartSpec";
+import { chartFields, chartRows, chartSpec, defaultKind } from "./chartSpec";
 
 const EVIL = "</script><img src=x onerror=alert(1)>";
 const columns: OutputColumn[] = [{ name: EVIL, type: "text" }, { name: "n", type: "integer" }];
@@ -22,5 +22,13 @@ it("uses names of data as titles alone, never as fields", () => {
   const fields = chartFields(columns, rows)!;
   const spec = JSON.stringify(chartSpec(answer, defaultKind(answer, fields), fields, rows));
   expect(spec).toContain('"field":"c0"');
-  expect(spec.match(/onerror/g)).toHaveLength(1);
+  expect(spec.match(/onerror/g)).toBeNull(); // bars by name stand beside their names, and need no title
+  expect(JSON.stringify(chartSpec(answer, "line", fields, rows)).match(/onerror/g)).toHaveLength(1);
+});
+
+it("leaves room for values at the ends of bars, which begin at 0", () => {
+  const fields = chartFields(columns, rows)!;
+  const { x } = (chartSpec(answer, "bar", fields, [["a", -50], ["b", 100]]) as { encoding: { x: { scale: unknown } } }).encoding;
+  expect(x.scale).toEqual({ domainMin: -66, domainMax: 116, nice: false });
+  expect(chartRows(answer, fields, [["a", 1234]])[0]).toEqual({ c0: "a", c1: 1234, said: "1,234" });
 });

@@ -1,5 +1,5 @@
 import type { Answer, Json, OutputColumn } from "../api/types";
-import { type CellFormat, formatOf, isNumeric } from "./cells";
+import { type CellFormat, cellText, formatOf, isNumeric } from "./cells";
 
 /** Chart specifications made from the shape of a result. Pure; names from data appear only as titles. */
 
@@ -15,6 +15,11 @@ export interface ChartFields {
 }
 
 export const MOST_POINTS = 5_000;
+/** So many bars carry their values. */
+const MOST_LABELS = 40;
+/** What a bar leaves free for its value, as a part of the longest. */
+const ROOM = 0.16;
+const SAID = "said";
 const SERIES = 6;
 /** Changes are coloured as the bars of the table are. */
 const LESS_OR_MORE = { field: "sign", type: "nominal", legend: null, scale: { domain: ["less", "more"], range: "diverging" } };
@@ -46,7 +51,8 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
   const [labelFormat, measureFormat] = [formatOf(answer, label), formatOf(answer, measure)];
   const type = answer.columns[label]?.type ?? "";
   const isTime = /date|time/.test(type);
-  const lying = kind === "bar" && !isTime && rows.length > 6;
+  const lying = kind === "bar" && !isTime && (series === null || rows.length > 6);
+  const labelled = lying && series === null && rows.length <= MOST_LABELS;
   const place = {
     field: key(label),
     type: isTime ? "temporal" : isNumeric(type) && kind === "point" ? "quantitative" : "nominal",
@@ -60,19 +66,35 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
     title: title(measureFormat),
     axis: { format: "~s", tickCount: 5, domain: false, ticks: false },
     ...(kind !== "bar" && kind !== "area" && { scale: { zero: false } }),
+    ...(labelled && { scale: withRoom(rows.map((row) => Number(row[measure]))) }),
   };
   const signed = kind === "bar" && series === null && (measureFormat.quantity === "change" || measureFormat.quantity === "growth");
   const color = signed ? LESS_OR_MORE : series === null ? undefined : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
   return {
     data: { name: "rows" },
     width: "container",
-    height: lying ? { step: 24 } : 320,
+    height: lying ? { step: 26 } : 320,
     autosize: { type: "fit-x", contains: "padding" },
     ...(signed && { transform: [{ calculate: `datum.${key(measure)} < 0 ? 'less' : 'more'`, as: "sign" }] }),
-    mark: markOf(kind),
-    encoding: lying ? { y: place, x: quantity, ...(color && { color }) } : { x: place, y: quantity, ...(color && { color }), ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }) },
+    ...(labelled ? { layer: [{ mark: LYING_BAR, ...(color && { encoding: { color } }) }, ...valueLabels(key(measure))] } : { mark: lying ? LYING_BAR : markOf(kind) }),
+    encoding: lying ? { y: place, x: quantity, ...(color && !labelled && { color }) } : { x: place, y: quantity, ...(color && { color }), ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }) },
   };
 }
+
+/** Bars begin at 0, and end where there is room for their values. */
+function withRoom(values: number[]): Spec {
+  const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const room = ROOM * Math.max(most, -least);
+  return { domainMin: least && least - room, domainMax: most && most + room, nice: false };
+}
+
+/** At the end of each bar, on its side of 0. */
+function valueLabels(measure: string): Spec[] {
+  const label = (test: string, align: string, dx: number) => ({ transform: [{ filter: `datum.${measure} ${test} 0` }], mark: { type: "text", align, dx }, encoding: { text: { field: SAID } } });
+  return [label(">=", "left", 6), label("<", "right", -6)];
+}
+
+const LYING_BAR = { type: "bar", cornerRadiusEnd: 2, height: { band: 0.66 } };
 
 function markOf(kind: ChartKind): Spec {
   if (kind === "bar") return { type: "bar", cornerRadiusEnd: 2 };
@@ -81,8 +103,10 @@ function markOf(kind: ChartKind): Spec {
   return { type: "point", filled: true, size: 46 };
 }
 
-export function chartRows(rows: Json[][]): Record<string, Json>[] {
-  return rows.map((row) => Object.fromEntries(row.map((value, i) => [key(i), typeof value === "bigint" ? Number(value) : value])));
+export function chartRows(answer: Answer, { measure }: ChartFields, rows: Json[][]): Record<string, Json>[] {
+  const format = formatOf(answer, measure);
+  const plain = (value: Json) => (typeof value === "bigint" ? Number(value) : value);
+  return rows.map((row) => ({ ...Object.fromEntries(row.map((value, i) => [key(i), plain(value)])), [SAID]: cellText(row[measure] ?? null, format) }));
 }
 
 /** In words what the chart shows, for those who cannot see it. */

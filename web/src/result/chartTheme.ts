@@ -20,6 +20,7 @@ export function chartConfig(within: HTMLElement): Record<string, unknown> {
     legend: { ...text, orient: "top", symbolType: "circle" },
     range: { category: SERIES.map(of), diverging: [of("--div-neg"), of("--div-pos")] },
     mark: { color: of("--chart-1") },
+    text: { font, fontSize: 12, color: of("--ink-2") },
     bar: { color: of("--chart-1") },
     line: { color: of("--chart-1") },
     point: { color: of("--chart-1") },

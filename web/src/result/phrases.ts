@@ -33,8 +33,13 @@ export function phrases(question: string, bindings: readonly Binding[]): Phrase[
   return [...found, ...elsewhere];
 }
 
+/** Words between phrases; a mark right after a phrase stays with it. */
 function push(found: Phrase[], text: string): void {
-  if (text.trim()) found.push({ text: text.trim(), meaning: null, binding: null });
+  const before = found.at(-1);
+  const [mark = ""] = (before && /^[^\p{L}\p{N}\s]+/u.exec(text)) ?? [];
+  if (before) before.text += mark;
+  const words = text.slice(mark.length).trim();
+  if (words) found.push({ text: words, meaning: null, binding: null });
 }
 
 /** The first free place at which the phrase stands as whole words, from `after` on, else anywhere. */

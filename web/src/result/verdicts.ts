@@ -18,9 +18,15 @@ export async function replay(run: string): Promise<void> {
   note("running", "Running the steps again …");
   try {
     const found = await api.post<Replay>(path`/runs/${run}/replay`);
-    note(found.verdict, found.text);
+    note(found.verdict, found.verdict === "same" ? aboutData(found) : found.text);
     say(found.text);
   } catch (error) {
     note("cannot", (error as Error).message);
   }
+}
+
+/** The same rows of the same data prove the program; of other data, that the change did not matter. */
+function aboutData({ steps }: Replay): string {
+  if (steps.some((step) => step.data_changed)) return "The data has changed since, and gives the same rows.";
+  return steps.every((step) => step.data_changed === false) ? "The data has not changed since." : "Whether the data has changed is not known.";
 }
