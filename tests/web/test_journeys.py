@@ -62,8 +62,10 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
     page.wait_for_selector(".grid-row >> text=2025-12")
     wait_for_count(page, ".turn", 2)
     page.click("#tab-check")
+    page.wait_for_selector(".cstep >> text=Check and write")
+    assert page.locator(".cstep .ri").all_inner_texts() == ["–", "28,601", "12"]
     page.click(".verdict button >> text=Replay")
-    page.wait_for_selector(".v-ok")
+    page.wait_for_selector(".v-ok >> text=the same 12 rows")
     page.wait_for_selector(".foot >> text=Replays the same")
     page.click("text=Download")
     with page.expect_download() as caught:
@@ -231,6 +233,9 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page.wait_for_selector(".display >> text=/^3$/")
     page.click("text=New question")
     page.locator("button[aria-pressed=true]", has_text="pets").wait_for()
+    ask(page, "average weight per kind")
+    page.click(".choice >> text=pets may know this")
+    page.wait_for_selector(".grid-row >> text=cat")
 
 
 def drop(page: Any, files: dict[str, str]) -> None:

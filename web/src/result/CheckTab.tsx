@@ -1,5 +1,5 @@
 import { Check, ChevronRight, CircleCheck, Copy, RotateCcw, ShieldCheck, Star, TriangleAlert } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { api, path } from "../api/client";
 import type { Answer, Binding, RunTimeline, SourceList } from "../api/types";
 import { toast } from "../app/toasts";
@@ -19,7 +19,7 @@ import { replay, type Verdict, verdicts } from "./verdicts";
 /** The proof: what was understood, what ran, what came of it, and whether it does again. */
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {
   const [lit, setLit] = useState<ReadonlySet<number>>(NONE);
-  const timeline = useFetched<RunTimeline>(path`/runs/${answer.run_id}/timeline`).data;
+  const timeline = useTimeline(answer.run_id);
   const steps = useMemo(() => checkSteps(answer, timeline), [answer, timeline]);
   const thought = steps.find((step) => step.kind === "understand")?.ms ?? null;
   return (
@@ -34,6 +34,18 @@ export function CheckTab({ answer, question }: { answer: Answer; question: strin
 }
 
 const NONE: ReadonlySet<number> = new Set();
+const SOON = 500;
+
+/** The answer is there a moment before its run has ended: its times are looked at until they are all known. */
+function useTimeline(run: string): RunTimeline | null {
+  const { data, reload } = useFetched<RunTimeline>(path`/runs/${run}/timeline`);
+  useEffect(() => {
+    if (data?.run.status !== "running") return undefined;
+    const timer = setTimeout(reload, SOON);
+    return () => clearTimeout(timer);
+  }, [data, reload]);
+  return data;
+}
 
 /** Bindings that are lit, and a way to light others. */
 interface Lighting {
