@@ -235,3 +235,6 @@ def test_two_runs_are_compared(api: httpx.Client) -> None:
     unlike = query(api, "SELECT count(*) AS n FROM people")["run_id"]
     refused = api.get(f"/runs/{first}/comparison/rows", params={"other": unlike})
     assert (refused.status_code, refused.json()["code"]) == (422, "nothing_to_compare")
+    failed = query(api, "SELECT nothing FROM people")["run_id"]
+    found = api.get(f"/runs/{first}/comparison", params={"other": failed}).json()
+    assert (found["rows_compared"], found["rows"], found["same_question"]) == (False, [], False)

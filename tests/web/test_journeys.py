@@ -238,6 +238,24 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page.wait_for_selector(".grid-row >> text=cat")
 
 
+def test_a_dropped_folder_is_one_source(server: Any, visit: Visit, tmp_path: Path) -> None:
+    folder = tmp_path / "clinic"
+    (folder / "deep").mkdir(parents=True)
+    for name in ("people.csv", "deep/visits.csv", "notes.md", ".hidden.csv"):
+        (folder / name).write_text("id,name\n1,Ann\n2,Bob\n")
+    page = visit(f"{server.url}/sources")
+    page.wait_for_selector(".drop")
+    browser = page.context.new_cdp_session(page)
+    dragged = {"x": 600, "y": 400, "data": {"items": [], "files": [str(folder)], "dragOperationsMask": 1}}
+    browser.send("Input.dispatchDragEvent", {"type": "dragEnter", **dragged})
+    browser.send("Input.dispatchDragEvent", {"type": "dragOver", **dragged})
+    page.wait_for_selector(".dropzone")
+    browser.send("Input.dispatchDragEvent", {"type": "dragOver", **dragged})
+    browser.send("Input.dispatchDragEvent", {"type": "drop", **dragged})
+    page.wait_for_url("**/sources/clinic")
+    page.locator(".src", has_text="clinic").locator("text=2 tables").wait_for()
+
+
 def drop(page: Any, files: dict[str, str]) -> None:
     page.evaluate(
         """files => {
@@ -293,7 +311,7 @@ def test_a_new_name_is_understood(server: Any, visit: Visit) -> None:
     page.wait_for_selector(".display >> text=/^30/")
 
 
-def test_runs_are_found_and_compared(server: Any, visit: Visit) -> None:
+def test_runs_are_found_and_compared(server: Any, visit: Visit, tmp_path: Path) -> None:
     page = visit(server.url)
     questions = [f"SQL: SELECT status, {n} AS n FROM orders GROUP BY status" for n in (1, 2)]
     for place, question in enumerate(questions):
@@ -311,6 +329,25 @@ def test_runs_are_found_and_compared(server: Any, visit: Visit) -> None:
     page.click(".foot button >> text=Compare")
     page.wait_for_selector(".dt >> text=4 changed")
     assert page.locator(".d-changed del").all_inner_texts() == ["1"] * 4
+    assert page.locator(".textdiff .added").all_inner_texts() == ["+   2 AS n\n"]
+    with page.expect_download() as caught:
+        page.click("text=Download the differences")
+    caught.value.save_as(tmp_path / "differences.csv")
+    assert pl.read_csv(tmp_path / "differences.csv").select("change", "n before", "n").rows() == [("changed", 1, 2)] * 4
+
+
+def test_a_run_is_stopped_and_run_again(server: Any, visit: Visit) -> None:
+    page = visit(f"{server.url}/ask")
+    ask(page, SLOW, "big")
+    page.wait_for_selector(".live")
+    page.goto(f"{server.url}/runs")
+    for _ in range(2):
+        page.click(".head button >> text=Stop")
+        page.wait_for_selector(".tag >> text=Stopped")
+        page.click("text=Run again")
+        page.wait_for_selector(".tag >> text=Running")
+    page.click(".head button >> text=Stop")
+    page.wait_for_selector(".tag >> text=Stopped")
 
 
 def test_a_good_answer_becomes_a_golden_question(server: Any, visit: Visit) -> None:

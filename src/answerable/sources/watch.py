@@ -47,12 +47,12 @@ class Watch:
     def seen(self, name: str) -> Seen:
         return self._seen.get(name, Seen())
 
-    def progress(self, name: str) -> tuple[str, int, int]:
-        """What is being done, how far it is, and of how much: tables while they are read, else stages."""
+    def progress(self, name: str) -> tuple[str, int, int, bool]:
+        """What is being done, how far it is and of how much; whether tables are counted, else it is stages."""
         source, stage = self._reading.get(name), self.seen(name).stage
         if source is not None and source.progress is not None:
-            return STAGES[stage], *source.progress
-        return STAGES[stage], stage, len(STAGES)
+            return STAGES[stage], *source.progress, True
+        return STAGES[stage], stage, len(STAGES), False
 
     def seconds(self, name: str) -> float:
         """How long it has been read by now."""

@@ -1,8 +1,9 @@
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
-import { droppedFiles } from "../sources/dropped";
+import { type Dropped, droppedFiles } from "../sources/dropped";
 import { addFiles } from "../sources/upload";
 import { UploadTray } from "../sources/UploadTray";
+import { toast } from "./toasts";
 
 /** Files and folders may be dropped anywhere on the page, and are seen on their way from anywhere. */
 export function DropZone() {
@@ -19,7 +20,7 @@ export function DropZone() {
       if (!hasFiles(event)) return;
       event.preventDefault();
       setOver(false);
-      if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(({ files, folder }) => addFiles(files, folder));
+      if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(addDropped);
     };
     document.addEventListener("dragover", enter);
     document.addEventListener("dragleave", leave);
@@ -37,9 +38,14 @@ export function DropZone() {
         <Upload className="i" aria-hidden />
         <span>
           <b>Drop to add</b>
-          Files that come together can be asked together: CSV, Parquet, Excel, JSON, SQLite, DuckDB
+          Files of a folder, or that come together, can be asked together: CSV, Parquet, Excel, JSON, SQLite, DuckDB
         </span>
       </div>
     </div>
   );
+}
+
+function addDropped({ files, folder, left }: Dropped): Promise<void> {
+  if (left) toast(left, { state: "warn" });
+  return addFiles(files, folder);
 }

@@ -1,4 +1,4 @@
-import { ListChecks, Play } from "lucide-react";
+import { ChevronLeft, ListChecks, Play } from "lucide-react";
 import { useEffect, useState } from "react";
 import { api, path } from "../api/client";
 import type { EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail, EvalSuiteList } from "../api/types";
@@ -27,7 +27,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
     };
   }, [running]);
   return (
-    <main className="ev">
+    <main className={`ev ${suite ? "one" : ""}`}>
       <aside className="pane side" aria-label="Sets of questions">
         <div className="head">
           <h1>Evals</h1>
@@ -72,8 +72,11 @@ function SuitePane({ suite, caseId }: { suite: EvalSuite; caseId: string | null 
     <>
       <section className="pane" aria-label={`Questions of ${suite.name}`}>
         <div className="head">
-          <h2>{suite.name}</h2>
-          <span className="dim grow">{suite.bundled ? "bundled, read only" : "your golden questions"}</span>
+          <Link className="btn ghost icon to-list" href="/evals" aria-label="Back to the sets of questions">
+            <ChevronLeft className="i" aria-hidden />
+          </Link>
+          <h2 className="clip">{suite.name}</h2>
+          <span className="dim clip grow">{suite.bundled ? "bundled, read only" : "your golden questions"}</span>
           <button type="button" className="btn primary small" disabled={busy || running} onClick={() => void run()}>
             <Play className="i i-s" aria-hidden />
             {running ? "Running …" : `Run ${suite.cases}`}
@@ -88,7 +91,7 @@ function SuitePane({ suite, caseId }: { suite: EvalSuite; caseId: string | null 
               <Bar done={suite.last.done} total={suite.last.cases} />
             </div>
           )}
-          {suite.last && <Scores run={suite.last} />}
+          {suite.last && !running && <Scores run={suite.last} />}
           {suite.trend.length > 1 && <Trend runs={suite.trend} />}
           {detail.problem && !detail.data && <ProblemNotice problem={detail.problem} onRetry={detail.reload} />}
           {detail.data && <Cases suite={suite.name} cases={detail.data.cases} current={caseId} />}
@@ -112,7 +115,7 @@ function Scores({ run }: { run: EvalRun }) {
   const scores: [string, string, string][] = [
     ["Right", share(run.accuracy), `${run.correct ?? 0} of ${run.cases}`],
     ["Answered", share(run.coverage), `${run.asked ?? 0} asked back`],
-    ["Right when answered", share(run.precision), `${run.failed ?? 0} failed`],
+    ["Right of those", share(run.precision), `${run.failed ?? 0} failed`],
     ["Last run", moment(run.started_at), run.seconds === null ? "under way" : `${run.seconds.toFixed(1)} s`],
   ];
   return (
@@ -180,7 +183,9 @@ function CaseTable({ suite, cases, current }: { suite: string; cases: EvalCaseSu
           return (
             <tr key={known.id} aria-selected={known.id === current}>
               <td>
-                <Link href={address("evals", suite, known.id)}>{known.question}</Link>
+                <Link href={address("evals", suite, known.id)} title={known.question}>
+                  {known.question}
+                </Link>
               </td>
               <td className="dim">{known.source}</td>
               <td>

@@ -2,79 +2,98 @@ import { Fragment, useState } from "react";
 import type { RunTimeline, StepAttempt, TimelineStep } from "../api/types";
 import { kindName, readable } from "../ask/stepNames";
 import { Code } from "../shared/Code";
-import { count, duration } from "../shared/format";
+import { count, duration, plural } from "../shared/format";
 import { Status } from "../shared/Status";
-import { barsOf, ticks } from "./waterfallBars";
+import { barsOf, ticks, type TimeBar } from "./waterfallBars";
 
-const WIDTH = 1_000;
+const SCALE = 100;
+const BAR = { y: 13, height: 14 };
+/** More than so many scroll by themselves, so that the chosen one stays in sight below them. */
+const MANY = 12;
 
 /** The steps on one scale of time: what took long, what waited, what was tried again. */
 export function Waterfall({ timeline }: { timeline: RunTimeline }) {
   const steps = timeline.steps.filter((step) => step.kind !== "subgraph");
   const [chosen, setChosen] = useState<string | null>(null);
   const total = Math.max(1, timeline.total_ms);
-  const step = steps.find((known) => known.id === chosen) ?? steps.find((known) => known.code) ?? steps[0];
+  const step = steps.find((known) => known.id === chosen) ?? steps.find((known) => known.status === "failed") ?? steps.find((known) => known.code) ?? steps[0];
+  const drawn = steps.map((known) => ({ step: known, bars: barsOf(known, total, SCALE) }));
+  const kinds = new Set(drawn.flatMap(({ bars }) => bars.map((bar) => bar.kind)));
   return (
     <>
-      <div className="wf">
+      <div className={`wf ${steps.length > MANY ? "many" : ""}`} role="group" aria-label={plural(steps.length, "step")}>
         <div className="wr wh">
           <span>Step</span>
           <svg height="16" width="100%" aria-hidden>
+            <pattern id="failed-try" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <rect className="hatch" width="5" height="5" />
+              <line className="hatch" x1="1" x2="1" y2="5" />
+            </pattern>
             {ticks(total).map((ms) => (
               <text key={ms} x={`${(100 * ms) / total}%`} y="12" textAnchor={ms === 0 ? "start" : "middle"}>
-                {duration(ms)}
+                {ms < 1_000 && total < 2_000 ? `${ms} ms` : `${ms / 1_000} s`}
               </text>
             ))}
           </svg>
           <span className="r">Rows</span>
           <span className="r">Time</span>
         </div>
-        {steps.map((known) => (
+        {drawn.map(({ step: known, bars }) => (
           <button key={known.id} type="button" className={`wr ${known === step ? "sel" : ""}`} aria-pressed={known === step} onClick={() => setChosen(known.id)}>
             <span className="wn">
               <b className="clip">{name(known)}</b>
-              <span className="m clip">{[kindName(known.kind), known.source, known.attempts.length > 1 && `try ${known.attempts.length}`].filter(Boolean).join(" · ")}</span>
+              <span className="m clip">{about(known)}</span>
             </span>
-            <Bars step={known} total={total} />
+            <Bars step={known} bars={bars} total={total} />
             <span className="r num">{known.row_count === null ? "–" : count(known.row_count)}</span>
             <span className="r num">{known.start_ms === null || known.end_ms === null ? "–" : duration(known.end_ms - known.start_ms)}</span>
           </button>
         ))}
       </div>
       <div className="wleg" aria-hidden>
-        <span>
-          <i className="b-critical" /> on the critical path
-        </span>
-        <span>
-          <i className="b-beside" /> beside it
-        </span>
-        <span>
-          <i className="ht" /> failed try
-        </span>
-        <span>
-          <i className="dash" /> wait before the next try
-        </span>
+        {LEGEND.filter(([kind]) => kinds.has(kind)).map(([kind, look, word]) => (
+          <span key={kind}>
+            <i className={look} /> {word}
+          </span>
+        ))}
       </div>
-      {step && <StepDetail step={step} />}
+      {step && <StepDetail step={step} stopped={timeline.run.status === "cancelled"} />}
     </>
   );
 }
 
-function Bars({ step, total }: { step: TimelineStep; total: number }) {
+const LEGEND: [TimeBar["kind"], string, string][] = [
+  ["critical", "b-critical", "on the critical path"],
+  ["beside", "b-beside", "beside it"],
+  ["failed", "ht", "failed try"],
+  ["wait", "dash", "wait before the next try"],
+  ["running", "b-running", "under way"],
+];
+
+function about(step: TimelineStep): string {
+  const tokens = step.input_tokens + step.output_tokens;
+  return [kindName(step.kind), step.source, tokens && plural(tokens, "token"), step.attempts.length > 1 && plural(step.attempts.length, "try", "tries")].filter(Boolean).join(" · ");
+}
+
+function Bars({ step, bars, total }: { step: TimelineStep; bars: TimeBar[]; total: number }) {
+  const middle = BAR.y + BAR.height / 2;
   return (
-    <svg width="100%" height="14" viewBox={`0 0 ${WIDTH} 14`} preserveAspectRatio="none" role="img" aria-label={`${name(step)}: ${step.status}`}>
-      {barsOf(step, total, WIDTH).map((bar, i) =>
+    <svg width="100%" height="40" role="img" aria-label={`${name(step)}: ${step.status.replace("_", " ")}`}>
+      {ticks(total).map((ms) => (
+        <line key={ms} className="grid-line" x1={`${(100 * ms) / total}%`} x2={`${(100 * ms) / total}%`} y2="40" />
+      ))}
+      {bars.map((bar, i) =>
         bar.kind === "wait" ? (
-          <line key={i} className="b-wait" x1={bar.x} x2={bar.x + bar.width} y1={7} y2={7} vectorEffect="non-scaling-stroke" />
+          <line key={i} className="b-wait" x1={`${bar.x}%`} x2={`${bar.x + bar.width}%`} y1={middle} y2={middle} />
         ) : (
-          <rect key={i} className={`b-${bar.kind}`} x={bar.x} y={0} width={bar.width} height={14} rx={2} />
+          <rect key={i} className={`b-${bar.kind}`} fill={bar.kind === "failed" ? "url(#failed-try)" : undefined} x={`${bar.x}%`} width={`${bar.width}%`} rx={2} {...BAR} />
         ),
       )}
     </svg>
   );
 }
 
-function StepDetail({ step }: { step: TimelineStep }) {
+function StepDetail({ step, stopped }: { step: TimelineStep; stopped: boolean }) {
   return (
     <section className="sd" aria-label={`Step ${name(step)}`}>
       <div className="sdh">
@@ -86,7 +105,7 @@ function StepDetail({ step }: { step: TimelineStep }) {
           <li key={attempt.number}>
             <Status state={attempt.outcome === "done" ? "ok" : attempt.outcome === "failed" ? "error" : "running"}>Try {attempt.number}</Status>
             <span className="dim num">{span(attempt)}</span>
-            <p>{attempt.message ?? (attempt.outcome === "done" ? "Went through." : "")}</p>
+            <p>{attempt.message ?? OUTCOMES[attempt.outcome === "failed" && stopped ? "stopped" : attempt.outcome]}</p>
           </li>
         ))}
         {step.message && !step.attempts.length && (
@@ -107,6 +126,8 @@ function StepDetail({ step }: { step: TimelineStep }) {
     </section>
   );
 }
+
+const OUTCOMES = { done: "Went through.", failed: "Did not go through.", running: "Under way.", stopped: "Stopped." };
 
 function span(attempt: StepAttempt): string {
   const start = (attempt.start_ms / 1_000).toFixed(2);

@@ -6,12 +6,13 @@ export interface TimeBar {
   width: number;
 }
 
-const THINNEST = 3;
+/** Of the whole width, so that what took no time can still be seen. */
+const THINNEST = 0.005;
 
 /** A step's tries and waits as bars on a scale of `width`. */
 export function barsOf(step: TimelineStep, total: number, width: number): TimeBar[] {
   const bar = (kind: TimeBar["kind"], from: number, to: number): TimeBar => {
-    const wide = Math.max(THINNEST, ((to - from) / total) * width);
+    const wide = Math.max(THINNEST * width, ((to - from) / total) * width);
     return { kind, x: Math.max(0, Math.min(width - wide, (from / total) * width)), width: wide };
   };
   return step.attempts.flatMap((attempt) => {

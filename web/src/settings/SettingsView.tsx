@@ -3,11 +3,12 @@ import { api, Problem } from "../api/client";
 import type { About, DoctorReport, ModelCheck, ModelsOverview, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
 import { readable } from "../ask/stepNames";
-import { count, duration, money } from "../shared/format";
+import { count, money } from "../shared/format";
 import { type Fetched, useFetched } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
+import { told } from "./modelCheck";
 import { UsageChart } from "./UsageChart";
 
 export default function SettingsView() {
@@ -52,7 +53,6 @@ function Models({ models }: { models: ModelsOverview }) {
         <tr>
           <th>Used for</th>
           <th>Model</th>
-          <th>Provider</th>
           <th>Test</th>
         </tr>
       </thead>
@@ -60,9 +60,11 @@ function Models({ models }: { models: ModelsOverview }) {
         {rows.map((row) => (
           <tr key={`${row.role} ${row.name}`}>
             <td>{row.role}</td>
-            <td className="mono">{row.model}</td>
-            <td>{row.base_url ?? row.provider}</td>
-            <td>
+            <td className="wrap-cell">
+              <span className="mono">{row.model}</span>
+              <span className="m">{row.base_url ?? row.provider}</span>
+            </td>
+            <td className="wrap-cell">
               <ModelTest name={row.name} />
             </td>
           </tr>
@@ -84,22 +86,37 @@ function ModelTest({ name }: { name: string }) {
     }
   };
   return (
-    <span className="row">
+    <span className="row model-test">
       <button type="button" className="btn small" disabled={check === "running"} onClick={() => void test()}>
         Test
       </button>
       {check === "running" && <Status state="running">Asking it</Status>}
-      {check instanceof Problem && <Status state="error">{check.message}</Status>}
+      {check instanceof Problem && (
+        <span className="checked">
+          <Status state="error">Not tested</Status>
+          <span className="mid">
+            {check.message} {check.hint}
+          </span>
+        </span>
+      )}
       {check && check !== "running" && !(check instanceof Problem) && <Outcome check={check} />}
     </span>
   );
 }
 
 function Outcome({ check }: { check: ModelCheck }) {
-  const wrong = Object.entries(check.checks).find(([, trial]) => !trial.ok);
-  const slowest = Math.max(0, ...Object.values(check.checks).map((trial) => trial.ms));
-  if (wrong) return <Status state="error">{`${wrong[0]}: ${wrong[1].error ?? "did not work"}`}</Status>;
-  return <Status state="ok">{`Works, ${duration(slowest)}, ${money(check.cost_usd)}`}</Status>;
+  const { state, word, cost, reasons } = told(check);
+  return (
+    <span className="checked">
+      <Status state={state}>{word}</Status>
+      <span className="dim num">{cost}</span>
+      {reasons.map((reason) => (
+        <span key={reason} className="mid">
+          {reason}
+        </span>
+      ))}
+    </span>
+  );
 }
 
 function Use({ usage }: { usage: UsageReport }) {

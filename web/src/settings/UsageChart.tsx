@@ -4,7 +4,6 @@ import { count, money, moment, plural } from "../shared/format";
 
 type Day = UsageReport["days"][number];
 
-const WIDTH = 720;
 const HEIGHT = 124;
 const FOOT = 18;
 const HEAD = 16;
@@ -20,9 +19,9 @@ export function UsageChart({ days }: { days: Day[] }) {
   const [chosen, setChosen] = useState("Runs");
   const measure = MEASURES[chosen]!;
   const most = Math.max(...days.map(measure.of), 0);
-  const step = WIDTH / Math.max(1, days.length);
+  const step = 100 / Math.max(1, days.length);
   const height = (value: number) => (most ? (value / most) * (HEIGHT - FOOT - HEAD) : 0);
-  const bar = { x: 1, width: Math.max(1, step - 3), rx: 1.5 };
+  const bar = { x: "6%", width: "88%", rx: 1.5 };
   return (
     <>
       <div className="seg" role="group" aria-label="What is counted">
@@ -32,16 +31,16 @@ export function UsageChart({ days }: { days: Day[] }) {
           </button>
         ))}
       </div>
-      <svg className="usage" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${chosen} by day over ${days.length} days, at most ${measure.text(most)}`}>
-        <line className="grid-line" x1={0} x2={WIDTH} y1={HEAD} y2={HEAD} />
+      <svg className="usage" height={HEIGHT} role="img" aria-label={`${chosen} by day over ${days.length} days, at most ${measure.text(most)}`}>
+        <line className="grid-line" x1={0} x2="100%" y1={HEAD} y2={HEAD} />
         <text x={1} y={HEAD - 5}>
           {measure.text(most)}
         </text>
-        <line className="grid-line" x1={0} x2={WIDTH} y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} />
+        <line className="grid-line" x1={0} x2="100%" y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} />
         {days.map((day, i) => (
-          <g key={day.day} transform={`translate(${i * step} 0)`}>
+          <svg key={day.day} x={`${i * step}%`} width={`${step}%`} height={HEIGHT} overflow="visible">
             <title>{`${moment(day.day)}: ${plural(day.runs, "run")}, ${count(day.failed)} failed, ${plural(day.tokens, "token")}, ${money(day.cost_usd)}`}</title>
-            <rect className="u-day" width={step} height={HEIGHT - FOOT} />
+            <rect className="u-day" width="100%" height={HEIGHT - FOOT} />
             <rect className="u-done" {...bar} y={HEIGHT - FOOT - height(measure.of(day))} height={height(measure.of(day))} />
             {chosen === "Runs" && <rect className="u-failed" {...bar} y={HEIGHT - FOOT - height(day.failed)} height={height(day.failed)} />}
             {i % 7 === 0 && i < days.length - 4 && (
@@ -49,9 +48,9 @@ export function UsageChart({ days }: { days: Day[] }) {
                 {moment(day.day)}
               </text>
             )}
-          </g>
+          </svg>
         ))}
-        <text x={WIDTH - 1} y={HEIGHT - 4} textAnchor="end">
+        <text x="100%" y={HEIGHT - 4} textAnchor="end">
           Today
         </text>
       </svg>

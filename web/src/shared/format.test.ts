@@ -1,8 +1,12 @@
 import { expect, it } from "vitest";
-import { age, bytes, dayGroup, duration, fingerprint, money, moment } from "./format";
+import { age, bytes, dayGroup, duration, fingerprint, money, moment, roundCount } from "./format";
 
 it("says how long things took", () => {
   expect([41.4, 6_840, 18_200, 161_000].map(duration)).toEqual(["41 ms", "6.84 s", "18.2 s", "2 min 41 s"]);
+});
+
+it("shortens large counts", () => {
+  expect([999_999, 1_604_118, 312_000_000].map(roundCount)).toEqual(["999,999", "1.6 M", "312 M"]);
 });
 
 it("says how old things are", () => {

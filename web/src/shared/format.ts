@@ -10,6 +10,11 @@ export function count(value: number | bigint): string {
   return NUMBER.format(value).replace("-", MINUS);
 }
 
+/** Short where there is little room: `1.6 M`. */
+export function roundCount(value: number): string {
+  return value < 1e6 ? count(value) : `${(value / 1e6).toFixed(value < 1e8 ? 1 : 0)} M`;
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

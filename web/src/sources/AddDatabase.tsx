@@ -1,6 +1,7 @@
-import { CircleX, Database } from "lucide-react";
+import { ChevronLeft, CircleX, Database } from "lucide-react";
 import { useState } from "react";
 import { Problem } from "../api/client";
+import { Link } from "../app/Link";
 import { addDatabase } from "./upload";
 
 /** A database by its address. What is wrong is said at the field, in its own words. */
@@ -27,10 +28,13 @@ export function AddDatabase() {
   return (
     <section className="pane" aria-label="Add a source">
       <div className="head">
+        <Link className="btn ghost icon to-list" href="/sources" aria-label="Back to the sources">
+          <ChevronLeft className="i" aria-hidden />
+        </Link>
         <h2>Add a source</h2>
       </div>
       <form className="form" onSubmit={(event) => void submit(event)}>
-        <p className="mid">Drop a file anywhere on the page, or give the address of a PostgreSQL database. It is only ever read.</p>
+        <p className="mid">Drop files or a folder anywhere on the page, or give the address of a PostgreSQL database. It is only ever read.</p>
         <label>
           <span className="label">Database address</span>
           <input

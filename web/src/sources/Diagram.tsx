@@ -1,9 +1,9 @@
 import "@xyflow/react/dist/base.css";
-import { Background, Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import { Background, BaseEdge, Controls, type Edge, type EdgeProps, getBezierPath, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
 import { useMemo } from "react";
 import type { RelationshipView, Table } from "../api/types";
 import { address, navigate } from "../app/router";
-import { plural } from "../shared/format";
+import { roundCount } from "../shared/format";
 import { BOX, layoutTables } from "./diagramLayout";
 import { linesOf } from "./relationshipEnds";
 
@@ -20,7 +20,8 @@ interface Props {
 }
 
 const NODE_TYPES = { table: TableBox };
-const SMALL_BOX = { width: 92, height: 42 };
+const EDGE_TYPES = { join: JoinLine };
+const SMALL_BOX = { width: 88, height: 42 };
 
 /** Tables and how they are joined. The list beside it says the same in words. */
 export default function Diagram({ tables, relationships, current, source, className = "", onConnect }: Props) {
@@ -33,6 +34,7 @@ export default function Diagram({ tables, relationships, current, source, classN
         nodes={nodes}
         edges={edges}
         nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
         fitView
         fitViewOptions={{ padding: 0.12, maxZoom: 1 }}
         minZoom={0.1}
@@ -54,10 +56,26 @@ function TableBox({ data }: NodeProps<TableNode>) {
   return (
     <div className={`er-box ${data.current ? "cur" : ""}`}>
       <Handle type="target" position={Position.Left} />
-      <b>{data.name}</b>
-      <span className="dim num">{data.rows === null ? "" : plural(data.rows, "row")}</span>
+      <b dir="auto">{data.name}</b>
+      <span className="dim num">{data.rows === null ? "" : `${roundCount(data.rows)} ${data.rows === 1 ? "row" : "rows"}`}</span>
       <Handle type="source" position={Position.Right} />
     </div>
+  );
+}
+
+/** Many rows of one table lead to one row of the other. */
+function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
+  const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition: Position.Right, targetPosition: Position.Left });
+  return (
+    <>
+      <BaseEdge path={path} label={label} labelX={labelX} labelY={labelY} />
+      <text className="er-end" x={sourceX + 4} y={sourceY - 4}>
+        n
+      </text>
+      <text className="er-end" x={targetX - 4} y={targetY - 4} textAnchor="end">
+        1
+      </text>
+    </>
   );
 }
 
@@ -71,6 +89,7 @@ function drawn(tables: Table[], relationships: RelationshipView[], current: stri
   }));
   const edges = linesOf(relationships).map((known): Edge => ({
     id: [known.from_table, known.to_table, known.origin].join("\0"),
+    type: "join",
     source: known.from_table,
     target: known.to_table,
     className: known.origin === "inferred" ? "inf" : "",

@@ -2,6 +2,7 @@ import { Undo2 } from "lucide-react";
 import { path } from "../api/client";
 import type { SemanticHistory } from "../api/types";
 import { toast } from "../app/toasts";
+import { Difference } from "../shared/Difference";
 import { useFetched } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
@@ -30,14 +31,7 @@ export function HistoryTab({ source }: { source: string }) {
               Undo
             </button>
           </summary>
-          <pre className="code diff-text">
-            {lineDifference(change.before, change.after).map(([sign, line], at) => (
-              <span key={at} className={sign === "+" ? "added" : "removed"}>
-                {sign} {line}
-                {"\n"}
-              </span>
-            ))}
-          </pre>
+          <Difference lines={lineDifference(change.before, change.after)} label="What was changed" />
         </details>
       ))}
       {history.data && !changes.length && <p className="none dim">No name was changed here yet.</p>}

@@ -1,4 +1,4 @@
-import { TriangleAlert } from "lucide-react";
+import { Maximize2, TriangleAlert } from "lucide-react";
 import { lazy, Suspense } from "react";
 import type { Catalog, RelationshipView, Table } from "../api/types";
 import { toast } from "../app/toasts";
@@ -12,10 +12,12 @@ interface Props {
   table: Table;
   source: string;
   relationships: RelationshipView[];
+  /** Shows all tables. */
+  onExpand: () => void;
 }
 
 /** A table among those it is joined with. */
-export function Neighbours({ catalog, table, source, relationships }: Props) {
+export function Neighbours({ catalog, table, source, relationships, onExpand }: Props) {
   const all = relationships.length ? relationships : catalog.relationships.map(asView);
   const near = all.filter((known) => known.from_table === table.name || known.to_table === table.name);
   const names = new Set([table.name, ...near.flatMap((known) => [known.from_table, known.to_table])]);
@@ -23,7 +25,10 @@ export function Neighbours({ catalog, table, source, relationships }: Props) {
   return (
     <aside className="rel" aria-label={`Relationships of ${table.name}`}>
       <div className="rh">
-        <h4>Relationships of {table.name}</h4>
+        <h4 className="clip grow">Relationships of {table.name}</h4>
+        <button type="button" className="btn ghost icon small" aria-label="Show all relationships" title="Show all relationships" onClick={onExpand}>
+          <Maximize2 className="i i-s" aria-hidden />
+        </button>
       </div>
       {near.length > 0 ? (
         <Suspense fallback={<div className="diagram small" />}>

@@ -1,11 +1,12 @@
 import { TriangleAlert } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { Catalog, RelationshipList, RelationshipView } from "../api/types";
 import { toast } from "../app/toasts";
 import { useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
 import { Status } from "../shared/Status";
+import { around, busiest, MOST_DRAWN } from "./diagramLayout";
 import { asView, decide, endsOf, orphans } from "./Neighbours";
 import { type Ends, RelationshipForm } from "./RelationshipForm";
 import { editRelationships } from "./semantic";
@@ -19,16 +20,13 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
   const [ends, setEnds] = useState<Ends>({ from: catalog.tables[0]?.name ?? "", to: catalog.tables[1]?.name ?? "" });
   return (
     <div className="rels">
-      <Suspense fallback={<div className="diagram" />}>
-        <Diagram tables={catalog.tables} relationships={all} current={null} source={source} onConnect={(from, to) => setEnds({ from, to })} />
-      </Suspense>
+      <Drawing catalog={catalog} relationships={all} source={source} onConnect={(from, to) => setEnds({ from, to })} />
       <div className="rel scroll" tabIndex={0}>
         {guessed.length > 0 && <Guesses guessed={guessed} source={source} />}
         <table className="data">
           <thead>
             <tr>
-              <th>From</th>
-              <th>To</th>
+              <th>Relationship</th>
               <th>State</th>
               <th>
                 <span className="vh">Change</span>
@@ -44,6 +42,44 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
         {!all.length && <p className="none dim">No table leads to another.</p>}
         {catalog.tables.length > 1 && <RelationshipForm catalog={catalog} source={source} ends={ends} onEnds={setEnds} />}
       </div>
+    </div>
+  );
+}
+
+interface DrawingProps {
+  catalog: Catalog;
+  relationships: RelationshipView[];
+  source: string;
+  onConnect: (from: string, to: string) => void;
+}
+
+/** All tables, or of very many those around one. */
+function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
+  const pairs = useMemo(() => relationships.map((known) => [known.from_table, known.to_table] as const), [relationships]);
+  const names = catalog.tables.map((table) => table.name);
+  const many = names.length > MOST_DRAWN;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const middle = chosen ?? (many ? busiest(names, pairs) : null);
+  const near = useMemo(() => (middle ? new Set(around(middle, pairs)) : null), [middle, pairs]);
+  const tables = useMemo(() => catalog.tables.filter((table) => !near || near.has(table.name)), [catalog, near]);
+  const lines = useMemo(() => relationships.filter((known) => !near || (near.has(known.from_table) && near.has(known.to_table))), [relationships, near]);
+  return (
+    <div className="drawing">
+      {many && (
+        <label className="drawn-around">
+          <span className="dim caption">
+            {tables.length} of {plural(names.length, "table")}, around
+          </span>
+          <select className="chip mono" value={middle ?? ""} onChange={(event) => setChosen(event.target.value)}>
+            {names.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Suspense fallback={<div className="diagram" />}>
+        <Diagram tables={tables} relationships={lines} current={middle} source={source} onConnect={onConnect} />
+      </Suspense>
     </div>
   );
 }
@@ -72,8 +108,10 @@ function RelationshipRow({ relationship, source }: { relationship: RelationshipV
   const guessed = relationship.origin === "inferred";
   return (
     <tr>
-      <td className="mono">{from}</td>
-      <td className="mono">{to}</td>
+      <td className="ends">
+        <span className="mono clip">{from}</span>
+        <span className="mono clip dim">→ {to}</span>
+      </td>
       <td>
         <Status state={guessed ? "warn" : "ok"}>{[guessed ? "seen" : "declared", orphans(relationship)].filter(Boolean).join(", ")}</Status>
       </td>

@@ -1,4 +1,4 @@
-import { BookOpen, Database, FileSpreadsheet, Plus, RefreshCw, Trash2, Upload, Waypoints, type LucideIcon } from "lucide-react";
+import { BookOpen, ChevronLeft, Database, Ellipsis, FileSpreadsheet, Plus, RefreshCw, Trash2, Upload, Waypoints, type LucideIcon } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, path } from "../api/client";
 import type { Catalog, SourceList, SourceSummary } from "../api/types";
@@ -6,7 +6,7 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { Bar } from "../ask/StepList";
-import { age, clock, count, plural } from "../shared/format";
+import { age, bytes, clock, count, duration, plural } from "../shared/format";
 import { refresh, useFetched } from "../shared/fetched";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
@@ -22,6 +22,8 @@ import { addFiles } from "./upload";
 
 type Tab = "tables" | "relationships" | "names" | "history";
 const POLL_MS = 1_000;
+const SLOW_S = 5;
+const MB = 1_000_000;
 
 export default function SourcesView({ source, table }: { source: string | null; table: string | null }) {
   const list = useFetched<SourceList>("/sources");
@@ -30,7 +32,7 @@ export default function SourcesView({ source, table }: { source: string | null; 
   const current = adding ? null : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
   usePolling(sources.some((known) => known.state === "reading"));
   return (
-    <main className="so">
+    <main className={`so ${source ? "one" : ""}`}>
       <aside className="pane side" aria-label="Sources">
         <div className="head">
           <h1 className="grow">Sources</h1>
@@ -77,6 +79,8 @@ const STATES: Record<SourceSummary["state"], [State, string]> = {
   failed: ["error", "Could not be read"],
 };
 
+const KINDS: Record<string, string> = { files: "Files", sqlite: "SQLite", duckdb: "DuckDB", postgres: "PostgreSQL" };
+
 function SourceRow({ source, current }: { source: SourceSummary; current: boolean }) {
   const Icon = ICONS.find(([pattern]) => pattern.test(`${source.kind} ${source.origin}`))?.[1] ?? Database;
   const [state, word] = STATES[source.state];
@@ -88,14 +92,13 @@ function SourceRow({ source, current }: { source: SourceSummary; current: boolea
         </span>
         <span className="grow">
           <b className="clip">{source.name}</b>
-          <span className="m clip">{[source.kind, source.tables === null ? word : plural(source.tables, "table")].filter(Boolean).join(" · ")}</span>
-          {source.progress && (
-            <span className="prog">
-              {source.progress.total ? <Bar done={source.progress.done ?? 0} total={source.progress.total} /> : null}
-              <span className="m">{source.progress.message}</span>
+          <span className="m clip">{[source.kind && (KINDS[source.kind] ?? source.kind), source.tables === null ? word : plural(source.tables, "table")].filter(Boolean).join(" · ")}</span>
+          {source.progress && <Progress progress={source.progress} />}
+          {source.error && (
+            <span className="m warn clamp" title={source.error.message}>
+              {source.error.message}
             </span>
           )}
-          {source.error && <span className="m warn">{source.error.message}</span>}
         </span>
         <span className={toneOf(state)} title={word}>
           <StateIcon state={state} />
@@ -103,6 +106,17 @@ function SourceRow({ source, current }: { source: SourceSummary; current: boolea
         </span>
       </Link>
     </li>
+  );
+}
+
+/** A count only where tables are counted; stages have a word each. */
+function Progress({ progress }: { progress: NonNullable<SourceSummary["progress"]> }) {
+  const { message, done, total, seconds, counted } = progress;
+  return (
+    <span className="prog">
+      {total > 0 && <Bar done={done} total={total} />}
+      <span className="m num">{[counted ? `${message}, ${count(done)} of ${count(total)}` : message, seconds >= SLOW_S && duration(seconds * 1_000)].filter(Boolean).join(" · ")}</span>
+    </span>
   );
 }
 
@@ -114,8 +128,8 @@ function DropBox({ limits }: { limits: SourceList }) {
     <button type="button" className="drop" onClick={() => files.current?.click()}>
       <Upload className="i" aria-hidden />
       <span>
-        <b>Drop files here</b>
-        {most ? `CSV, Parquet, Excel, JSON, SQLite, up to ${count(most)} MB` : "There is no room for more: remove a source first."}
+        <b>Drop files or a folder here</b>
+        {most ? `CSV, Parquet, Excel, JSON, SQLite, up to ${bytes(most * MB)} each` : "There is no room for more: remove a source first."}
       </span>
       <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
     </button>
@@ -133,22 +147,21 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
   return (
     <section className="pane" aria-label={`Source ${source.name}`}>
       <div className="head">
-        <h2>{source.name}</h2>
-        <span className="mid clip grow">
-          {source.kind} <span className="dim">{source.origin === "bundled" ? "bundled with Answerable" : source.location}</span>
+        <Link className="btn ghost icon to-list" href="/sources" aria-label="Back to the sources">
+          <ChevronLeft className="i" aria-hidden />
+        </Link>
+        <h2 className="clip">{source.name}</h2>
+        <span className="mid clip grow where" title={source.location}>
+          {[source.kind && (KINDS[source.kind] ?? source.kind), "read only"].filter(Boolean).join(", ")} <span className="dim">{source.origin === "bundled" ? "bundled with Answerable" : source.location}</span>
         </span>
-        {source.last_sync && (
-          <Status state="ok">
-            Data last updated {clock(source.last_sync)}, {age(source.last_sync)} ago
-          </Status>
-        )}
+        <Freshness source={source} />
         <button type="button" className="btn small" disabled={source.state === "reading"} onClick={() => void lookAgain(source)}>
           <RefreshCw className="i i-s" aria-hidden />
           {source.state === "reading" ? "Reading …" : "Check now"}
         </button>
         {source.removable && (
           <Menu label={`More for ${source.name}`} className="btn ghost icon small" items={[{ label: "Remove this source", icon: <Trash2 className="i i-s" />, danger: true, onSelect: () => void removeSource(source) }]}>
-            <Trash2 className="i i-s" aria-hidden />
+            <Ellipsis className="i i-s" aria-hidden />
           </Menu>
         )}
       </div>
@@ -168,16 +181,32 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
           <ProblemNotice problem={catalog.problem} onRetry={catalog.reload} />
         </div>
       )}
+      {!catalog.data && !catalog.problem && source.progress && (
+        <div className="pad">
+          <Status state="running">{source.name} is being read. It can be asked as soon as that is done.</Status>
+          <Progress progress={source.progress} />
+        </div>
+      )}
       {!catalog.data && !catalog.problem && <SkeletonRows rows={8} columns={5} />}
       {catalog.data && (
         <div className="panel" {...panelProps(tab)}>
-          {tab === "tables" && <TablesTab catalog={catalog.data} source={source.name} chosen={table} />}
+          {tab === "tables" && <TablesTab catalog={catalog.data} source={source.name} chosen={table} onRelationships={() => setTab("relationships")} />}
           {tab === "relationships" && <RelationshipsTab catalog={catalog.data} source={source.name} />}
           {tab === "names" && <NamesTab source={source.name} />}
           {tab === "history" && <HistoryTab source={source.name} />}
         </div>
       )}
     </section>
+  );
+}
+
+function Freshness({ source }: { source: SourceSummary }) {
+  if (source.state === "failed") return <Status state="error">Could not be read</Status>;
+  if (!source.last_sync) return null;
+  return (
+    <Status state="ok">
+      Data last updated {clock(source.last_sync)}, {age(source.last_sync)} ago
+    </Status>
   );
 }
 

@@ -11,13 +11,21 @@ import { columnFormat } from "../result/columnFormat";
 import { SearchField } from "../shared/Field";
 import { count, plural } from "../shared/format";
 import { useFetched } from "../shared/fetched";
+import { ProblemNotice } from "../shared/Notice";
 import { ColumnPicture } from "./ColumnPicture";
 import { Neighbours } from "./Neighbours";
 import { SynonymsCell } from "./SynonymsCell";
 
 const SAMPLE = 8;
 
-export function TablesTab({ catalog, source, chosen }: { catalog: Catalog; source: string; chosen: string | null }) {
+interface Props {
+  catalog: Catalog;
+  source: string;
+  chosen: string | null;
+  onRelationships: () => void;
+}
+
+export function TablesTab({ catalog, source, chosen, onRelationships }: Props) {
   const [search, setSearch] = useState("");
   const words = search.trim().toLowerCase();
   const found = catalog.tables.filter((table) => !words || [table.name, ...table.columns.map((column) => column.name)].some((name) => name.toLowerCase().includes(words)));
@@ -28,14 +36,16 @@ export function TablesTab({ catalog, source, chosen }: { catalog: Catalog; sourc
         <SearchField label="Find a column" value={search} onChange={setSearch} />
         {found.map((known) => (
           <Link key={known.name} className={`tb ${known === table ? "cur" : ""}`} aria-current={known === table ? "true" : undefined} href={address("sources", source, known.name)}>
-            <span className="clip">{known.name}</span>
+            <span className="clip" dir="auto" title={known.name}>
+              {known.name}
+            </span>
             <span className="num">{known.row_count === null ? "" : count(known.row_count)}</span>
           </Link>
         ))}
         {!found.length && <p className="none dim caption">No table or column has this name.</p>}
       </nav>
       {table && <TableDetail key={table.name} table={table} source={source} />}
-      {table && <RelatedTables catalog={catalog} table={table} source={source} />}
+      {table && <RelatedTables catalog={catalog} table={table} source={source} onExpand={onRelationships} />}
     </div>
   );
 }
@@ -51,8 +61,10 @@ function TableDetail({ table, source }: { table: Table; source: string }) {
   return (
     <div className="mid-col scroll" tabIndex={0}>
       <div className="thead">
-        <div>
-          <h3>{table.name}</h3>
+        <div className="tname">
+          <h3 className="clip" dir="auto" title={table.name}>
+            {table.name}
+          </h3>
           <p className="mid">
             {table.description ?? (table.label && table.label !== table.name ? table.label : "")}
             {table.synonyms.length > 0 && <> Also called {table.synonyms.join(", ")}.</>}
@@ -81,10 +93,12 @@ function TableDetail({ table, source }: { table: Table; source: string }) {
         </thead>
         <tbody>
           {table.columns.map((column) => (
-            <ColumnRow key={column.name} table={table} column={column} source={source} statistics={statistics.data?.columns.find((known) => known.name === column.name) ?? null} />
+            <ColumnRow key={column.name} table={table} column={column} source={source} unknown={Boolean(statistics.problem)} statistics={statistics.data?.columns.find((known) => known.name === column.name) ?? null} />
           ))}
         </tbody>
       </table>
+      {statistics.problem && !statistics.data && <ProblemNotice problem={statistics.problem} onRetry={statistics.reload} />}
+      {statistics.data?.looked_at && <p className="none dim caption">The values drawn are those of the first {plural(statistics.data.looked_at, "row")}.</p>}
       <SampleRows table={table} source={source} />
     </div>
   );
@@ -101,9 +115,11 @@ interface ColumnProps {
   column: Column;
   source: string;
   statistics: ColumnStatistics | null;
+  /** The statistics could not be had. */
+  unknown: boolean;
 }
 
-function ColumnRow({ table, column, source, statistics }: ColumnProps) {
+function ColumnRow({ table, column, source, statistics, unknown }: ColumnProps) {
   const isKey = table.primary_key.includes(column.name);
   const Icon = isKey ? Key : (TYPE_ICONS.find(([pattern]) => pattern.test(column.type))?.[1] ?? Type);
   const distinct = statistics?.distinct_count ?? column.distinct_count;
@@ -113,13 +129,15 @@ function ColumnRow({ table, column, source, statistics }: ColumnProps) {
         <span className="cn">
           <Icon className="i i-s" aria-hidden />
           <span>
-            <span className="mono">{column.name}</span>
+            <span className="mono clip" dir="auto" title={column.name}>
+              {column.name}
+            </span>
             <span className="m mono">{column.type}</span>
           </span>
         </span>
       </td>
       <td>
-        <ColumnPicture column={column} statistics={statistics} rows={table.row_count} />
+        {unknown && !statistics ? <span className="dim caption">not read</span> : <ColumnPicture column={column} statistics={statistics} rows={table.row_count} />}
       </td>
       <td className="r num">{distinct === null ? "–" : count(distinct)}</td>
       <td className="r">
@@ -208,7 +226,7 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
   );
 }
 
-function RelatedTables({ catalog, table, source }: { catalog: Catalog; table: Table; source: string }) {
+function RelatedTables({ catalog, table, source, onExpand }: { catalog: Catalog; table: Table; source: string; onExpand: () => void }) {
   const found = useFetched<RelationshipList>(path`/sources/${source}/relationships`);
-  return <Neighbours catalog={catalog} table={table} source={source} relationships={found.data?.relationships ?? []} />;
+  return <Neighbours catalog={catalog} table={table} source={source} relationships={found.data?.relationships ?? []} onExpand={onExpand} />;
 }

@@ -2,10 +2,35 @@ import { graphlib, layout } from "@dagrejs/dagre";
 
 export const BOX = { width: 148, height: 46 };
 
+/** More tables than these cannot be told apart in one drawing. */
+export const MOST_DRAWN = 60;
+
+type Pair = readonly [from: string, to: string];
+
+/** The tables nearest to one of them, itself included. */
+export function around(table: string, pairs: readonly Pair[], most = MOST_DRAWN): string[] {
+  const found = new Set([table]);
+  for (const near of found) {
+    for (const [from, to] of pairs) {
+      if (found.size >= most) return [...found];
+      if (from === near) found.add(to);
+      if (to === near) found.add(from);
+    }
+  }
+  return [...found];
+}
+
+/** The table that most others are joined with. */
+export function busiest(tables: readonly string[], pairs: readonly Pair[]): string {
+  const joins = new Map<string, number>();
+  for (const name of pairs.flat()) joins.set(name, (joins.get(name) ?? 0) + 1);
+  return tables.reduce((best, name) => ((joins.get(name) ?? 0) > (joins.get(best) ?? 0) ? name : best), tables[0] ?? "");
+}
+
 /** Where each table stands: those that point at others to their left. */
 export function layoutTables(tables: string[], pairs: [from: string, to: string][], box = BOX): Map<string, { x: number; y: number }> {
   const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: box.width / 2 });
+  graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: box.width * (box === BOX ? 0.7 : 0.33) });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const table of tables) graph.setNode(table, { ...box });
   for (const [from, to] of pairs) if (from !== to && tables.includes(from) && tables.includes(to)) graph.setEdge(from, to);

@@ -1,9 +1,12 @@
+import { count } from "../shared/format";
 import { isData } from "./uploadPlan";
 
 export interface Dropped {
   files: File[];
   /** Of the one folder that was dropped. */
   folder: string | null;
+  /** What is not taken of it, in words. */
+  left: string | null;
 }
 
 const MOST_FILES = 200;
@@ -12,10 +15,16 @@ const MOST_FILES = 200;
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   const plain = [...transfer.files];
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  if (!entries.some((entry) => entry.isDirectory)) return { files: plain, folder: null };
+  if (!entries.some((entry) => entry.isDirectory)) return { files: plain, folder: null, left: null };
   const found = (await Promise.all(entries.map(filesIn))).flat();
   const only = entries.length === 1 ? (entries[0]?.name ?? null) : null;
-  return { files: found.filter((file) => isData(file.name)).slice(0, MOST_FILES), folder: only };
+  const data = found.filter((file) => isData(file.name));
+  return { files: data.slice(0, MOST_FILES), folder: only, left: leftOut(data.length) };
+}
+
+function leftOut(files: number): string | null {
+  if (!files) return "There is no file in this folder that can be read.";
+  return files > MOST_FILES ? `The folder has ${count(files)} files; the first ${MOST_FILES} are added.` : null;
 }
 
 async function filesIn(entry: FileSystemEntry): Promise<File[]> {

@@ -17,6 +17,7 @@ from answerable.answers.comparison import (
     CHANGES,
     Change,
     ComparedRow,
+    RowComparison,
     RowCounts,
     compare,
     text_difference,
@@ -56,11 +57,17 @@ class RunComparison(Wire):
     columns: list[OutputColumn] = Field(description="Those that both have.")
     changed_columns: list[ChangedColumn]
     key: list[str] = Field(description="By which rows are known; empty when only whole rows could be compared.")
+    rows_compared: bool = Field(description="False when one of the two has no rows, as a run that failed.")
     counts: RowCounts
     offset: int
     rows: list[ComparedRow]
     plan_diff: str
     steps: list[ComparedStep]
+
+
+NO_ROWS = RowComparison(
+    columns=(), changed_columns=(), key=(), counts=RowCounts(added=0, removed=0, changed=0, same=0), rows=()
+)
 
 
 @router.get("/runs/{run_id}/comparison", responses=documented(404, 413, 422))
@@ -77,8 +84,10 @@ async def comparison(
     """What is different in a later run: rows, columns, plan, code, time."""
     runs = [await service.store.runs.get(scope, RunId(run)) for run in (run_id, other)]
     before, after = [await service.answer(record.run, scope) for record in runs]
-    paths = [await service.rows_path(answer, scope) for answer in (before, after)]
-    rows = await run_in_threadpool(compare, *paths, key=key, changes=change or CHANGES, offset=offset, limit=limit)
+    rows = NO_ROWS
+    if both := before.provenance.artifact is not None and after.provenance.artifact is not None:
+        paths = [await service.rows_path(answer, scope) for answer in (before, after)]
+        rows = await run_in_threadpool(compare, *paths, key=key, changes=change or CHANGES, offset=offset, limit=limit)
     steps = _steps(before.steps, after.steps)
     plan_diff = text_difference(_plan_text(before), _plan_text(after))
     return RunComparison(
@@ -91,6 +100,7 @@ async def comparison(
         columns=list(rows.columns),
         changed_columns=list(rows.changed_columns),
         key=list(rows.key),
+        rows_compared=both,
         counts=rows.counts,
         offset=offset,
         rows=list(rows.rows),

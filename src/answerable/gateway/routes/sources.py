@@ -42,6 +42,7 @@ class SourceProgress(Wire):
     message: str
     done: int
     total: int
+    counted: bool = Field(description="Tables are counted; else it is the stages of reading.")
     seconds: float = Field(description="Since it began.")
 
 
@@ -243,5 +244,6 @@ def summary(name: str, service: Service, settings: Settings, added: AddedSources
 
 
 def _progress(name: str, watch: Watch) -> SourceProgress:
-    message, done, total = watch.progress(name)
-    return SourceProgress(message=message, done=done, total=total, seconds=round(watch.seconds(name), 3))
+    message, done, total, counted = watch.progress(name)
+    seconds = round(watch.seconds(name), 3)
+    return SourceProgress(message=message, done=done, total=total, counted=counted, seconds=seconds)

@@ -1,0 +1,116 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { memo, useEffect, useRef } from "react";
+import type { RunSummary } from "../api/types";
+import { address, navigate } from "../app/router";
+import { count, duration, moment, shortId } from "../shared/format";
+import { runState, Status } from "../shared/Status";
+
+const ROW = 46;
+const AHEAD = 30;
+
+interface Props {
+  runs: RunSummary[];
+  total: number;
+  current: (string | null)[];
+  picked: RunSummary[];
+  onPick: (run: RunSummary) => void;
+  /** The end of the list is near. */
+  onEnd: () => void;
+}
+
+/** Of many runs only those in sight are drawn. */
+export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props) {
+  const table = useRef<HTMLTableElement>(null);
+  const virtualizer = useVirtualizer({
+    count: runs.length,
+    estimateSize: () => ROW,
+    getScrollElement: () => table.current?.closest<HTMLElement>(".scroll") ?? null,
+    overscan: 12,
+  });
+  const items = virtualizer.getVirtualItems();
+  const [first, last] = [items[0], items.at(-1)];
+  const near = last !== undefined && last.index >= runs.length - AHEAD;
+  useEffect(() => {
+    if (near) onEnd();
+  }, [near, runs.length]);
+  return (
+    <table className="data runs" ref={table} aria-rowcount={total + 1}>
+      <thead>
+        <tr>
+          <th>
+            <span className="vh">Select</span>
+          </th>
+          <th>Run</th>
+          <th>Source</th>
+          <th className="r sorted" aria-sort="descending">
+            Started
+            <ArrowDown className="i" aria-hidden />
+          </th>
+          <th className="r">Time</th>
+          <th className="r">Rows</th>
+        </tr>
+      </thead>
+      <tbody>
+        <Gap height={first?.start ?? 0} />
+        {items.map(({ index }) => {
+          const run = runs[index];
+          return run && <RunRow key={run.run_id} run={run} at={index + 2} current={current.includes(run.run_id)} picked={picked.some((known) => known.run_id === run.run_id)} onPick={onPick} />;
+        })}
+        <Gap height={virtualizer.getTotalSize() - (last?.end ?? 0)} />
+      </tbody>
+    </table>
+  );
+}
+
+function Gap({ height }: { height: number }) {
+  return height > 0 ? (
+    <tr className="gap" aria-hidden>
+      <td colSpan={6} style={{ height }} />
+    </tr>
+  ) : null;
+}
+
+interface RowProps {
+  run: RunSummary;
+  at: number;
+  current: boolean;
+  picked: boolean;
+  onPick: (run: RunSummary) => void;
+}
+
+const RunRow = memo(function RunRow({ run, at, current, picked, onPick }: RowProps) {
+  const [state, word] = runState(run.status, run.kind);
+  const place = address("runs", run.run_id);
+  return (
+    <tr aria-rowindex={at} aria-selected={current} onClick={() => navigate(place)}>
+      <td onClick={(event) => event.stopPropagation()}>
+        <label>
+          <input type="checkbox" aria-label={`Select ${run.question ?? run.run_id}`} checked={picked} onChange={() => onPick(run)} />
+        </label>
+      </td>
+      <td>
+        <a
+          className="w clip"
+          dir="auto"
+          href={place}
+          onClick={(event) => {
+            event.preventDefault();
+            navigate(place);
+          }}
+        >
+          {run.question ?? "A query"}
+        </a>
+        <span className="m">
+          <Status state={state}>{word}</Status> · <span className="mono">{shortId(run.run_id)}</span>
+        </span>
+      </td>
+      <td className="sc">
+        <span className="clip">{run.sources.join(", ")}</span>
+      </td>
+      <td className="r num">{moment(run.created_at)}</td>
+      <td className="r num">{run.duration_ms === null ? "–" : duration(run.duration_ms)}</td>
+      <td className="r num">{run.row_count === null ? "–" : count(run.row_count)}</td>
+    </tr>
+  );
+});
