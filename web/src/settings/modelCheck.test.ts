@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { told } from "./modelCheck";
 
-const fine = { ok: true, ms: 12 };
+const fine = { ok: true, ms: 12, error: null };
 const error = { code: "model_unreachable", message: "The model did not answer.", hint: "Is it running?" };
 
 it("says whether a model works, and what does not and why", () => {
