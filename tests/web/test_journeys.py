@@ -238,20 +238,25 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     page.wait_for_selector(".grid-row >> text=cat")
 
 
-def test_a_dropped_folder_is_one_source(server: Any, visit: Visit, tmp_path: Path) -> None:
-    folder = tmp_path / "clinic"
-    (folder / "deep").mkdir(parents=True)
-    for name in ("people.csv", "deep/visits.csv", "notes.md", ".hidden.csv"):
-        (folder / name).write_text("id,name\n1,Ann\n2,Bob\n")
+def test_a_dropped_folder_is_one_source(server: Any, visit: Visit) -> None:
     page = visit(f"{server.url}/sources")
     page.wait_for_selector(".drop")
-    browser = page.context.new_cdp_session(page)
-    dragged = {"x": 600, "y": 400, "data": {"items": [], "files": [str(folder)], "dragOperationsMask": 1}}
-    browser.send("Input.dispatchDragEvent", {"type": "dragEnter", **dragged})
-    browser.send("Input.dispatchDragEvent", {"type": "dragOver", **dragged})
-    page.wait_for_selector(".dropzone")
-    browser.send("Input.dispatchDragEvent", {"type": "dragOver", **dragged})
-    browser.send("Input.dispatchDragEvent", {"type": "drop", **dragged})
+    page.evaluate(
+        """() => {
+            const file = name => ({
+                isFile: true, isDirectory: false, name,
+                file: give => give(new File(["id,name\\n1,Ann\\n2,Bob\\n"], name)),
+            });
+            const folder = (name, ...inside) => ({
+                isFile: false, isDirectory: true, name,
+                createReader: () => ({ readEntries: give => give(inside.splice(0, 2)) }),
+            });
+            const clinic = folder("clinic", file("people.csv"), file("notes.md"), folder("deep", file("visits.csv")));
+            const event = new DragEvent("drop", { bubbles: true, cancelable: true });
+            const dataTransfer = { types: ["Files"], files: [], items: [{ webkitGetAsEntry: () => clinic }] };
+            document.body.dispatchEvent(Object.defineProperty(event, "dataTransfer", { value: dataTransfer }));
+        }"""
+    )
     page.wait_for_url("**/sources/clinic")
     page.locator(".src", has_text="clinic").locator("text=2 tables").wait_for()
 
