@@ -51,6 +51,8 @@ class CombineStep:
         self, config: CombineConfig, earlier: Mapping[NodeId, Produced], scope: Scope, tell: Tell
     ) -> Produced:
         """Runs the SQL over the rows of earlier steps; `tell` hears it, as it runs, before it starts."""
+        from answerable.query.written_quantities import written_quantities
+
         code = checked_over(config.sql, {name: each.frame for name, each in earlier.items()})
         tell("code", code)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
@@ -66,6 +68,7 @@ class CombineStep:
             last_sync=oldest(earlier.values()),
             findings=_distinct(finding for each in earlier.values() for finding in each.findings),
             inputs=inputs,
+            quantities=written_quantities(code, "duckdb"),
         )
 
     async def execute(self, code: str, inputs: Mapping[str, ArtifactId], scope: Scope) -> tuple[Result, FrameRef]:

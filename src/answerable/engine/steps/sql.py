@@ -70,7 +70,7 @@ class SqlStep:
             fingerprint=catalog.fingerprint,
             last_sync=catalog.last_sync,
             units=_units(config, catalog),
-            quantities=_quantities(config, catalog),
+            quantities=_quantities(config, code, catalog),
             findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
         )
 
@@ -96,7 +96,10 @@ def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
     return result_units(config.plan, catalog) if config.plan is not None else {}
 
 
-def _quantities(config: SqlConfig, catalog: Catalog) -> Mapping[str, Quantity]:
+def _quantities(config: SqlConfig, code: str, catalog: Catalog) -> Mapping[str, Quantity]:
     from answerable.query.units import result_quantities
+    from answerable.query.written_quantities import written_quantities
 
-    return result_quantities(config.plan, catalog) if config.plan is not None else {}
+    if config.plan is not None:
+        return result_quantities(config.plan, catalog)
+    return written_quantities(code, catalog.dialect)
