@@ -86,7 +86,7 @@ def _fit_tables(known: Sequence[Sample]) -> tuple[RoleModels, list[list[float]]]
     for fold in range(_INNER_FOLDS):
         inside = owner != fold
         model = fit_trees(vectors[inside], labels[inside])
-        chances[~inside] = [model.probability(v) for v in vectors[~inside].tolist()]
+        chances[~inside] = model.probabilities(vectors[~inside].tolist())
     ends = numpy.cumsum(counts)
     return {"table": fit_trees(vectors, labels)}, [c.tolist() for c in numpy.split(chances, ends[:-1])]
 
@@ -163,8 +163,8 @@ def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[Ranked]], Trees]:
 
 def rank_with(question: Judged, ranker: Trees) -> list[Ranked]:
     vectors = question.vectors.astype(float).tolist()
-    found = [Ranked(c, v, ranker.score(v)) for c, v in zip(question.candidates, vectors, strict=True)]
-    return sorted(found, key=lambda one: -one.score)
+    scored = zip(question.candidates, vectors, ranker.scores(vectors), strict=True)
+    return sorted((Ranked(*one) for one in scored), key=lambda one: -one.score)
 
 
 def confidence_rows(

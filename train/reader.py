@@ -43,7 +43,7 @@ def _fit_confidence(questions, ranked):  # type: ignore[no-untyped-def]
         said = numpy.zeros(len(labels))
         for fold in range(FOLDS):
             model = _confidence_of(vectors[folds != fold], labels[folds != fold])
-            said[folds == fold] = [model.probability(v) for v in vectors[folds == fold].tolist()]
+            said[folds == fold] = model.probabilities(vectors[folds == fold].tolist())
         models.append(_confidence_of(vectors, labels))
         chances.append(said)
     return models, chances, labels

@@ -11,10 +11,9 @@ TREES = Trees(
 
 
 def test_score() -> None:
-    assert TREES.score([0.0, 0.0]) == -0.75
-    assert TREES.score([1.0, 0.0]) == 2.25
-    assert TREES.score([1.0, 9.0]) == 1.75
+    assert TREES.scores([[0.0, 0.0], [1.0, 0.0], [1.0, 9.0]]) == [-0.75, 2.25, 1.75]
 
 
 def test_probability_lies_between() -> None:
-    assert 0.3 < TREES.probability([0.0, 0.0]) < 0.5 < TREES.probability([1.0, 0.0]) < 1.0
+    low, high = TREES.probabilities([[0.0, 0.0], [1.0, 0.0]])
+    assert 0.3 < low < 0.5 < high < 1.0

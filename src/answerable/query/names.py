@@ -1,5 +1,7 @@
 """How names are written and compared in each SQL dialect."""
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from answerable.core.values import Dialect
@@ -29,6 +31,7 @@ def identifier(name: str, dialect: Dialect) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=not _is_plain(name, dialect))
 
 
+@lru_cache(4096)
 def _is_plain(name: str, dialect: Dialect) -> bool:
     folded = name if dialect == "postgres" else ascii_lower(name)
     if not folded or folded in RESERVED or folded[0] not in _SMALL:

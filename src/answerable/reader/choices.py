@@ -12,14 +12,24 @@ _REPEATED = 1.0
 
 
 def varied(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
-    """The best first; then by score, less what speaks against a reading of which the like was given already."""
-    left = [(one, gist(one.candidate.draft)) for one in ranked]
+    """The best first; then by score, less what speaks against a reading of which the like was given already. What a
+    reading says is looked at only when its turn may have come."""
+    waiting: list[tuple[Ranked, object]] = []
     taken: Counter[object] = Counter()
-    while left:
-        best = max(left, key=lambda pair: pair[0].score - _REPEATED * taken[pair[1]])
-        left.remove(best)
-        taken[best[1]] += 1
-        yield best[0]
+    for one in (*ranked, None):
+        while waiting:
+            best = max(waiting, key=lambda pair: _worth(pair, taken))
+            if one is not None and one.score > _worth(best, taken):
+                break
+            waiting.remove(best)
+            taken[best[1]] += 1
+            yield best[0]
+        if one is not None:
+            waiting.append((one, gist(one.candidate.draft)))
+
+
+def _worth(pair: tuple[Ranked, object], taken: Counter[object]) -> float:
+    return pair[0].score - _REPEATED * taken[pair[1]]
 
 
 def gist(draft: Draft) -> object:

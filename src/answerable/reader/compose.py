@@ -17,19 +17,18 @@ from answerable.reader.schema import Schema
 from answerable.reader.shape import (
     UNSEEN,
     Shape,
-    select_score,
+    ShapeScores,
     shape_of,
     shape_of_having,
     shape_of_limit,
     shape_of_order,
-    shape_scores,
 )
 from answerable.reader.to_plan import tables_of
 
 MAX_CANDIDATES = 60
 _SELECT_SETS = 16
 _WHERE_SETS = 6
-_BASES = 100
+_BASES = 60
 _LIKELY = 0.45
 
 Chances = Mapping[str, Mapping[str, float]]
@@ -76,6 +75,8 @@ class Composer:
         self.schema = scene.schema
         self.options = options
         self.chances = chances
+        self._scores = ShapeScores(chances)
+        self.distinct_is_likely = chances["distinct"].get("1", -9.0) > log(0.03)
         self.two_ways = _two_ways(self.schema)
         self.relations = relations_of(self.schema)
         self._trees: dict[tuple[int, frozenset[int]], frozenset[int] | None] = {}
@@ -106,8 +107,11 @@ class Composer:
         )
 
     def _adds_other_than_numbers(self, draft: Draft) -> bool:
-        terms = [term for term in own_terms(draft) if term.function in ("sum", "avg") and term.column is not None]
-        return not all(self.schema.columns[term.column].numeric for term in terms if term.column is not None)
+        columns = self.schema.columns
+        return any(
+            term.function in ("sum", "avg") and term.column is not None and not columns[term.column].numeric
+            for term in own_terms(draft)
+        )
 
     def _counts_single_rows(self, draft: Draft) -> bool:
         if not draft.group or draft.group[0].column is None:
@@ -121,7 +125,7 @@ class Composer:
 
     def _scored(self, draft: Draft, evidence: Evidence) -> Candidate:
         shape = shape_of(draft)
-        scores = tuple(shape_scores(shape, self.chances))
+        scores = self._scores.of(shape)
         return Candidate(draft, shape, scores, evidence, _total(scores, evidence))
 
     def _drafts(self) -> Iterator[tuple[Draft, Evidence]]:
@@ -139,8 +143,10 @@ class Composer:
                 )
                 for based in self._based(draft, where.tests):
                     for variant, name in self._variants(based, where.tests):
-                        yield variant, evidence._replace(variant=name)
-                        yield from self._distinct(variant, evidence._replace(variant=name))
+                        named = evidence._replace(variant=name) if name else evidence
+                        yield variant, named
+                        if self._may_be_distinct(variant):
+                            yield variant._replace(distinct=True), named
 
     def _bases(self) -> list[tuple[SelectSet, WhereSet, Sorting | None, Having | None]]:
         """Ordered by the parts of the shape that are settled already."""
@@ -177,7 +183,7 @@ class Composer:
             for terms, cost in self._orders(chosen):
                 sets[terms] = max(score - cost, sets.get(terms, -99.0))
         sets[()] = 0.0
-        found = [SelectSet(terms, score, select_score(terms, self.chances)) for terms, score in sets.items()]
+        found = [SelectSet(terms, score, self._scores.of_select(terms)) for terms, score in sets.items()]
         return sorted(found, key=lambda one: -one.score - one.fit)[:_SELECT_SETS]
 
     def _orders(self, chosen: list[Part]) -> Iterator[tuple[tuple[Term, ...], float]]:
@@ -426,17 +432,17 @@ class Composer:
         for column in sorted(column for column in self.two_ways if column in used or column in compared):
             yield draft._replace(avoid=frozenset({column})), "avoid"
 
-    def _distinct(self, draft: Draft, evidence: Evidence) -> Iterator[tuple[Draft, Evidence]]:
-        plain = draft.select and all(term.function is None for term in draft.select) and not draft.group
-        if (
-            plain
+    def _may_be_distinct(self, draft: Draft) -> bool:
+        return bool(
+            self.distinct_is_likely
+            and draft.select
             and draft.limit is None
             and draft.combination is None
+            and not draft.group
+            and all(term.function is None for term in draft.select)
             and all(order.term in draft.select for order in draft.order)
-            and self.chances["distinct"].get("1", -9.0) > log(0.03)
             and self._may_repeat(draft)
-        ):
-            yield draft._replace(distinct=True), evidence
+        )
 
     def _may_repeat(self, draft: Draft) -> bool:
         alone = tables_of(draft, self.schema) == {draft.entity}

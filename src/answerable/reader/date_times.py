@@ -1,6 +1,6 @@
 """Reads one period or point in time, such as "the third quarter of 2025" or "last 7 days", at a place in a question."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
@@ -53,19 +53,22 @@ class TimeParser:
     def __init__(self, tokens: Sequence[Token], today: date) -> None:
         self.tokens = tokens
         self.today = today
+        self._words = tuple(token.word for token in tokens)
+        self._times: dict[int, TimeMatch] = {}
 
     # Words.
 
     def word(self, i: int) -> str:
-        return self.tokens[i].word if 0 <= i < len(self.tokens) else ""
+        return self._words[i] if 0 <= i < len(self._words) else ""
 
     def skip(self, i: int, words: Collection[str]) -> int:
         return i + 1 if self.word(i) in words else i
 
-    def sequence(self, i: int, words: Sequence[str]) -> int | None:
-        return i + len(words) if all(self.word(i + k) == word for k, word in enumerate(words)) else None
+    def sequence(self, i: int, words: tuple[str, ...]) -> int | None:
+        end = i + len(words)
+        return end if self._words[i:end] == words else None
 
-    def first_sequence(self, i: int, choices: Sequence[Sequence[str]]) -> int | None:
+    def first_sequence(self, i: int, choices: Iterable[tuple[str, ...]]) -> int | None:
         return next((end for words in choices if (end := self.sequence(i, words)) is not None), None)
 
     def count(self, i: int) -> tuple[int, int] | None:
@@ -80,6 +83,12 @@ class TimeParser:
     # Periods.
 
     def time(self, i: int) -> TimeMatch:
+        """Several kinds of phrases ask for what stands at the same place."""
+        if i not in self._times:
+            self._times[i] = self._time(i)
+        return self._times[i]
+
+    def _time(self, i: int) -> TimeMatch:
         j = self.skip(i, {"the"})
         readers = (
             self.numeric,

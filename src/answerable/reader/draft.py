@@ -77,11 +77,14 @@ Clause: TypeAlias = tuple[Condition, ...]
 
 def own_terms(draft: Draft) -> list[Term]:
     """Every term of this level, not of nested drafts."""
-    terms = [*draft.select, *draft.group, *(order.term for order in draft.order)]
-    for condition in (*(c for clause in draft.where for c in clause), *draft.having):
-        terms.append(condition.left)
-        if isinstance(condition.right, Term):
-            terms.append(condition.right)
+    terms = [*draft.select, *draft.group]
+    for order in draft.order:
+        terms.append(order.term)
+    for clause in (*draft.where, draft.having):
+        for condition in clause:
+            terms.append(condition.left)
+            if isinstance(condition.right, Term):
+                terms.append(condition.right)
     return terms
 
 
@@ -96,12 +99,14 @@ def own_columns(draft: Draft) -> list[int]:
 
 
 def nested_drafts(draft: Draft) -> list[Draft]:
-    found = [c.right for clause in draft.where for c in clause if isinstance(c.right, Draft)]
-    found += [c.right for c in draft.having if isinstance(c.right, Draft)]
+    found = [c.right for clause in (*draft.where, draft.having) for c in clause if isinstance(c.right, Draft)]
     if draft.combination:
         found.append(draft.combination.right)
     return found
 
 
 def all_drafts(draft: Draft) -> list[Draft]:
-    return [draft, *(inner for nested in nested_drafts(draft) for inner in all_drafts(nested))]
+    found = [draft]
+    for nested in nested_drafts(draft):
+        found.extend(all_drafts(nested))
+    return found

@@ -1,6 +1,6 @@
 """Ranking: what speaks for and against a candidate as a whole, and the model that weighs it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import log
 
 from answerable.reader.compose import Candidate
@@ -8,6 +8,7 @@ from answerable.reader.draft import Draft, Term, all_drafts, own_columns, own_te
 from answerable.reader.features import Vector
 from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.listing import Listing
+from answerable.reader.pieces import Test
 from answerable.reader.roles import Roles
 from answerable.reader.scene import Scene
 from answerable.reader.to_plan import tables_of
@@ -57,7 +58,25 @@ _CUES = (
     "BY",
     "MUCH",
 )
+_USES = (
+    {"COUNT"},
+    {"AVG"},
+    {"SUM"},
+    {"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"},
+    {"EACH"},
+    {"SORT", "ASC", "DESC"},
+    {"NEG"},
+    {"EITHER"},
+    {"BOTH"},
+    {"GT", "GE"},
+    {"LT", "LE"},
+    {"BETWEEN"},
+    {"LIKE", "STARTS", "ENDS"},
+    {"DISTINCT"},
+)
+"""The cues that ask for each of the uses that `_cue_use` looks for."""
 _UNCOVERED = ("COL", "TAB", "VAL", "NUM", "QUOTE", "DATE", "O")
+_IS_VARIANT = {variant: [float(variant == name) for name in _VARIANTS] for variant in _VARIANTS}
 
 
 class Ranker:
@@ -72,6 +91,8 @@ class Ranker:
         self.listing = Listing(scene)
         self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
         self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
+        self.asked_for = [not scene.cue_tags.isdisjoint(tags) for tags in _USES]
+        self.likeliest = _Likeliest(roles)
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
         self.full_tables = {m.id for m in scene.links.tables if m.score >= 0.9}
@@ -79,6 +100,8 @@ class Ranker:
         self.table_spans = {
             number: [(m.start, m.end) for m in ms if m.score > 0.45] for number, ms in scene.tables.items()
         }
+        self.column_places = {number: _places(spans) for number, spans in self.column_spans.items()}
+        self.table_places = {number: _places(spans) for number, spans in self.table_spans.items()}
 
     def vectors(self) -> list[Vector | None]:
         """Nothing for a candidate whose tables cannot be joined."""
@@ -91,6 +114,8 @@ class Ranker:
             joined = [self._joined(d) for d in drafts]
         except NoPath:
             return None
+        used = {column for one in drafts for column in own_columns(one)}
+        tables = set().union(*joined)
         return [
             candidate.score,
             self.top - candidate.score,
@@ -103,13 +128,13 @@ class Ranker:
             evidence.group,
             float(evidence.dropped),
             min((test.chance for test in evidence.tests), default=1.0),
-            *(float(evidence.variant == name) for name in _VARIANTS),
-            *self._tables(drafts, joined),
-            *self._coverage(drafts, joined, evidence.tests),
+            *_IS_VARIANT[evidence.variant],
+            *self._tables(joined[0], tables, used),
+            *self._coverage(drafts, tables, used, evidence.tests),
             *self._cue_use(draft, drafts),
             *self._form(draft, drafts, joined[0]),
             *self._selected(draft),
-            *self._mentions(draft, drafts, joined),
+            *self._mentions(draft, drafts, tables, used),
             *self.listing.vector(draft, evidence.tests),
             *self.cues,
             float(len(self.scene.tokens)),
@@ -123,33 +148,26 @@ class Ranker:
             self._trees[key] = {draft.entity} | {edge.end for edge in join_tree(self.schema, *key)}
         return self._trees[key]
 
-    def _tables(self, drafts: list[Draft], joined: list[set[int]]) -> Vector:
-        used = set().union(*joined)
+    def _tables(self, joined: set[int], tables: set[int], columns: set[int]) -> Vector:
         chances = self.roles.tables
-        named = {self.schema.columns[c].table for d in drafts for c in own_columns(d)}
-        missing = [chance for table, chance in enumerate(chances) if table not in used]
+        named = {self.schema.columns[column].table for column in columns}
+        missing = [chance for table, chance in enumerate(chances) if table not in tables]
         return [
-            float(len(joined[0])),
-            float(len(used)),
-            min(chances[t] for t in used),
-            sum(log(max(chances[t], 0.01)) for t in used),
-            sum(log(max(1.0 - chance, 0.01)) for chance in missing),
+            float(len(joined)),
+            float(len(tables)),
+            min([chances[t] for t in tables]),
+            sum([log(max(chances[t], 0.01)) for t in tables]),
+            sum([log(max(1.0 - chance, 0.01)) for chance in missing]),
             max(missing, default=0.0),
-            float(len(used - named)),
-            float(sum(t not in self.table_spans and t not in named for t in used)),
-            float(sum(self.schema.tables[t].bridge for t in used)),
+            float(len(tables - named)),
+            float(sum([t not in self.table_spans and t not in named for t in tables])),
+            float(sum([self.schema.tables[t].bridge for t in tables])),
         ]
 
-    def _coverage(self, drafts: list[Draft], joined: list[set[int]], tests: Sequence) -> Vector:  # type: ignore[type-arg]
-        covered: set[int] = set()
-        for column in {c for d in drafts for c in own_columns(d)}:
-            for start, end in self.column_spans.get(column, ()):
-                covered.update(range(start, end))
-        for table in set().union(*joined):
-            for start, end in self.table_spans.get(table, ()):
-                covered.update(range(start, end))
-        for test in tests:
-            covered.update(range(test.start, test.end))
+    def _coverage(self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[Test]) -> Vector:
+        places = [self.column_places[column] for column in columns if column in self.column_places]
+        places += [self.table_places[table] for table in tables if table in self.table_places]
+        covered = set().union(*places, *(range(test.start, test.end) for test in tests))
         numbers = {d.limit for d in drafts} | {
             c.right for d in drafts for c in d.having if not isinstance(c.right, tuple)
         }
@@ -164,37 +182,30 @@ class Ranker:
 
     def _cue_use(self, draft: Draft, drafts: list[Draft]) -> Vector:
         """For each kind of cue: said but unused, and used but unsaid."""
-        said = self.scene.cue_tags
         terms = [term for d in drafts for term in own_terms(d)]
         functions = {term.function for term in terms}
-        orders = [order for d in drafts for order in d.order]
-        conditions = [c for d in drafts for clause in d.where for c in clause]
-        extreme = any(d.limit is not None for d in drafts) or bool(functions & {"max", "min"})
-        operators = {c.operator for c in conditions} | {c.operator for d in drafts for c in d.having}
-        negative = bool({"!=", "not_in"} & operators) or (
-            draft.combination is not None and draft.combination.operator == "except"
-        )
+        clauses = [clause for d in drafts for clause in d.where]
+        operators = {c.operator for clause in clauses for c in clause} | {c.operator for d in drafts for c in d.having}
         uses = (
-            ({"COUNT"}, "count" in functions),
-            ({"AVG"}, "avg" in functions),
-            ({"SUM"}, "sum" in functions),
-            ({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"}, extreme),
-            ({"EACH"}, any(d.group for d in drafts)),
-            ({"SORT", "ASC", "DESC"}, any(o for o in orders) and draft.limit is None),
-            ({"NEG"}, negative),
-            ({"EITHER"}, any(len(clause) > 1 for d in drafts for clause in d.where)),
-            ({"BOTH"}, draft.combination is not None),
-            ({"GT", "GE"}, bool({">", ">="} & operators)),
-            ({"LT", "LE"}, bool({"<", "<="} & operators)),
-            ({"BETWEEN"}, "between" in operators),
-            ({"LIKE", "STARTS", "ENDS"}, bool({"contains", "starts_with", "ends_with"} & operators)),
-            ({"DISTINCT"}, draft.distinct or any(term.distinct for term in terms) or bool(draft.group)),
+            "count" in functions,
+            "avg" in functions,
+            "sum" in functions,
+            "max" in functions or "min" in functions or any(d.limit is not None for d in drafts),
+            any(d.group for d in drafts),
+            draft.limit is None and any(d.order for d in drafts),
+            not operators.isdisjoint(("!=", "not_in")) or _excepts(draft),
+            any(len(clause) > 1 for clause in clauses),
+            draft.combination is not None,
+            ">" in operators or ">=" in operators,
+            "<" in operators or "<=" in operators,
+            "between" in operators,
+            not operators.isdisjoint(("contains", "starts_with", "ends_with")),
+            draft.distinct or bool(draft.group) or any(term.distinct for term in terms),
         )
         vector: Vector = []
-        for tags, used in uses:
-            present = not said.isdisjoint(tags)
-            vector.append(float(present and not used))
-            vector.append(float(used and not present))
+        for asked, used in zip(self.asked_for, uses, strict=True):
+            vector.append(float(asked and not used))
+            vector.append(float(used and not asked))
         return vector
 
     def _form(self, draft: Draft, drafts: list[Draft], joined: set[int]) -> Vector:
@@ -240,27 +251,24 @@ class Ranker:
 
     def _selected(self, draft: Draft) -> Vector:
         """Of the weakest selected column: its chance, and the best chance of one that was left out."""
-        chances = self.roles.columns["select"]
         inside = [self._term_chance(term) for term in draft.select]
         taken = {term.column for term in draft.select}
-        outside = [chance.probability for column, chance in chances.items() if column not in taken]
-        aggregates = [c.probability for (_, column), c in self.roles.aggregates.items() if column not in taken]
         order = draft.order[0].term.column if draft.order else None
         orders = self.roles.columns["order"]
+        likeliest = self.likeliest
         return [
             min(inside, default=0.0),
             max(inside, default=0.0),
-            max(outside, default=0.0),
-            max(aggregates, default=0.0),
+            _first_other(likeliest.select, taken),
+            _first_other(likeliest.aggregate, taken),
             orders[order].probability if order is not None and order in orders else 0.0,
-            max((c.probability for column, c in orders.items() if column != order), default=0.0),
-            max((c.probability for c in self.roles.columns["group"].values()), default=0.0),
-            max((c.probability for c in self.roles.columns["count"].values()), default=0.0),
+            _first_other(likeliest.order, {order}),
+            _first_other(likeliest.group, ()),
+            _first_other(likeliest.count, ()),
         ]
 
-    def _mentions(self, draft: Draft, drafts: list[Draft], joined: list[set[int]]) -> Vector:
+    def _mentions(self, draft: Draft, drafts: list[Draft], tables: set[int], used: set[int]) -> Vector:
         """How well the used columns are said, and how many that are said in full go unused."""
-        used = {c for d in drafts for c in own_columns(d)}
         selected = [self.said.get(t.column, 0.0) for t in draft.select if t.column is not None]
         tested = [
             self.said.get(c.left.column, 0.0)
@@ -272,7 +280,6 @@ class Ranker:
         ordered = [self.said.get(o.term.column, 0.0) for d in drafts for o in d.order if o.term.column is not None]
         covered = {span for column in used for span in self.column_spans.get(column, ())}
         unused = [span for span in self.full_spans if not any(a < span[1] and span[0] < b for a, b in covered)]
-        tables = set().union(*joined)
         return [
             min(selected, default=1.0),
             sum(selected) / len(selected) if selected else 1.0,
@@ -293,6 +300,33 @@ class Ranker:
         else:
             chance = self.roles.aggregates.get((term.function, term.column))
         return chance.probability if chance is not None else 0.0
+
+
+class _Likeliest:
+    """Of each role: the chances of columns, the best first."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.select, self.order, self.group, self.count = (
+            _best_first((chance.probability, column) for column, chance in roles.columns[role].items())
+            for role in ("select", "order", "group", "count")
+        )
+        self.aggregate = _best_first((chance.probability, column) for (_, column), chance in roles.aggregates.items())
+
+
+def _best_first(chances: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+    return sorted(chances, reverse=True)
+
+
+def _first_other(chances: list[tuple[float, int]], taken: Collection[int | None]) -> float:
+    return next((chance for chance, column in chances if column not in taken), 0.0)
+
+
+def _excepts(draft: Draft) -> bool:
+    return draft.combination is not None and draft.combination.operator == "except"
+
+
+def _places(spans: Iterable[tuple[int, int]]) -> set[int]:
+    return {place for start, end in spans for place in range(start, end)}
 
 
 def _full_spans(scene: Scene) -> list[tuple[int, int]]:

@@ -217,7 +217,7 @@ class Reader:
         by_draft = {one.ranked.candidate.draft: outcome for one, outcome in zip(options, ran, strict=True)}
         tried = any(outcome is not None for outcome in ran)
         model = self.weights.confidence if tried else self.weights.untried_confidence
-        return model.probability(confidence_vector(found, by_draft))
+        return model.probabilities([confidence_vector(found, by_draft)])[0]
 
     def _reading(self, one: Compiled, confidence: float) -> Reading:
         return Reading(

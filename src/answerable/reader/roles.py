@@ -114,15 +114,10 @@ def assign_roles(scene: Scene, models: RoleModels) -> Roles:
     maker.table_chance = roles.tables
     columns = relevant_columns(scene)
     _column_roles(maker, models, columns, roles)
-    for rivals in scene.rivals.values():
-        for value in rivals:
-            roles.values.append(ValueUse(models["value"].probability(maker.value(value)), value))
-    for place in scene.numbers:
-        vector = maker.number_role(place)
-        roles.number_roles[place] = {role: models[f"number_{role}"].probability(vector) for role in NUMBER_ROLES}
-        for number, mention in number_columns(scene, columns):
-            chance = models["number"].probability(maker.number(place, number, mention))
-            roles.numbers.append(NumberUse(chance, place, number, mention))
+    values = [value for rivals in scene.rivals.values() for value in rivals]
+    chances = models["value"].probabilities([maker.value(value) for value in values])
+    roles.values = [ValueUse(chance, value) for chance, value in zip(chances, values, strict=True)]
+    _number_roles(maker, models, columns, roles)
     return roles
 
 
@@ -131,23 +126,43 @@ def _table_chances(maker: Featurizer, model: Trees) -> list[float]:
     scene = maker.scene
     hinted = set(scene.tables) | {scene.schema.columns[c].table for c in scene.columns} | maker.value_tables
     count = len(scene.schema.tables)
-    return [model.probability(maker.table(t)) if t in hinted or count <= 12 else 0.01 for t in range(count)]
+    asked = [table for table in range(count) if table in hinted or count <= 12]
+    chances = dict(zip(asked, model.probabilities([maker.table(table) for table in asked]), strict=True))
+    return [chances.get(table, 0.01) for table in range(count)]
 
 
 def _column_roles(
     maker: Featurizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
 ) -> None:
-    functions = functions_said(maker.scene)
+    vectors = [maker.column(number, mention) for number, mention in columns]
     for role in COLUMN_ROLES:
-        roles.columns[role] = {}
-    for number, mention in columns:
-        vector = maker.column(number, mention)
-        for role in COLUMN_ROLES:
-            _keep_best(roles.columns[role], number, Chance(models[role].probability(vector), mention))
-        for function in functions:
-            longer = [*vector, *maker.function(function, mention, maker.schema.columns[number].table)]
-            chance = Chance(models["aggregate"].probability(longer), mention)
-            _keep_best(roles.aggregates, (function, number), chance)
+        chances = models[role].probabilities(vectors)
+        found = roles.columns[role] = {}
+        for (number, mention), chance in zip(columns, chances, strict=True):
+            _keep_best(found, number, Chance(chance, mention))
+    functions = functions_said(maker.scene)
+    described = zip(columns, vectors, strict=True)
+    uses = [(function, *column, vector) for column, vector in described for function in functions]
+    longer = [
+        [*vector, *maker.function(function, mention, maker.schema.columns[number].table)]
+        for function, number, mention, vector in uses
+    ]
+    for (function, number, mention, _), chance in zip(uses, models["aggregate"].probabilities(longer), strict=True):
+        _keep_best(roles.aggregates, (function, number), Chance(chance, mention))
+
+
+def _number_roles(
+    maker: Featurizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
+) -> None:
+    places = maker.scene.numbers
+    vectors = [maker.number_role(place) for place in places]
+    by_role = {role: models[f"number_{role}"].probabilities(vectors) for role in NUMBER_ROLES}
+    for at, place in enumerate(places):
+        roles.number_roles[place] = {role: chances[at] for role, chances in by_role.items()}
+    possible = list(number_columns(maker.scene, columns))
+    uses = [(place, number, mention) for place in places for number, mention in possible]
+    chances = models["number"].probabilities([maker.number(*use) for use in uses])
+    roles.numbers = [NumberUse(chance, *use) for chance, use in zip(chances, uses, strict=True)]
 
 
 def _keep_best(found: dict[_Key, Chance], key: _Key, chance: Chance) -> None:

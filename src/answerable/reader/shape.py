@@ -40,7 +40,8 @@ def shape_of(draft: Draft) -> Shape:
     """Rows that share an extreme value have the shape of a first row: which of the two is meant, words do not tell."""
     draft = without_ties(draft)
     drafts = all_drafts(draft)
-    conditions = [c for d in drafts for clause in d.where for c in clause]
+    clauses = [clause for d in drafts for clause in d.where]
+    conditions = [c for clause in clauses for c in clause]
     kinds = [_condition_letter(c) for c in conditions]
     items, shown, first = shape_of_select(draft.select)
     return Shape(
@@ -48,14 +49,14 @@ def shape_of(draft: Draft) -> Shape:
         kinds=shown,
         first=first,
         tests=str(min(4, len(kinds))),
-        test_kinds="".join(sorted(set(kinds))),
-        group=str(min(2, max(len(d.group) for d in drafts))),
+        test_kinds="".join(sorted(set(kinds))) if len(kinds) > 1 else "".join(kinds),
+        group=str(min(2, max([len(d.group) for d in drafts]))),
         having=next((shape_of_having(c) for d in drafts for c in d.having), ""),
         order=shape_of_order(draft.order),
         limit=shape_of_limit(draft.limit),
         combination=_combination(draft, conditions),
-        either=str(int(any(len(clause) > 1 for d in drafts for clause in d.where))),
-        distinct=str(int(draft.distinct)),
+        either="1" if len(conditions) > len(clauses) else "0",
+        distinct="1" if draft.distinct else "0",
     )
 
 
@@ -187,11 +188,16 @@ class Linear:
 UNSEEN = -7.0
 
 
-def select_score(select: Sequence[Term], chances: Mapping[str, Mapping[str, float]]) -> float:
-    """How well the shown columns alone fit the words."""
-    parts = zip(("items", "kinds", "first"), shape_of_select(select), strict=True)
-    return sum(max(chances[part].get(value, UNSEEN), UNSEEN) for part, value in parts)
+class ShapeScores:
+    """Of one question: how well the parts of a shape fit its words. None counts for less than one never seen."""
 
+    def __init__(self, chances: Mapping[str, Mapping[str, float]]) -> None:
+        self._parts = [{value: max(chance, UNSEEN) for value, chance in chances[part].items()} for part in PARTS]
 
-def shape_scores(shape: Shape, chances: Mapping[str, Mapping[str, float]]) -> list[float]:
-    return [max(chances[part].get(value, UNSEEN), UNSEEN) for part, value in zip(PARTS, shape, strict=True)]
+    def of(self, shape: Shape) -> tuple[float, ...]:
+        return tuple([part.get(value, UNSEEN) for part, value in zip(self._parts, shape, strict=True)])
+
+    def of_select(self, select: Sequence[Term]) -> float:
+        """Of the shown columns alone, which are the first parts of a shape."""
+        shown = shape_of_select(select)
+        return sum([part.get(value, UNSEEN) for part, value in zip(self._parts, shown, strict=False)])

@@ -1,4 +1,4 @@
-"""Boosted trees as plain lists: a probability from a list of numbers, without a numeric library."""
+"""Boosted trees as plain lists: probabilities from lists of numbers, without a numeric library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +21,20 @@ class Trees:
     right: Sequence[int]
     """The left child of a split is the next node."""
 
-    def score(self, vector: Sequence[float]) -> float:
-        total = 0.0
-        for feature, threshold, left, right in self._linked:
-            while left is not None:
-                feature, threshold, left, right = left if vector[feature] <= threshold else right
-            total += threshold
-        return total
+    def scores(self, vectors: Sequence[Sequence[float]]) -> list[float]:
+        """Tree by tree: all trees together are larger than what a processor keeps at hand, one is not."""
+        totals = [0.0] * len(vectors)
+        numbered = list(enumerate(vectors))
+        for root in self._linked:
+            for number, vector in numbered:
+                feature, threshold, left, right = root
+                while left is not None:
+                    feature, threshold, left, right = left if vector[feature] <= threshold else right
+                totals[number] += threshold
+        return totals
 
-    def probability(self, vector: Sequence[float]) -> float:
-        return 1.0 / (1.0 + exp(-self.score(vector)))
+    def probabilities(self, vectors: Sequence[Sequence[float]]) -> list[float]:
+        return [1.0 / (1.0 + exp(-score)) for score in self.scores(vectors)]
 
     @cached_property
     def _linked(self) -> list[_Node]:

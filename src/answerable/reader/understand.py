@@ -46,10 +46,8 @@ def understand(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -
     chances = shapes.chances(grams(scene))
     candidates = Composer(scene, gather(scene, assigned), chances).candidates()
     vectors = Ranker(scene, assigned, candidates).vectors()
-    ranked = [
-        Ranked(candidate, vector, ranker.score(vector))
-        for candidate, vector in zip(candidates, vectors, strict=True)
-        if vector is not None
-    ]
+    joined = [(candidate, vector) for candidate, vector in zip(candidates, vectors, strict=True) if vector is not None]
+    scores = ranker.scores([vector for _, vector in joined])
+    ranked = [Ranked(*pair, score) for pair, score in zip(joined, scores, strict=True)]
     ranked.sort(key=lambda one: -one.score)
     return Understanding(scene, assigned, chances, tuple(ranked))
