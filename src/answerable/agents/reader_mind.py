@@ -1,7 +1,7 @@
 """The reader as a mind: its reply becomes a graph."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict
 from datetime import date
@@ -161,10 +161,12 @@ def _understanding(
         return understood(question, reply.best, _reason(reply.best.confidence), merged)
     if isinstance(reply, Unsure):
         choices = _choices(reply.readings, catalog if merged is None else None)
-        choices = (*choices, *_places(elsewhere, after=len(choices)))
+        places = _places(elsewhere)
+        all_known = bool(elsewhere) and len(elsewhere[0].words) == len(set(reply.unknown))
+        choices = _numbered((*places, *choices) if all_known else (*choices, *places))
         return _asked(clarify_graph(question.text, reply.question + unrelated_note(merged), choices))
     text = _unreadable(reply, catalog) + unrelated_note(merged)
-    return _asked(clarify_graph(question.text, text, _places(elsewhere)))
+    return _asked(clarify_graph(question.text, text, _numbered(_places(elsewhere))))
 
 
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
@@ -174,21 +176,25 @@ def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choi
     told = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
     return tuple(
         Choice(
-            id=number,
+            id=0,
             label=reading.sentence,
             plan=reading.plan.model_dump(mode="json"),
             code=reading.sql,
             synonym=synonym,
         )
-        for number, (reading, synonym) in enumerate(zip(readings, told, strict=True), 1)
+        for reading, synonym in zip(readings, told, strict=True)
     )
 
 
-def _places(elsewhere: Sequence[Knowing], after: int = 0) -> tuple[Choice, ...]:
+def _places(elsewhere: Sequence[Knowing]) -> tuple[Choice, ...]:
     return tuple(
-        Choice(id=number, label=f"{at.source} may know this ({_quoted(at.words)}): ask there", source=at.source)
-        for number, at in enumerate(elsewhere, after + 1)
+        Choice(id=0, label=f"{at.source} may know this ({_quoted(at.words)}): ask there", source=at.source)
+        for at in elsewhere
     )
+
+
+def _numbered(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    return tuple(choice.model_copy(update={"id": number}) for number, choice in enumerate(choices, 1))
 
 
 def _quoted(words: Sequence[str]) -> str:

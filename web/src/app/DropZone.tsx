@@ -16,6 +16,7 @@ export function DropZone() {
       setOver(true);
     };
     const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
+    const ended = () => setOver(false); // a pointer moves only when nothing is dragged, however the dragging ended
     const drop = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();
@@ -25,10 +26,12 @@ export function DropZone() {
     document.addEventListener("dragover", enter);
     document.addEventListener("dragleave", leave);
     document.addEventListener("drop", drop);
+    document.addEventListener("pointermove", ended);
     return () => {
       document.removeEventListener("dragover", enter);
       document.removeEventListener("dragleave", leave);
       document.removeEventListener("drop", drop);
+      document.removeEventListener("pointermove", ended);
     };
   }, []);
   if (!over) return <UploadTray />;

@@ -18,7 +18,14 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
   const scroll = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  const top = useRef(0);
   const [behind, setBehind] = useState(false);
+
+  const asked = turns.at(-1)?.messageId === null ? turns.at(-1)?.key : null;
+
+  useEffect(() => {
+    if (asked) atEnd.current = true; // whoever asks wants to see what comes of it
+  }, [asked]);
 
   useEffect(() => {
     if (!atEnd.current) setBehind(true);
@@ -49,7 +56,10 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
         role="region"
         aria-label="Questions and answers"
         onScroll={({ currentTarget: node }) => {
-          atEnd.current = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_END;
+          const near = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_END;
+          const up = node.scrollTop < top.current; // only a reader goes up: what grows is told of later than it is seen
+          atEnd.current = near || (atEnd.current && !up);
+          top.current = node.scrollTop;
           if (atEnd.current) setBehind(false);
         }}
       >
