@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from seen import wait_for_count
 
 Visit = Callable[..., Any]
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -25,13 +26,6 @@ def ask(page: Any, question: str, source: str = "demo") -> None:
             chip.click()
     page.fill("#question", question)
     page.press("#question", "Enter")
-
-
-def wait_for_count(page: Any, selector: str, count: int) -> None:
-    """Until there are so many at one moment: a list that gives way to another passes through several counts."""
-    from playwright.sync_api import expect
-
-    expect(page.locator(selector)).to_have_count(count, timeout=40_000)
 
 
 def press_in_a_row(page: Any, *keys: str) -> None:
@@ -198,12 +192,38 @@ def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) ->
     page.wait_for_url("**/ask/thr_*")
     server.kill()
     page.wait_for_selector(".ban")
+    page.wait_for_selector(".receipt >> text=catches up from event")
     server.start()
     page.evaluate("document.querySelector('.ban button')?.click()")  # unless the page has tried by itself meanwhile
     page.wait_for_selector(".ban", state="detached")
     page.click(".live button >> text=Stop")
     page.wait_for_selector(".al.warn")
     page.complaints.clear()  # the browser itself notes the connections that failed
+
+
+def test_an_idle_page_says_when_the_server_is_away_and_goes_on_when_it_is_back(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    page.wait_for_selector(".source-chips .chip")
+    page.context.set_offline(True)
+    page.wait_for_selector(".ban >> text=No connection to the server")
+    press_in_a_row(page, "g", "r")
+    page.context.set_offline(False)
+    page.wait_for_selector(".ban", state="detached")
+    page.wait_for_selector(".runs")
+    page.complaints.clear()  # the browser itself notes the connections that failed
+
+
+def test_what_is_refused_or_wrong_or_not_there_says_so(server: Any, visit: Visit) -> None:
+    page = visit(server.url)
+    ask(page, "SQL: DROP TABLE orders")
+    page.wait_for_selector(".refusal >> text=Answerable does not change data")
+    ask(page, "SQL: SELECT nothing FROM orders")
+    page.click(".al.error button >> text=Edit the question")
+    page.fill(".q-edit textarea", "SQL: SELECT * FROM orders WHERE 1 = 0")
+    page.press(".q-edit textarea", "Enter")
+    page.wait_for_selector(".cen >> text=Looked at")
+    page.click(".cen button >> text=Check")
+    page.wait_for_selector("#panel-check .code")
 
 
 SLOW = "SQL: SELECT count(*) AS n FROM numbers a, numbers b WHERE a.amount < b.amount"
@@ -444,6 +464,7 @@ def test_every_view_is_accessible(server: Any, visit: Visit, scheme: str) -> Non
     page = visit(server.url, color_scheme=scheme)
     ask(page, "revenue per country")
     page.wait_for_selector(".grid-row")
+    page.wait_for_selector(".turn .receipt >> text=no model")
     found = {"table": serious(page)}
     for tab, shown in (("chart", ".chart canvas"), ("check", ".verdict")):
         page.click(f"#tab-{tab}")

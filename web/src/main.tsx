@@ -11,8 +11,10 @@ import "./styles/pages.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
+import { watchServer } from "./api/reach";
 import { App } from "./app/App";
 import { toast } from "./app/toasts";
+import { fetchViews } from "./app/views";
 
 /** An action that the server refused, where no part of the page has a better place to say so. */
 window.addEventListener("unhandledrejection", (event) => {
@@ -21,9 +23,10 @@ window.addEventListener("unhandledrejection", (event) => {
   toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
 });
 
-/** What the first answer needs is fetched once the page stands; if that fails, it is fetched when it is needed. */
+/** What is needed next is fetched once the page stands; if that fails, it is fetched when it is needed. */
 async function prepare(): Promise<void> {
   await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);
+  await fetchViews();
 }
 
 const page = document.getElementById("page");
@@ -34,4 +37,5 @@ if (page) {
     </StrictMode>,
   );
   (window.requestIdleCallback ?? setTimeout)(() => void prepare());
+  watchServer();
 }

@@ -1,4 +1,5 @@
 import { parseJson } from "./json";
+import { reached } from "./reach";
 
 export const API = "/api/v1";
 
@@ -37,6 +38,7 @@ export async function request(path: string, options: RequestInit = {}): Promise<
     response = await fetch(API + path, options);
   } catch (error) {
     if (options.signal?.aborted) throw error;
+    void reached();
     throw noAnswer();
   }
   if (!response.ok) throw new Problem({ status: response.status, ...(await problemOf(response)) });

@@ -36,7 +36,7 @@ it("tells an answer's columns together with its first rows", async () => {
     },
   });
   const told: string[][] = [];
-  await follow("r", { onEvents: (some) => told.push(some.map(({ type }) => type)), onConnection: () => {} }, new Response(body));
+  await follow("r", { onEvents: (some) => told.push(some.map(({ type }) => type)) }, new Response(body));
   expect(told).toEqual([["answer.metadata", "answer.batch"], ["run.finished"]]);
 });
 

@@ -1,17 +1,14 @@
 import { path, Problem, request } from "./client";
 import { isTerminal, type RunEvent } from "./events";
 import { parseJson } from "./json";
-
-export type Connection = { state: "live" } | { state: "lost"; until: number };
+import { pause, reached, waitAfter } from "./reach";
 
 export interface Hearing {
   /** Those that came in one frame are told together: the page is drawn once for all of them. */
   onEvents: (events: RunEvent[]) => void;
-  onConnection: (connection: Connection) => void;
   signal?: AbortSignal;
 }
 
-const WAITS = [500, 1_000, 2_000, 4_000, 8_000];
 const HIDDEN_MS = 100;
 
 /** Starts a run and gives its stream, with the names of run and thread. */
@@ -36,7 +33,6 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
         headers: { "Last-Event-ID": String(after) },
         signal: hearing.signal,
       });
-      hearing.onConnection({ state: "live" });
       for await (const told of events(response)) {
         const fresh = told.filter((event) => event.seq > after);
         if (!fresh.length) continue;
@@ -51,9 +47,8 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
     }
     await heard.rest();
     response = undefined;
-    const wait = WAITS[Math.min(failures++, WAITS.length - 1)] ?? 0;
-    hearing.onConnection({ state: "lost", until: Date.now() + wait });
-    await pause(wait);
+    await reached();
+    await pause(waitAfter(failures++));
   }
 }
 
@@ -96,23 +91,6 @@ function painted(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, HIDDEN_MS);
     requestAnimationFrame(() => setTimeout(resolve));
-  });
-}
-
-/** Waits, but not while the machine slept, nor once the network is back or the user asks to try now. */
-export const tryNow = new EventTarget();
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(go, milliseconds);
-    function go() {
-      clearTimeout(timer);
-      window.removeEventListener("online", go);
-      tryNow.removeEventListener("now", go);
-      resolve();
-    }
-    window.addEventListener("online", go);
-    tryNow.addEventListener("now", go);
   });
 }
 

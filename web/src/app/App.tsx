@@ -1,11 +1,13 @@
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { Suspense, useEffect, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { ThreadSummary } from "../api/types";
 import { ask, DRAFT, startOver } from "../ask/conversations";
 import { AskView } from "../ask/AskView";
 import { useFetched } from "../shared/fetched";
 import { SkeletonRows } from "../shared/Skeleton";
+import { Boundary } from "./Boundary";
 import type { Command } from "./commands";
+import { Connection } from "./Connection";
 import { Dock } from "./Dock";
 import { DropZone } from "./DropZone";
 import { Help } from "./Help";
@@ -16,12 +18,7 @@ import { address, navigate, type Route, useRoute } from "./router";
 import { switchTheme } from "./theme";
 import { Toasts } from "./toasts";
 import { TopBar, VIEW_NAMES } from "./TopBar";
-
-const SourcesView = lazy(() => import("../sources/SourcesView"));
-const RunsView = lazy(() => import("../runs/RunsView"));
-const EvalsView = lazy(() => import("../evals/EvalsView"));
-const SettingsView = lazy(() => import("../settings/SettingsView"));
-const SharedView = lazy(() => import("../ask/SharedView"));
+import { EvalsView, RunsView, SettingsView, SharedView, SourcesView } from "./views";
 
 type Open = "palette" | "help" | null;
 
@@ -53,9 +50,14 @@ export function App() {
         onThreads={() => setDrawer(!drawer)}
         onNew={newQuestion}
       />
-      <Suspense fallback={<main className="view-wait"><SkeletonRows rows={8} columns={4} /></main>}>
-        <CurrentView route={route} drawer={drawer} />
-      </Suspense>
+      <div className="view">
+        <Connection />
+        <Boundary key={route.view}>
+          <Suspense fallback={<main className="view-wait"><SkeletonRows rows={8} columns={4} /></main>}>
+            <CurrentView route={route} drawer={drawer} />
+          </Suspense>
+        </Boundary>
+      </div>
       <Dock view={route.view} />
       {open === "palette" && <Palette commands={commands} onAsk={askAnew} onClose={() => setOpen(null)} />}
       {open === "help" && <Help onClose={() => setOpen(null)} />}

@@ -16,7 +16,6 @@ import { ResultPane, type ResultTab } from "../result/ResultPane";
 import { replay } from "../result/verdicts";
 import { newest } from "../sources/upload";
 import { Composer } from "./Composer";
-import { Connection } from "./Connection";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
 import { remembering, rememberSynonym } from "./remembering";
 import { isOver, isReading } from "./run";
@@ -134,7 +133,6 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
       <Threads current={thread} onNew={startNew} />
       <section className="pane conv" aria-label="Conversation">
         <ConversationHead thread={thread} turns={turns} onFork={() => turns.at(-1) && actions.fork(turns.at(-1)!)} />
-        <Connection turns={turns} />
         {conversation.problem && <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />}
         {turns.length ? (
           <Turns turns={told} shown={toldShown} actions={actions} editing={editing} onEdit={setEditing} />

@@ -1,28 +1,28 @@
 import { Square } from "lucide-react";
 import { useEffect, useState } from "react";
+import { reach } from "../api/reach";
 import { count, duration, plural } from "../shared/format";
-import { Status } from "../shared/Status";
+import { type State, Status } from "../shared/Status";
+import { useStore } from "../shared/store";
 import { decide, type Turn } from "./conversations";
 import { PlanGraph } from "./PlanGraph";
-import { shownSteps } from "./run";
+import { shownSteps, type StepView } from "./run";
 import { StepList } from "./StepList";
 
-/** A run at work: where it is, its plan lighting up, and a way to stop it. */
+/** A run at work: where it is, its plan lighting up, and a way to stop it. What cannot be heard is not shown as going on. */
 export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
-  const steps = shownSteps(turn.run);
+  const lost = useStore(reach).state === "lost";
+  const steps = lost ? shownSteps(turn.run).map(lastHeard) : shownSteps(turn.run);
   const waiting = steps.find((step) => step.state === "waiting");
-  const over = steps.filter((step) => step.state === "ok" || step.state === "error" || step.state === "skipped").length;
-  const at = Math.min(steps.length, over + 1);
+  const [state, word] = lost ? (["idle", "Last heard"] as const) : stateOf(turn, steps);
   return (
     <>
       <div className="live card">
         <header>
-          <Status state={waiting ? "waiting" : "running"}>
-            {turn.stopping ? "Stopping …" : waiting ? "Waits for you" : steps.length ? `Step ${at} of ${steps.length}` : "Starting"}
-          </Status>
-          <Elapsed since={turn.run.began} />
+          <Status state={state}>{word}</Status>
+          <Elapsed since={lost ? (turn.run.heard?.at ?? null) : turn.run.began} ago={lost} />
           <span className="grow" />
-          <button type="button" className="btn small" onClick={onStop} disabled={turn.stopping}>
+          <button type="button" className="btn small" onClick={onStop} disabled={turn.stopping || lost} title={lost ? "The server cannot be heard" : undefined}>
             <Square className="i i-xs" aria-hidden />
             Stop
           </button>
@@ -38,10 +38,27 @@ export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
       <div className="receipt">
         {turn.run.rowCount !== null && <span>{plural(turn.run.rowCount, "row")} so far</span>}
         {turn.run.tokens > 0 && <span>{count(turn.run.tokens)} tokens</span>}
-        <span>You may close the page. The run goes on and will be here when you come back.</span>
+        {lost ? (
+          <span>The run goes on. This page catches up from event {count(turn.run.heard?.seq ?? 0)}.</span>
+        ) : (
+          <span>You may close the page. The run goes on and will be here when you come back.</span>
+        )}
       </div>
     </>
   );
+}
+
+function stateOf(turn: Turn, steps: StepView[]): [State, string] {
+  if (turn.stopping) return ["running", "Stopping …"];
+  if (steps.some((step) => step.state === "waiting")) return ["waiting", "Waits for you"];
+  const over = steps.filter((step) => step.state === "ok" || step.state === "error" || step.state === "skipped").length;
+  return ["running", steps.length ? `Step ${Math.min(steps.length, over + 1)} of ${steps.length}` : "Starting"];
+}
+
+function lastHeard(step: StepView): StepView {
+  if (step.state !== "running" && step.state !== "retrying") return step;
+  const far = step.total ? `${count(step.done ?? 0)} of ${count(step.total)}` : "At work";
+  return { ...step, state: "idle", note: `${far} when last heard` };
 }
 
 function Approval({ turn, step, prompt }: { turn: Turn; step: string; prompt: string }) {
@@ -61,11 +78,12 @@ function Approval({ turn, step, prompt }: { turn: Turn; step: string; prompt: st
 }
 
 /** Counts up, four times a second at most. */
-function Elapsed({ since }: { since: number | null }) {
+function Elapsed({ since, ago }: { since: number | null; ago: boolean }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 250);
     return () => clearInterval(timer);
   }, []);
-  return <span className="dim num">{since ? duration(Math.max(0, now - since * 1_000)) : ""}</span>;
+  const passed = since ? Math.max(0, now - since * 1_000) : null;
+  return <span className="dim num">{passed === null ? "" : ago ? `${Math.round(passed / 1_000)} s ago` : duration(passed)}</span>;
 }

@@ -54,7 +54,7 @@ function outcome(step: StepView): string {
   if (step.state === "running") return "at work";
   if (step.state === "retrying") return "tries again";
   if (step.state === "waiting") return "waits for you";
-  if (step.state === "idle") return "not started";
+  if (step.state === "idle") return step.note ? "last heard" : "not started";
   if (step.state === "error") return "failed";
   if (step.state === "skipped") return "skipped";
   return step.rows === null ? "done" : `${count(step.rows)} ${step.rows === 1 ? "row" : "rows"}`;

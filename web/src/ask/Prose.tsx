@@ -1,8 +1,9 @@
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Answer, NumberLink } from "../api/types";
 import { pieces } from "./numbers";
+import { later } from "../shared/later";
 
-const Markdown = lazy(() => import("../shared/Markdown"));
+const Markdown = later(() => import("../shared/Markdown"));
 
 /** The answer in words; each checked number leads to the cell it comes from. */
 export function Prose({ answer, onCell }: { answer: Answer; onCell: (row: number | null, column: number | null) => void }) {

@@ -54,22 +54,22 @@ export function TurnView({ turn, chosen, repeats, current, actions, editing, onE
           onFork={() => actions.fork(turn)}
         />
       )}
-      <Outcome turn={turn} chosen={chosen} current={current} actions={actions} />
+      <Outcome turn={turn} chosen={chosen} current={current} actions={actions} onEdit={onEdit} />
     </article>
   );
 }
 
-function Outcome({ turn, chosen, current, actions }: Omit<Props, "editing" | "onEdit" | "repeats">) {
+function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editing" | "repeats">) {
   const { run } = turn;
   const [changing, setChanging] = useState(false);
-  if (run.phase === "failed" || run.phase === "cancelled") return <Failure turn={turn} onAgain={() => actions.again(turn)} />;
+  if (run.phase === "failed" || run.phase === "cancelled") return <Failure turn={turn} onAgain={() => actions.again(turn)} onEdit={() => onEdit(true)} />;
   if (!run.answer) return <LiveCard turn={turn} onStop={() => actions.stop(turn)} />;
   if (run.answer.kind === "clarify") {
     if (chosen && !changing) return <ChosenLine label={chosen} onChange={() => setChanging(true)} />;
     const source = turn.sources.length === 1 ? (turn.sources[0] ?? null) : null;
     return <ClarifyCard answer={run.answer} source={source} onChoose={(choice) => actions.choose(turn, choice)} onOther={actions.other} />;
   }
-  if (run.answer.kind === "refusal") return <Refusal answer={run.answer} />;
+  if (run.answer.kind === "refusal") return <Refusal title={run.answer.text} hint={run.answer.provenance.error?.hint} />;
   return (
     <>
       <StepsSummary run={run} />
@@ -131,18 +131,31 @@ function ResultLink({ answer, current, onShow }: { answer: Answer; current: bool
   );
 }
 
-function Failure({ turn, onAgain }: { turn: Turn; onAgain: () => void }) {
+/** The question itself was wrong: asked again as it is, it fails again. */
+const WRONG_QUESTION = ["UserError", "NotFoundError", "SemanticError", "GraphError"];
+
+function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; onEdit: () => void }) {
   const { error, phase } = turn.run;
   const steps = shownSteps(turn.run);
   const kept = steps.filter((step) => step.state === "ok");
-  const again = (
-    <button type="button" className="btn primary small" onClick={onAgain}>
-      Ask again
-    </button>
+  if (error?.kind === "RefusedError") return <Refusal title={error.message} hint={error.hint} code={error.code} />;
+  const wrong = WRONG_QUESTION.includes(error?.kind ?? "");
+  const tone = phase === "cancelled" || error?.kind === "LimitError" ? "warn" : "error";
+  const actions = (
+    <>
+      {wrong && (
+        <button type="button" className="btn primary small" onClick={onEdit}>
+          Edit the question
+        </button>
+      )}
+      <button type="button" className={wrong ? "btn small" : "btn primary small"} onClick={onAgain}>
+        Ask again
+      </button>
+    </>
   );
   return (
     <>
-      <Notice tone={phase === "failed" ? "error" : "warn"} title={error?.message ?? "The run did not end with an answer."} actions={again}>
+      <Notice tone={tone} title={error?.message ?? "The run did not end with an answer."} actions={actions}>
         {error?.hint && <p>{error.hint}</p>}
       </Notice>
       <dl className="kv">
@@ -172,16 +185,19 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-function Refusal({ answer }: { answer: Answer }) {
+/** What is not done, and by which rule; it says nothing of whether there is such data. */
+function Refusal({ title, hint, code }: { title: string; hint: string | null | undefined; code?: string }) {
   return (
-    <div className="refusal card">
+    <div className="refusal card" role="alert">
       <span className="big lk">
         <Lock className="i" aria-hidden />
       </span>
       <div>
-        <p className="h">{answer.text}</p>
-        {answer.provenance.error?.hint && <p className="mid">{answer.provenance.error.hint}</p>}
-        <p className="caption dim">Refused before any row was read. Recorded.</p>
+        <p className="h">{title}</p>
+        {hint && <p className="mid">{hint}</p>}
+        <p className="caption dim">
+          Refused before any row was read. Recorded. {code && <span className="mono">{code}</span>}
+        </p>
       </div>
     </div>
   );

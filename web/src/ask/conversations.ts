@@ -1,6 +1,7 @@
 import { api, path, Problem } from "../api/client";
 import type { RunEvent } from "../api/events";
-import { begin, type Connection, follow, type Hearing } from "../api/stream";
+import { reach } from "../api/reach";
+import { begin, follow, type Hearing } from "../api/stream";
 import type { MessageList, MessageView, ThreadSummary } from "../api/types";
 import { say } from "../app/live";
 import { refresh } from "../shared/fetched";
@@ -14,7 +15,6 @@ export interface Turn {
   choice: number | null;
   sources: string[];
   run: RunView;
-  connection: Connection;
   stopping: boolean;
 }
 
@@ -34,7 +34,6 @@ export interface Asking {
 /** The talk that has no thread yet stands under this name. */
 export const DRAFT = "draft";
 const EMPTY: Conversation = { thread: null, turns: [], loading: false, problem: null };
-const LIVE: Connection = { state: "live" };
 
 export const conversations = createStore<Record<string, Conversation>>({});
 
@@ -60,6 +59,8 @@ export async function ask(key: string, asking: Asking, onThread: (thread: string
     home = settle(key, begun.thread);
     onThread(home);
     changeTurn(home, turn.key, (now) => ({ ...now, run: { ...now.run, id: begun.run } }));
+    const known = conversationOf(conversations.get(), home).turns.find(({ key: other }) => other === turn.key);
+    if (known?.stopping) void stop(home, known);
     announce(home);
     refresh("/threads");
     await follow(begun.run, hearing(home, turn.key), begun.response);
@@ -85,10 +86,10 @@ export async function open(thread: string): Promise<void> {
   }
 }
 
+/** A run that has not begun yet is stopped as soon as it has. */
 export async function stop(key: string, turn: Turn): Promise<void> {
-  if (!turn.run.id) return;
   changeTurn(key, turn.key, (now) => ({ ...now, stopping: true }));
-  await api.post(path`/runs/${turn.run.id}/cancel`);
+  if (turn.run.id) await api.post(path`/runs/${turn.run.id}/cancel`);
 }
 
 export async function decide(turn: Turn, step: string, approved: boolean): Promise<void> {
@@ -115,6 +116,11 @@ channel.addEventListener("message", ({ data }: MessageEvent<string>) => {
   if (conversations.get()[data]) void open(data);
 });
 
+reach.subscribe(() => {
+  if (reach.get().state !== "live") return;
+  for (const [thread, { problem }] of Object.entries(conversations.get())) if (problem) void open(thread);
+});
+
 // Following
 
 const followed = new Set<string>();
@@ -136,7 +142,6 @@ function hearing(key: string, turn: string): Hearing {
       for (const event of events) followed.add(event.run);
       changeTurn(key, turn, (now) => ({ ...now, run: events.reduce(heard, now.run) }));
     },
-    onConnection: (connection) => changeTurn(key, turn, (now) => ({ ...now, connection })),
   };
 }
 
@@ -173,7 +178,6 @@ function newTurn(asking: Asking): Turn {
     choice: asking.choice ?? null,
     sources: asking.sources ?? [],
     run: NEW_RUN,
-    connection: LIVE,
     stopping: false,
   };
 }

@@ -33,9 +33,11 @@ export interface RunView {
   /** Rows that came with events, from the first on; the answer's own where it holds them all. */
   rows: Json[][];
   answer: Answer | null;
-  error: Pick<ErrorRecord, "message" | "hint" | "code"> | null;
+  error: (Pick<ErrorRecord, "message" | "hint" | "code"> & { kind?: string }) | null;
   began: number | null;
   ended: number | null;
+  /** The event that was heard last, and when it was told. */
+  heard: { seq: number; at: number } | null;
   tokens: number;
 }
 
@@ -51,11 +53,12 @@ export const NEW_RUN: RunView = {
   error: null,
   began: null,
   ended: null,
+  heard: null,
   tokens: 0,
 };
 
 export function fold(run: RunView, event: RunEvent): RunView {
-  const known: RunView = { ...run, id: run.id ?? event.run, began: run.began ?? event.at };
+  const known: RunView = { ...run, id: run.id ?? event.run, began: run.began ?? event.at, heard: { seq: event.seq, at: event.at } };
   switch (event.type) {
     case "run.started":
       return withNodes(known, event.graph?.nodes ?? []);
@@ -79,7 +82,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "step.failed":
       return changed(known, event.node, { state: "error", note: event.message, ms: event.duration_ms });
     case "step.skipped":
-      return changed(known, event.node, { state: "skipped", note: event.reason });
+      return changed(known, event.node, { state: "skipped", note: withNames(known, event.reason) });
     case "approval.requested":
       return changed(known, event.node, { state: "waiting", note: event.prompt });
     case "approval.decided":
@@ -198,6 +201,11 @@ function answered(run: RunView, answer: Answer): RunView {
       error: told ?? { message: answer.text, hint: null, code: answer.status },
     }),
   };
+}
+
+/** What is told of steps names them by their ids, between backticks; people know them by their names. */
+function withNames(run: RunView, text: string): string {
+  return text.replace(/`([^`]+)`/g, (_, id: string) => run.steps.find((step) => step.id === id)?.name ?? id);
 }
 
 /** Steps that were under way when the run ended are not running any more. */

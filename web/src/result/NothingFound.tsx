@@ -1,8 +1,10 @@
-import { Search } from "lucide-react";
+import { Search, ShieldCheck } from "lucide-react";
 import type { Answer } from "../api/types";
+import { plural } from "../shared/format";
 
 /** A true answer: looked, and found nothing. */
-export function NothingFound({ answer }: { answer: Answer }) {
+export function NothingFound({ answer, onCheck }: { answer: Answer; onCheck?: () => void }) {
+  const looked = answer.steps.reduce((most, step) => Math.max(most, step.rows_in ?? 0), 0);
   return (
     <div className="cen">
       <span className="big">
@@ -10,6 +12,15 @@ export function NothingFound({ answer }: { answer: Answer }) {
       </span>
       <p className="h">Nothing matched</p>
       <p className="mid">{answer.provenance.understood ?? "The query ran and found no rows."}</p>
+      {looked > 0 && <p className="mid num">Looked at {plural(looked, "row")}.</p>}
+      {onCheck && (
+        <div className="row acts">
+          <button type="button" className="btn small" onClick={onCheck}>
+            <ShieldCheck className="i i-s" aria-hidden />
+            Check
+          </button>
+        </div>
+      )}
     </div>
   );
 }

@@ -1,10 +1,13 @@
-import { ChartColumn, Check, ChevronLeft, Maximize2, Minimize2, ShieldCheck, Table2 } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { ChartColumn, Check, ChevronLeft, Maximize2, Minimize2, ShieldCheck, Table2, TriangleAlert } from "lucide-react";
+import { Suspense } from "react";
+import { reach } from "../api/reach";
+import type { Answer } from "../api/types";
 import { isOver, type RunView } from "../ask/run";
 import type { LitCell } from "../ask/AskView";
 import { Receipt } from "../ask/Receipt";
 import { count } from "../shared/format";
-import { SkeletonRows } from "../shared/Skeleton";
+import { later } from "../shared/later";
+import { SkeletonRows, SkeletonTable } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
 import { useStore } from "../shared/store";
 import { panelProps, Tabs } from "../shared/Tabs";
@@ -16,7 +19,7 @@ import { useTableView } from "./tableView";
 import { titleOf } from "./title";
 import { verdicts } from "./verdicts";
 
-const ChartTab = lazy(() => import("./ChartTab"));
+const ChartTab = later(() => import("./ChartTab"));
 
 export type ResultTab = "table" | "chart" | "check";
 
@@ -37,6 +40,8 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
   const { answer } = run;
   const verdict = useStore(verdicts)[run.id ?? ""];
   const view = useTableView();
+  const lost = useStore(reach).state === "lost";
+  const going = !answer && !isOver(run) && !lost;
   const Size = full ? Minimize2 : Maximize2;
   return (
     <section className="pane res" aria-label="Result" style={{ "--result-width": `${width}px` } as React.CSSProperties}>
@@ -51,6 +56,7 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         </button>
       </div>
       {answer && <StaleLine answer={answer} onAgain={onAgain} />}
+      {answer?.status === "partial" && <MissingLine answer={answer} onAgain={onAgain} />}
       <Tabs
         label="Result"
         current={tab}
@@ -61,9 +67,9 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
           { name: "check", label: "Check", icon: <ShieldCheck className="i" aria-hidden />, extra: verdict?.verdict === "same" && <SameDot /> },
         ]}
       />
-      {!answer && !isOver(run) && <div className="streambar" aria-hidden />}
+      {going && <div className="streambar" aria-hidden />}
       <div className="panel" {...panelProps(tab)}>
-        {tab === "table" && (run.columns.length ? <TableTab run={run} lit={lit} view={view} /> : <SkeletonRows rows={8} columns={4} />)}
+        {tab === "table" && (run.columns.length ? <TableTab run={run} lit={lit} view={view} onCheck={() => onTab("check")} /> : <SkeletonTable />)}
         {tab === "chart" && (
           <Suspense fallback={<SkeletonRows rows={8} columns={1} />}>
             <ChartTab run={run} />
@@ -71,8 +77,25 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         )}
         {tab === "check" && (answer ? <CheckTab answer={answer} question={question} /> : <SkeletonRows rows={6} columns={2} />)}
       </div>
-      <footer className="foot">{answer ? <Receipt answer={answer} long /> : <Status state={isOver(run) ? "error" : "running"}>{isOver(run) ? "Not answered" : "Running"}</Status>}</footer>
+      <footer className="foot">
+        {answer ? <Receipt answer={answer} long /> : isOver(run) ? <Status state="error">Not answered</Status> : <Status state={lost ? "idle" : "running"}>{lost ? "Running when last heard" : "Running"}</Status>}
+      </footer>
     </section>
+  );
+}
+
+/** The answer, and plainly what is not in it. */
+function MissingLine({ answer, onAgain }: { answer: Answer; onAgain: () => void }) {
+  return (
+    <div className="ban" role="status">
+      <TriangleAlert className="i" aria-hidden />
+      <span className="grow">
+        <b>Parts are missing.</b> {answer.provenance.findings.join(" ")} Totals are withheld.
+      </span>
+      <button type="button" className="btn small" onClick={onAgain}>
+        Try again
+      </button>
+    </div>
   );
 }
 

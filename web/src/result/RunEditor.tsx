@@ -1,10 +1,11 @@
 import { Play } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { address, navigate } from "../app/router";
 import { ask } from "../ask/conversations";
 import { Code } from "../shared/Code";
+import { later } from "../shared/later";
 
-const Editor = lazy(() => import("../shared/Editor"));
+const Editor = later(() => import("../shared/Editor"));
 
 interface Props {
   code: string;

@@ -20,7 +20,7 @@ import { useRows } from "./useRows";
 
 const MOST_COPIED = 10_000;
 
-export function TableTab({ run, lit, view }: { run: RunView; lit: LitCell | null; view: TableView }) {
+export function TableTab({ run, lit, view, onCheck }: { run: RunView; lit: LitCell | null; view: TableView; onCheck?: () => void }) {
   const { order, hidden } = view;
   const [opened, setOpened] = useState<{ name: string; value: Json } | null>(null);
   const source = useRows(run, order);
@@ -31,7 +31,7 @@ export function TableTab({ run, lit, view }: { run: RunView; lit: LitCell | null
   const rowHeight = useRowHeight();
   const sortBy = (column: number) => view.sortBy(run.columns[column]?.name ?? "");
 
-  if (run.answer && run.answer.row_count === 0) return <NothingFound answer={run.answer} />;
+  if (run.answer && run.answer.row_count === 0) return <NothingFound answer={run.answer} onCheck={onCheck} />;
 
   return (
     <>

@@ -8,7 +8,7 @@ export function EventsTab({ run }: { run: string }) {
   useEffect(() => {
     const stop = new AbortController();
     setHeard([]);
-    void follow(run, { onEvents: (events) => setHeard((now) => [...now, ...events]), onConnection: () => {}, signal: stop.signal });
+    void follow(run, { onEvents: (events) => setHeard((now) => [...now, ...events]), signal: stop.signal });
     return () => stop.abort();
   }, [run]);
   const began = heard[0]?.at ?? 0;

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef } from "react";
 import { api, Problem } from "../api/client";
+import { reach } from "../api/reach";
 import { createStore, useStore, type Store } from "./store";
 
 export interface Fetched<T> {
@@ -57,6 +58,9 @@ export function refresh(prefix: string): void {
     else store.set({ ...NOTHING, told: asked });
   }
 }
+
+// When the server is back, everything in sight is looked at again.
+reach.subscribe(() => reach.get().state === "live" && refresh(""));
 
 function entryOf(address: string): Store<Entry> {
   let store = entries.get(address);

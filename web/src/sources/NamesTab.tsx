@@ -1,15 +1,16 @@
 import { CircleX, Save } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { path, Problem } from "../api/client";
 import type { SemanticDocument } from "../api/types";
 import { toast } from "../app/toasts";
 import { Code } from "../shared/Code";
 import { useFetched } from "../shared/fetched";
+import { later } from "../shared/later";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { saveText } from "./semantic";
 
-const Editor = lazy(() => import("../shared/Editor"));
+const Editor = later(() => import("../shared/Editor"));
 
 /** The semantic file as it stands: names, synonyms, measures, relationships. What is wrong is said at its line. */
 export function NamesTab({ source }: { source: string }) {

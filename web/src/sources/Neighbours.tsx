@@ -1,11 +1,12 @@
 import { Maximize2, TriangleAlert } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Catalog, RelationshipView, Table } from "../api/types";
 import { toast } from "../app/toasts";
 import { count } from "../shared/format";
+import { later } from "../shared/later";
 import { editRelationships } from "./semantic";
 
-const Diagram = lazy(() => import("./Diagram"));
+const Diagram = later(() => import("./Diagram"));
 
 interface Props {
   catalog: Catalog;

@@ -1,17 +1,18 @@
 import { TriangleAlert } from "lucide-react";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { Suspense, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { Catalog, RelationshipList, RelationshipView } from "../api/types";
 import { toast } from "../app/toasts";
 import { useFetched } from "../shared/fetched";
 import { plural } from "../shared/format";
+import { later } from "../shared/later";
 import { Status } from "../shared/Status";
 import { around, busiest, MOST_DRAWN } from "./diagramLayout";
 import { asView, decide, endsOf, orphans } from "./Neighbours";
 import { type Ends, RelationshipForm } from "./RelationshipForm";
 import { editRelationships } from "./semantic";
 
-const Diagram = lazy(() => import("./Diagram"));
+const Diagram = later(() => import("./Diagram"));
 
 export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source: string }) {
   const found = useFetched<RelationshipList>(path`/sources/${source}/relationships`);

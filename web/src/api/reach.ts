@@ -1,0 +1,69 @@
+import { createStore } from "../shared/store";
+
+/** Whether the server can be heard; if not, when it is tried again. */
+export type Reach = { state: "live" } | { state: "lost"; until: number };
+
+export const reach = createStore<Reach>({ state: "live" });
+
+const WAITS = [500, 1_000, 2_000, 4_000, 8_000];
+const LOOK_EVERY_MS = 15_000;
+const LONGEST_LOOK_MS = 15_000;
+const asked = new EventTarget();
+let trying: Promise<void> | null = null;
+
+/** Resolves as soon as the server answers, however long that takes; the page is told meanwhile. */
+export function reached(): Promise<void> {
+  trying ??= tryOften().finally(() => (trying = null));
+  return trying;
+}
+
+/** Whoever waits for the server tries now. */
+export function tryNow(): void {
+  asked.dispatchEvent(new Event("now"));
+}
+
+/** Looks now and then, and whenever somebody comes back, whether the server is still there: an idle page asks it nothing. */
+export function watchServer(): void {
+  const look = () => document.visibilityState === "visible" && void reached();
+  setInterval(look, LOOK_EVERY_MS);
+  document.addEventListener("visibilitychange", look);
+  for (const event of ["focus", "offline"]) window.addEventListener(event, look);
+}
+
+async function tryOften(): Promise<void> {
+  for (let failures = 0; !(await answers()); failures++) {
+    const wait = waitAfter(failures);
+    reach.set({ state: "lost", until: Date.now() + wait });
+    await pause(wait);
+  }
+  if (reach.get().state === "lost") reach.set({ state: "live" });
+}
+
+/** Any answer will do: it is only asked whether there is somebody. */
+async function answers(): Promise<boolean> {
+  try {
+    await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(LONGEST_LOOK_MS) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function waitAfter(failures: number): number {
+  return WAITS[Math.min(failures, WAITS.length - 1)] ?? 0;
+}
+
+/** Waits, but not once the network is back or somebody asks to try now. */
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(go, milliseconds);
+    function go() {
+      clearTimeout(timer);
+      window.removeEventListener("online", go);
+      asked.removeEventListener("now", go);
+      resolve();
+    }
+    window.addEventListener("online", go);
+    asked.addEventListener("now", go);
+  });
+}

@@ -1,0 +1,27 @@
+import { Component, type ReactNode } from "react";
+import { Notice } from "../shared/Notice";
+
+/** A view that cannot be drawn says so in its place; the rest of the page stands. */
+export class Boundary extends Component<{ children: ReactNode }, { broken: boolean }> {
+  override state = { broken: false };
+
+  static getDerivedStateFromError() {
+    return { broken: true };
+  }
+
+  override render() {
+    if (!this.state.broken) return this.props.children;
+    const again = (
+      <button type="button" className="btn primary small" onClick={() => location.reload()}>
+        Load the page again
+      </button>
+    );
+    return (
+      <main className="view-wait broken">
+        <Notice tone="error" title="This view could not be shown." actions={again}>
+          <p>Your questions and answers are kept on the server.</p>
+        </Notice>
+      </main>
+    );
+  }
+}

@@ -1,0 +1,20 @@
+import { later } from "../shared/later";
+
+const FILES = {
+  sources: () => import("../sources/SourcesView"),
+  runs: () => import("../runs/RunsView"),
+  evals: () => import("../evals/EvalsView"),
+  settings: () => import("../settings/SettingsView"),
+  shared: () => import("../ask/SharedView"),
+};
+
+/** Fetches the views that were not asked for yet: they open at once then, even while the server cannot be heard. */
+export async function fetchViews(): Promise<void> {
+  await Promise.allSettled(Object.values(FILES).map((load) => load()));
+}
+
+export const SourcesView = later(FILES.sources);
+export const RunsView = later(FILES.runs);
+export const EvalsView = later(FILES.evals);
+export const SettingsView = later(FILES.settings);
+export const SharedView = later(FILES.shared);
