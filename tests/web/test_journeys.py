@@ -17,7 +17,10 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 def ask(page: Any, question: str, source: str = "demo") -> None:
     """Asks one source, whichever were chosen before."""
     page.wait_for_selector(".source-chips .chip")
-    chips = page.locator(".source-chips .chip")
+    chips = page.locator(".source-chips .chip[aria-pressed]")
+    if source not in chips.all_inner_texts():
+        page.click(".source-chips [aria-haspopup]")
+        page.click(f"[role=menuitem] >> text={source}")
     chosen = chips.filter(has_text=source)
     if chosen.get_attribute("aria-pressed") == "false":
         chosen.click()

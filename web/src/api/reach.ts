@@ -9,10 +9,10 @@ const WAITS = [500, 1_000, 2_000, 4_000, 8_000];
 const LOOK_EVERY_MS = 15_000;
 const LONGEST_LOOK_MS = 15_000;
 const asked = new EventTarget();
-let trying: Promise<void> | null = null;
+let trying: Promise<boolean> | null = null;
 
-/** Resolves as soon as the server answers, however long that takes; the page is told meanwhile. */
-export function reached(): Promise<void> {
+/** Resolves as soon as the server answers, however long that takes: whether it was away. The page is told meanwhile. */
+export function reached(): Promise<boolean> {
   trying ??= tryOften().finally(() => (trying = null));
   return trying;
 }
@@ -30,13 +30,15 @@ export function watchServer(): void {
   for (const event of ["focus", "offline"]) window.addEventListener(event, look);
 }
 
-async function tryOften(): Promise<void> {
-  for (let failures = 0; !(await answers()); failures++) {
-    const wait = waitAfter(failures);
+async function tryOften(): Promise<boolean> {
+  let failures = 0;
+  while (!(await answers())) {
+    const wait = waitAfter(failures++);
     reach.set({ state: "lost", until: Date.now() + wait });
     await pause(wait);
   }
-  if (reach.get().state === "lost") reach.set({ state: "live" });
+  if (failures) reach.set({ state: "live" });
+  return failures > 0;
 }
 
 /** Any answer will do: it is only asked whether there is somebody. */

@@ -104,7 +104,7 @@ function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "cho
         );
       })}
       {rest.length > 0 && (
-        <Menu label="More data to ask" className="chip" items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}>
+        <Menu label={`${rest.length} more to ask`} className="chip" items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}>
           {rest.length} more
           <ChevronDown className="i i-xs" aria-hidden />
         </Menu>
