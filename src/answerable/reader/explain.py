@@ -28,10 +28,11 @@ _DIRECTIONS = {
 }
 
 
-def sentence(plan: QueryPlan, catalog: Catalog) -> str:
-    """What the plan asks for. A plan that does not fit the catalog is a `UserError`."""
+def sentence(plan: QueryPlan, catalog: Catalog, names: Names | None = None) -> str:
+    """What the plan asks for. A plan that does not fit the catalog is a `UserError`. Whoever tells many plans of one
+    catalog gives its names."""
     validate(plan, catalog)
-    text = _Teller(plan, catalog, Names(catalog)).statement()
+    text = _Teller(plan, catalog, names or Names(catalog)).statement()
     return text[0].upper() + text[1:] + "."
 
 

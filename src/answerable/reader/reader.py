@@ -26,6 +26,7 @@ from answerable.reader.honoured import honours
 from answerable.reader.joins import NoPath
 from answerable.reader.known import Doubt, doubts
 from answerable.reader.normalise import normalise
+from answerable.reader.plain_names import Names
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 from answerable.reader.row_words import place_of_rows
 from answerable.reader.scene import Scene
@@ -97,6 +98,7 @@ class Reader:
         self.schema = build_schema(catalog, values)
         self.weights = weights or load_weights()
         self._today = today
+        self._names = Names(catalog)
 
     def today(self) -> date:
         return self._today() if callable(self._today) else today_of(self._today)
@@ -181,7 +183,7 @@ class Reader:
         except UserError:
             return None
         confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
-        reading = Reading(plan=plan, sentence=sentence(plan, self.catalog), confidence=confidence, sql=sql)
+        reading = Reading(plan=plan, sentence=self._sentence(plan), confidence=confidence, sql=sql)
         return Explained(reading, certain, frozenset(analysis.used))
 
     def understand(self, scene: Scene) -> Understanding:
@@ -222,10 +224,13 @@ class Reader:
     def _reading(self, one: Compiled, confidence: float) -> Reading:
         return Reading(
             plan=one.plan,
-            sentence=sentence(one.plan, self.catalog),
+            sentence=self._sentence(one.plan),
             confidence=round(confidence, 4),
             sql=one.sql,
         )
+
+    def _sentence(self, plan: QueryPlan) -> str:
+        return sentence(plan, self.catalog, self._names)
 
     def explain_stages(self, question: str, run: Run | None = None) -> Stages:
         scene = lay_out_question(normalise(question), self.schema, self.values)
