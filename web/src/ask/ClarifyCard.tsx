@@ -16,6 +16,7 @@ interface Props {
 export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const { choices } = answer;
   const readings = choices.filter((choice) => choice.source === null).length;
+  const [, first, rest] = /^(.+?[.?])\s+(.+)$/s.exec(answer.text) ?? [null, answer.text, ""];
   const word = source && wordToRemember(choices);
   const remember = useStore(remembering) && word !== null;
   return (
@@ -23,8 +24,9 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
       <header>
         <Hand className="i" aria-hidden />
         <div>
-          <h2>{answer.text}</h2>
-          {readings > 1 && <p>{readings} readings fit about equally well. Pick the one you mean.</p>}
+          <h2>{first}</h2>
+          {rest && <p>{rest}</p>}
+          {readings > 1 && <p>{readings} readings are possible. Pick the one you mean.</p>}
         </div>
       </header>
       {choices.map((choice, i) => (

@@ -253,20 +253,20 @@ function ReadFrom({ answer }: { answer: Answer }) {
         <thead>
           <tr>
             <th>Source</th>
-            <th>Kind</th>
+            <th className="hide-s">Kind</th>
             <th className="r">Rows read</th>
             <th>Data last updated</th>
-            <th>Fingerprint</th>
+            <th className="hide-s">Fingerprint</th>
           </tr>
         </thead>
         <tbody>
           {read.map((step) => (
             <tr key={step.id}>
               <td>{step.source}</td>
-              <td>{KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ?? kindName(step.data_source_type ?? step.kind)}</td>
+              <td className="hide-s">{KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ?? kindName(step.data_source_type ?? step.kind)}</td>
               <td className="r">{step.rows_in === null ? "not known" : count(step.rows_in)}</td>
               <td>{step.last_sync ? `${age(step.last_sync)} ago, ${clock(step.last_sync)}` : "not known"}</td>
-              <td className="mono">{step.fingerprint ? fingerprint(step.fingerprint) : "none"}</td>
+              <td className="mono hide-s">{step.fingerprint ? fingerprint(step.fingerprint) : "none"}</td>
             </tr>
           ))}
         </tbody>
