@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from seen import wait_for_count
+from seen import wait_for_count, wait_for_texts
 
 Visit = Callable[..., Any]
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -60,7 +60,7 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
     wait_for_count(page, ".turn", 2)
     page.click("#tab-check")
     page.wait_for_selector(".cstep >> text=Check and write")
-    assert page.locator(".cstep .ri").all_inner_texts() == ["–", "28,601", "12"]
+    wait_for_texts(page, ".cstep .ri", ["–", "28,601", "12"])
     page.click(".verdict button >> text=Replay")
     page.wait_for_selector(".v-ok >> text=the same 12 rows")
     page.wait_for_selector(".foot >> text=Replays the same")
@@ -356,8 +356,8 @@ def test_runs_are_found_and_compared(server: Any, visit: Visit, tmp_path: Path) 
     wait_for_count(page, ".runs tbody tr", 0)
     page.click(".foot button >> text=Compare")
     page.wait_for_selector(".dt >> text=4 changed")
-    assert page.locator(".d-changed del").all_inner_texts() == ["1"] * 4
-    assert page.locator(".textdiff .added").all_inner_texts() == ["+   2 AS n\n"]
+    wait_for_texts(page, ".d-changed del", ["1"] * 4)
+    wait_for_texts(page, ".textdiff .added", ["+ 2 AS n"])
     with page.expect_download() as caught:
         page.click("text=Download the differences")
     caught.value.save_as(tmp_path / "differences.csv")
@@ -367,7 +367,7 @@ def test_runs_are_found_and_compared(server: Any, visit: Visit, tmp_path: Path) 
 def test_a_run_is_stopped_and_run_again(server: Any, visit: Visit) -> None:
     page = visit(f"{server.url}/ask")
     ask(page, SLOW, "big")
-    page.wait_for_selector(".live")
+    page.wait_for_url("**/ask/thr_*")
     page.goto(f"{server.url}/runs")
     for _ in range(2):
         page.click(".head button >> text=Stop")
