@@ -66,3 +66,30 @@ async def test_reading_can_be_given_up(registry: SourceRegistry) -> None:
     await watch.forget("shop")
     assert watch.seen("shop").state == "unread"
     await watch.close()
+
+
+async def test_a_source_that_was_read_is_looked_at_again_after_a_while(
+    registry: SourceRegistry, tmp_path: Path
+) -> None:
+    class Later(SystemClock):
+        passed = 0.0
+
+        def monotonic(self) -> float:
+            return super().monotonic() + self.passed
+
+    clock = Later()
+    watch = Watch(registry, clock)
+    watch.read("shop")
+    before = (await settled(watch, "shop"))[0].catalog
+    with sqlite3.connect(tmp_path / "shop.db") as made:
+        made.execute("CREATE TABLE one_more (id INTEGER PRIMARY KEY)")
+    made.close()
+    assert watch.look("shop").catalog is before
+    clock.passed = 60
+    seen = watch.look("shop")
+    while seen.catalog is before:
+        await asyncio.sleep(0)
+        seen = watch.look("shop")
+    assert seen.catalog is not None
+    assert len(seen.catalog.tables) == 21
+    await watch.close()

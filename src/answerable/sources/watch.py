@@ -14,6 +14,10 @@ from answerable.sources.registry import SourceRegistry
 
 _log = logging.getLogger("answerable.sources")
 State = Literal["unread", "reading", "ready", "failed"]
+LOOK_AGAIN_S = 10.0
+"""After so long somebody who looks at a source that was read learns whether it has changed."""
+QUIET_S = 0.5
+"""Looking at what has not changed takes less; it is not told as reading."""
 STAGES = ("Waiting for its turn", "Opening", "Reading tables", "Indexing values")
 
 
@@ -69,8 +73,19 @@ class Watch:
         return self._seen[name]
 
     def look(self, name: str) -> Seen:
-        """The same for a source that has never been read."""
-        return self.read(name) if self.seen(name).state == "unread" else self.seen(name)
+        """The same for a source that has never been read; one that was is looked at again from time to time."""
+        seen = self.seen(name)
+        if seen.state == "unread":
+            return self.read(name)
+        if seen.state == "ready" and name not in self._tasks and self.seconds(name) > LOOK_AGAIN_S:
+            self._seen[name] = replace(seen, since=self._clock.monotonic())
+            self._tasks[name] = asyncio.create_task(self._read(name))
+            asyncio.get_running_loop().call_later(QUIET_S, self._tell_reading, name, self._tasks[name])
+        return self._seen[name]
+
+    def _tell_reading(self, name: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(name) is task and not task.done():
+            self._note(name, state="reading")
 
     async def forget(self, name: str) -> None:
         self._again.discard(name)

@@ -21,7 +21,8 @@ import { TablesTab } from "./TablesTab";
 import { addFiles } from "./upload";
 
 type Tab = "tables" | "relationships" | "names" | "history";
-const POLL_MS = 1_000;
+const READING_MS = 1_000;
+const RESTING_MS = 10_000;
 const SLOW_S = 5;
 const MB = 1_000_000;
 
@@ -30,7 +31,7 @@ export default function SourcesView({ source, table }: { source: string | null; 
   const sources = list.data?.sources ?? [];
   const adding = source === "+";
   const current = adding ? null : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
-  usePolling(sources.some((known) => known.state === "reading"));
+  usePolling(list.reload, sources.some((known) => known.state === "reading") ? READING_MS : RESTING_MS);
   return (
     <main className={`so ${source ? "one" : ""}`}>
       <aside className="pane side" aria-label="Sources">
@@ -58,12 +59,11 @@ export default function SourcesView({ source, table }: { source: string | null; 
   );
 }
 
-function usePolling(busy: boolean): void {
+function usePolling(look: () => void, every: number): void {
   useEffect(() => {
-    if (!busy) return undefined;
-    const timer = setInterval(() => refresh("/sources"), POLL_MS);
+    const timer = setInterval(() => document.hidden || look(), every);
     return () => clearInterval(timer);
-  }, [busy]);
+  }, [look, every]);
 }
 
 const ICONS: [RegExp, LucideIcon][] = [
@@ -139,9 +139,14 @@ function DropBox({ limits }: { limits: SourceList }) {
 function SourcePane({ source, table }: { source: SourceSummary; table: string | null }) {
   const catalog = useFetched<Catalog>(path`/datasets/${source.name}/schema`);
   const [tab, setTab] = useState<Tab>("tables");
+  const state = `${source.fingerprint} ${source.state === "failed"}`;
+  const shown = useRef(state);
   useEffect(() => {
-    if (source.state === "ready") refresh(path`/datasets/${source.name}/schema`);
-  }, [source.read_at]);
+    if (shown.current === state) return;
+    shown.current = state;
+    refresh(path`/datasets/${source.name}/schema`);
+    refresh(path`/sources/${source.name}/`);
+  }, [state]);
   const tables = catalog.data?.tables ?? [];
   const names = tables.flatMap((known) => [known, ...known.columns]).reduce((n, named) => n + named.synonyms.length, 0);
   return (

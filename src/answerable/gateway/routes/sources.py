@@ -58,6 +58,7 @@ class SourceSummary(Wire):
     rows: int | None = Field(description="Of all tables together.")
     last_sync: datetime | None = Field(description="When the data was last written, as far as the source can tell.")
     read_at: datetime | None
+    fingerprint: str | None = Field(description="Another one whenever the data has changed; null until it was read.")
     progress: SourceProgress | None
     error: SourceProblem | None
     files: list[str] = Field(description="Of an uploaded source.")
@@ -84,7 +85,7 @@ class RelationshipList(Wire):
 
 @router.get("/sources", responses=documented(422, 503))
 async def sources(service: ServiceOf, settings: SettingsOf, added: AddedOf, watch: WatchOf) -> SourceList:
-    """What can be asked. Sources that were never looked at are then read in the background."""
+    """What can be asked. Sources that were not looked at for a while are looked at in the background."""
     for name in service.sources.names:
         watch.look(name)
     listed = [summary(name, service, settings, added, watch) for name in service.sources.names]
@@ -237,6 +238,7 @@ def summary(name: str, service: Service, settings: Settings, added: AddedSources
         rows=sum(count for count in counts if count is not None) if catalog else None,
         last_sync=catalog.last_sync if catalog else None,
         read_at=seen.read_at,
+        fingerprint=catalog.fingerprint if catalog else None,
         progress=_progress(name, watch) if seen.state == "reading" else None,
         error=SourceProblem(code=error.stable_code, message=error.message, hint=error.hint) if error else None,
         files=list(own.files) if own else [],
