@@ -72,6 +72,10 @@ def test_relationships_are_named_hidden_and_forgotten(api: httpx.Client, crew: s
     assert gone["document"]["relationships"] == []
     lost = api.patch(crew, json={"edits": [{"kind": "relationship_removed", **ends}]})
     assert lost.json()["code"] == "relationship_unknown"
+    unlike = {"kind": "relationship", "from": {"table": "crew", "columns": ["id"]}, "to": "ports.country"}
+    refused = api.patch(crew, json={"edits": [unlike]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "relationship_types")
+    assert "crew.id holds integer and ports.country holds text" in refused.json()["detail"]
 
 
 def test_a_mistake_names_its_line_and_field_and_changes_nothing(api: httpx.Client, crew: str) -> None:

@@ -131,6 +131,10 @@ async def test_each_table_has_a_fingerprint_of_its_own(folder: Path, opened: Cal
     assert before.tables[1].fingerprint != after.tables[1].fingerprint
     assert before.fingerprint != after.fingerprint
     assert after.last_sync is not None
+    (folder / "semantic.yaml").write_text("tables: {a: {synonyms: [first]}}\n")
+    named = await source.describe()
+    assert named.tables[0].synonyms == ("first",)
+    assert (named.fingerprint, named.last_sync) == (after.fingerprint, after.last_sync)
 
 
 async def test_a_running_answer_survives_a_change(folder: Path, opened: Callable[..., Any], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ package, a folder that may only be read, a database); then to a file of the home
 import asyncio
 import os
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,13 +16,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError, SemanticError, UserError
-from answerable.core.values import Frozen
+from answerable.core.values import ColumnType, Frozen
 from answerable.sources.base import Source
 from answerable.sources.semantic import End, Semantic, apply, dump, parse
 from answerable.sources.yaml_edit import with_changes
 
 _PACKAGE = Path(__file__).parents[1]
+Synonym = Annotated[str, Field(max_length=200)]
 
 
 class NameEdit(Frozen):
@@ -32,7 +34,7 @@ class NameEdit(Frozen):
     table: str = Field(min_length=1, max_length=500)
     column: str | None = Field(None, min_length=1, max_length=500)
     label: str | None = Field(None, max_length=2_000)
-    synonyms: tuple[str, ...] | None = Field(None, max_length=200)
+    synonyms: tuple[Synonym, ...] | None = Field(None, max_length=200)
     description: str | None = Field(None, max_length=2_000)
     unit: str | None = Field(None, max_length=200)
     hidden: bool | None = None
@@ -47,7 +49,7 @@ class RelationshipEdit(Frozen):
     from_: End = Field(alias="from")
     to: End
     name: str | None = Field(None, max_length=500)
-    synonyms: tuple[str, ...] | None = Field(None, max_length=200)
+    synonyms: tuple[Synonym, ...] | None = Field(None, max_length=200)
     hidden: bool | None = None
 
 
@@ -96,6 +98,30 @@ async def write_meaning(source: Source, text: str, *, version: str | None = None
     await checked(source, text, before.file)
     await asyncio.to_thread(_write, before.file, text)
     return before
+
+
+def check_joinable(catalog: Catalog, edits: Sequence[SemanticEdit]) -> None:
+    """A relationship between columns whose values can never be the same is a mistake."""
+    for edit in edits:
+        if not isinstance(edit, RelationshipEdit) or edit.hidden:
+            continue
+        for own, other in zip(_types(catalog, edit.from_), _types(catalog, edit.to), strict=False):
+            if own and other and _FAMILIES.get(own, own) != _FAMILIES.get(other, other):
+                raise UserError(
+                    f"{edit.from_.table}.{', '.join(edit.from_.columns)} holds {own} and {edit.to.table}."
+                    f"{', '.join(edit.to.columns)} holds {other}: they never match.",
+                    code="relationship_types",
+                    hint="Choose columns of the same type.",
+                )
+
+
+_FAMILIES: Mapping[ColumnType, str] = {"integer": "number", "datetime": "date"}
+
+
+def _types(catalog: Catalog, end: End) -> list[ColumnType | None]:
+    table = catalog.table(end.table) if end.source is None else None
+    found = {column.name: column.type for column in table.columns} if table else {}
+    return [found.get(name) for name in end.columns]
 
 
 def edited(text: str, edits: Sequence[NameEdit | RelationshipEdit | RelationshipRemoval]) -> str:

@@ -104,7 +104,8 @@ class FilesPlace:
             raise SourceError(f"{self._path} cannot be read: {error.strerror}.", code="source_unreadable") from error
         if not paths and not self._path.exists():
             raise SourceError(f"{self._path} is no longer there.", code="source_missing")
-        return paths, digest(_FORMAT, *map(identity, paths)), sync_time(paths)
+        data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
+        return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
 
     def _snapshot(self, kept: _Kept, fingerprint: str, last_sync: datetime | None) -> Snapshot:
         spec = {

@@ -44,6 +44,7 @@ export type RunList = Reply<"RunList">;
 export type RunSummary = Reply<"RunSummary">;
 export type RunTimeline = Reply<"RunTimeline">;
 export type SemanticDocument = Reply<"SemanticDocument">;
+export type SemanticChange = Reply<"SemanticChange">;
 export type SemanticHistory = Reply<"SemanticHistory">;
 export type SortKey = Reply<"SortKey">;
 export type SourceList = Reply<"SourceList">;

@@ -1,8 +1,8 @@
 import { api, path, Problem } from "../api/client";
-import type { Catalog, Choice, SemanticHistory, Synonym } from "../api/types";
+import type { Catalog, Choice, Synonym } from "../api/types";
 import { toast } from "../app/toasts";
 import { createStore } from "../shared/store";
-import { editNames, undo } from "../sources/semantic";
+import { editNames, undoLast } from "../sources/semantic";
 
 /** Whether what is chosen next is to be remembered. */
 export const remembering = createStore(false);
@@ -29,10 +29,5 @@ export async function rememberSynonym(source: string, synonym: Synonym): Promise
 async function addSynonym(source: string, { phrase, table, column }: Synonym): Promise<void> {
   const catalog = await api.get<Catalog>(path`/datasets/${source}/schema`);
   const known = catalog.tables.find((each) => each.name === table)?.columns.find((each) => each.name === column)?.synonyms ?? [];
-  if (!known.includes(phrase)) await editNames(source, { table, column, synonyms: [...known, phrase] });
-}
-
-async function undoLast(source: string): Promise<void> {
-  const { changes } = await api.get<SemanticHistory>(path`/sources/${source}/semantic/history` + "?limit=1");
-  if (changes[0]) await undo(source, changes[0].change_id);
+  if (!known.includes(phrase)) await editNames(source, { table, column, synonyms: [...known, phrase] }, `${table}.${column} is also called ${phrase}`);
 }

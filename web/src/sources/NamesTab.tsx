@@ -8,54 +8,89 @@ import { useFetched } from "../shared/fetched";
 import { later } from "../shared/later";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
-import { saveText } from "./semantic";
+import { overwrite, saveText } from "./semantic";
+
+const NOTE = "The text was edited";
+const CHANGED = "semantic_changed";
 
 const Editor = later(() => import("../shared/Editor"));
 
 /** The semantic file as it stands: names, synonyms, measures, relationships. What is wrong is said at its line. */
 export function NamesTab({ source }: { source: string }) {
   const found = useFetched<SemanticDocument>(path`/sources/${source}/semantic`);
-  if (found.problem && !found.data) return <ProblemNotice problem={found.problem} onRetry={found.reload} />;
-  if (!found.data) return <SkeletonRows rows={10} columns={1} />;
-  return <NamesEditor key={found.data.version} document={found.data} source={source} />;
+  const [edited, setEdited] = useState<SemanticDocument | null>(null);
+  const document = edited ?? found.data;
+  if (found.problem && !document) return <ProblemNotice problem={found.problem} onRetry={found.reload} />;
+  if (!document) return <SkeletonRows rows={10} columns={1} />;
+  const onEdited = (changed: boolean) => {
+    setEdited(changed ? document : null);
+    if (!changed) found.reload();
+  };
+  return <NamesEditor key={document.version} document={document} source={source} onEdited={onEdited} />;
 }
 
-function NamesEditor({ document, source }: { document: SemanticDocument; source: string }) {
+interface EditorProps {
+  document: SemanticDocument;
+  source: string;
+  /** What somebody has begun to change is not replaced by what others have saved meanwhile. */
+  onEdited: (changed: boolean) => void;
+}
+
+function NamesEditor({ document, source, onEdited }: EditorProps) {
   const [draft, setDraft] = useState(document.text);
+  const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(() => (document.problem ? new Problem({ ...document.problem, detail: document.problem.message }) : null));
   const changed = draft !== document.text;
+  const change = (text: string) => {
+    setDraft(text);
+    onEdited(text !== document.text);
+  };
 
-  async function keep() {
+  async function keep(save: () => Promise<void>) {
+    setBusy(true);
     try {
-      await saveText(source, draft, document.version);
+      await save();
       setProblem(null);
+      onEdited(false);
       toast("Saved. Questions use the new names from now on.");
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       setProblem(error);
+    } finally {
+      setBusy(false);
     }
   }
 
+  const submit = () => keep(() => saveText(source, draft, document.version, NOTE));
   return (
     <div className="names scroll">
       <div className="row">
         <span className="mono dim grow clip">{document.file}</span>
-        <button type="button" className="btn primary small" disabled={!changed} title={changed ? "Save" : "Nothing changed"} onClick={() => void keep()}>
+        <button type="button" className="btn primary small" disabled={!changed || busy} title={changed ? "Save" : "Nothing changed"} onClick={() => void submit()}>
           <Save className="i i-s" aria-hidden />
-          Save
+          {busy ? "Saving …" : "Save"}
         </button>
       </div>
       {problem && (
-        <p className="al2" role="alert">
+        <div className="al2" role="alert">
           <CircleX className="i i-s" aria-hidden />
-          <span>
-            {problem.line !== null && <b>Line {problem.line}: </b>}
-            {problem.message} {problem.hint}
+          <span className="grow">
+            {problem.message} {problem.code === CHANGED ? "What you wrote is still here." : problem.hint}
           </span>
-        </p>
+          {problem.code === CHANGED && (
+            <>
+              <button type="button" className="btn small" disabled={busy} onClick={() => onEdited(false)}>
+                Show theirs
+              </button>
+              <button type="button" className="btn small" disabled={busy} onClick={() => void keep(() => overwrite(source, draft, NOTE))}>
+                Save mine
+              </button>
+            </>
+          )}
+        </div>
       )}
       <Suspense fallback={<Code text={document.text} language="yaml" />}>
-        <Editor text={document.text} language="yaml" label="Names, synonyms, measures and relationships" onChange={setDraft} onSubmit={() => void keep()} />
+        <Editor text={document.text} language="yaml" label="Names, synonyms, measures and relationships" onChange={change} onSubmit={() => void submit()} />
       </Suspense>
     </div>
   );

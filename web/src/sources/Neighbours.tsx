@@ -4,7 +4,7 @@ import type { Catalog, RelationshipView, Table } from "../api/types";
 import { toast } from "../app/toasts";
 import { count } from "../shared/format";
 import { later } from "../shared/later";
-import { editRelationships } from "./semantic";
+import { editRelationships, type RelationshipEdit, undoLast } from "./semantic";
 
 const Diagram = later(() => import("./Diagram"));
 
@@ -67,10 +67,17 @@ export function endsOf(relationship: RelationshipView): { from: string; to: stri
   };
 }
 
+/** What an edit of it names. */
+export function editOf(relationship: RelationshipView, hidden: boolean): RelationshipEdit {
+  const { from_table, from_columns, to_table, to_columns } = relationship;
+  return { from: { table: from_table, columns: from_columns }, to: { table: to_table, columns: to_columns }, hidden };
+}
+
 export async function decide(source: string, relationship: RelationshipView, hidden: boolean): Promise<void> {
-  const { from, to } = endsOf(relationship);
-  await editRelationships(source, { from, to, hidden });
-  toast(hidden ? `${from} is not used to join any more. History can put it back.` : `${from} leads to ${relationship.to_table} for good`);
+  const { from } = endsOf(relationship);
+  const note = hidden ? `${from} is not used to join` : `${from} leads to ${relationship.to_table}`;
+  await editRelationships(source, [editOf(relationship, hidden)], note);
+  toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`, { action: { label: "Undo", run: () => void undoLast(source) } });
 }
 
 /** A relationship that nobody declared: use it for good, or not at all. */

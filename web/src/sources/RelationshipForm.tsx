@@ -21,10 +21,11 @@ export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: C
   async function add(event: React.FormEvent) {
     event.preventDefault();
     try {
-      await editRelationships(source, { from: `${ends.from}.${columns.from}`, to: `${ends.to}.${columns.to}` });
+      const edit = { from: { table: ends.from, columns: [columns.from] }, to: { table: ends.to, columns: [columns.to] } };
+      await editRelationships(source, [edit], `${ends.from}.${columns.from} leads to ${ends.to}`);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      return setProblem(error.message);
+      return setProblem([error.message, error.hint].filter(Boolean).join(" "));
     }
     setProblem(null);
     setChosen({});

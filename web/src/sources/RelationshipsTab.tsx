@@ -8,7 +8,7 @@ import { plural } from "../shared/format";
 import { later } from "../shared/later";
 import { Status } from "../shared/Status";
 import { around, busiest, MOST_DRAWN } from "./diagramLayout";
-import { asView, decide, endsOf, orphans } from "./Neighbours";
+import { asView, decide, editOf, endsOf, orphans } from "./Neighbours";
 import { type Ends, RelationshipForm } from "./RelationshipForm";
 import { editRelationships } from "./semantic";
 
@@ -88,8 +88,9 @@ function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
 /** One decision for all that nobody declared; each has its own in the list below. */
 function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: string }) {
   const useAll = async () => {
-    await editRelationships(source, ...guessed.map((known) => ({ ...endsOf(known), hidden: false })));
-    toast(`${plural(guessed.length, "relationship")} declared`);
+    const note = `${plural(guessed.length, "relationship")} declared`;
+    await editRelationships(source, guessed.map((known) => editOf(known, false)), note);
+    toast(note);
   };
   return (
     <div className="relcard">

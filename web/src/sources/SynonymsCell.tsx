@@ -2,7 +2,9 @@ import { useState } from "react";
 import { Problem } from "../api/client";
 import type { Column } from "../api/types";
 import { toast } from "../app/toasts";
-import { editNames } from "./semantic";
+import { editNames, undoLast } from "./semantic";
+
+const LONGEST = 200;
 
 /** What people call a column; a click writes it to the semantic file, so that questions understand it. */
 export function SynonymsCell({ source, table, column }: { source: string; table: string; column: Column }) {
@@ -12,14 +14,16 @@ export function SynonymsCell({ source, table, column }: { source: string; table:
 
   async function keep() {
     setEditing(false);
-    const synonyms = draft.split(",").map((word) => word.trim()).filter(Boolean);
+    const synonyms = [...new Set(draft.split(",").map((word) => word.trim()))].filter(Boolean);
+    const names = synonyms.join(", ") || "nothing else";
     if (synonyms.join(", ") === known) return;
+    if (synonyms.some((word) => word.length > LONGEST)) return toast(`A name may have up to ${LONGEST} characters.`, { state: "error" });
     try {
-      await editNames(source, { table, column: column.name, synonyms });
-      toast(`${column.name} is also called ${synonyms.join(", ") || "nothing else"} now`);
+      await editNames(source, { table, column: column.name, synonyms }, `${table}.${column.name} is also called ${names}`.slice(0, 500));
+      toast(`${column.name} is also called ${names} now`, { action: { label: "Undo", run: () => void undoLast(source) } });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      toast(error.message, { state: "error" });
+      toast([error.message, error.hint].filter(Boolean).join(" "), { state: "error" });
     }
   }
 

@@ -1,5 +1,5 @@
 import { api, path } from "../api/client";
-import type { SemanticDocument } from "../api/types";
+import type { SemanticDocument, SemanticHistory } from "../api/types";
 import { refresh } from "../shared/fetched";
 
 export interface NameEdit {
@@ -9,31 +9,48 @@ export interface NameEdit {
   label?: string;
 }
 
+interface End {
+  table: string;
+  columns: string[];
+}
+
 export interface RelationshipEdit {
-  from: string;
-  to: string;
+  from: End;
+  to: End;
   hidden?: boolean;
 }
 
-export async function editNames(source: string, edit: NameEdit): Promise<void> {
-  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: [{ kind: "name", ...edit }] });
+/** `note` is what the history says of it. */
+export async function editNames(source: string, edit: NameEdit, note: string): Promise<void> {
+  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: [{ kind: "name", ...edit }], note });
   changed(source);
 }
 
-export async function editRelationships(source: string, ...edits: RelationshipEdit[]): Promise<void> {
-  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: edits.map((edit) => ({ kind: "relationship", ...edit })) });
+export async function editRelationships(source: string, edits: RelationshipEdit[], note: string): Promise<void> {
+  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: edits.map((edit) => ({ kind: "relationship", ...edit })), note });
   changed(source);
 }
 
-export async function saveText(source: string, text: string, version: string): Promise<SemanticDocument> {
-  const saved = await api.put<SemanticDocument>(path`/sources/${source}/semantic`, { text, version });
+export async function saveText(source: string, text: string, version: string, note: string): Promise<void> {
+  await api.put<SemanticDocument>(path`/sources/${source}/semantic`, { text, version, note });
   changed(source);
-  return saved;
+}
+
+/** However it was changed meanwhile. */
+export async function overwrite(source: string, text: string, note: string): Promise<void> {
+  const { version } = await api.get<SemanticDocument>(path`/sources/${source}/semantic`);
+  await saveText(source, text, version, note);
 }
 
 export async function undo(source: string, change: string): Promise<void> {
   await api.post(path`/sources/${source}/semantic/undo`, { change_id: change });
   changed(source);
+}
+
+/** Takes back what was just said. */
+export async function undoLast(source: string): Promise<void> {
+  const { changes } = await api.get<SemanticHistory>(path`/sources/${source}/semantic/history` + "?limit=1");
+  if (changes[0]) await undo(source, changes[0].change_id);
 }
 
 /** What was read with the old names is looked at again. */

@@ -14,7 +14,15 @@ from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
 from answerable.sources.base import Source
-from answerable.sources.editing import Meaning, SemanticEdit, checked, edited, read_meaning, write_meaning
+from answerable.sources.editing import (
+    Meaning,
+    SemanticEdit,
+    check_joinable,
+    checked,
+    edited,
+    read_meaning,
+    write_meaning,
+)
 from answerable.sources.semantic import Semantic
 from answerable.store.base import EditRecord
 
@@ -92,6 +100,7 @@ async def edit(
     """Say some things differently, all of them or none; the next question is understood by it."""
     async with editing:
         source = await service.sources.get(name)
+        check_joinable(await source.describe_plainly(), body.edits)
         text = edited((await read_meaning(source)).text, body.edits)
         return await _written(name, text, body.version, body.note, service, scope)
 
