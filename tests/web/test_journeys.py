@@ -282,6 +282,9 @@ def test_a_dropped_folder_is_one_source(server: Any, visit: Visit) -> None:
     )
     page.wait_for_url("**/sources/clinic")
     page.locator(".src", has_text="clinic").locator("text=2 tables").wait_for()
+    page.click("[aria-label='More for clinic']")
+    page.click("[role=menuitem] >> text=Remove this source")
+    page.locator(".src", has_text="clinic").wait_for(state="detached")
 
 
 def drop(page: Any, files: dict[str, str]) -> None:

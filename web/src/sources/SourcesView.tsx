@@ -220,9 +220,10 @@ async function lookAgain(source: SourceSummary): Promise<void> {
   refresh("/sources");
 }
 
+/** Nothing of it is looked at any more when it goes. */
 async function removeSource(source: SourceSummary): Promise<void> {
+  navigate("/sources");
   await api.remove(path`/sources/${source.name}`);
   toast(`${source.name} was removed. Its answers stay.`);
   refresh("/sources");
-  navigate("/sources");
 }
