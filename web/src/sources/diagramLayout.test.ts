@@ -8,7 +8,7 @@ it("puts tables that point at others to their left, apart from each other", () =
 });
 
 it("draws what is near when all is too much", () => {
-  const pairs = [["a", "b"], ["b", "c"], ["d", "b"], ["x", "y"]] as const;
+  const pairs = [["a", "b"], ["b", "c"], ["d", "b"], ["d", "e"], ["x", "y"]] as const;
   expect(around("a", pairs)).toEqual(["a", "b", "c", "d"]);
   expect(around("a", pairs, 3)).toEqual(["a", "b", "c"]);
   expect(busiest(["a", "b", "x"], pairs)).toBe("b");

@@ -7,17 +7,14 @@ export const MOST_DRAWN = 60;
 
 type Pair = readonly [from: string, to: string];
 
-/** The tables nearest to one of them, itself included. */
+/** The tables within two joins of one of them, itself included; the nearest first. */
 export function around(table: string, pairs: readonly Pair[], most = MOST_DRAWN): string[] {
-  const found = new Set([table]);
-  for (const near of found) {
-    for (const [from, to] of pairs) {
-      if (found.size >= most) return [...found];
-      if (from === near) found.add(to);
-      if (to === near) found.add(from);
-    }
+  let found = [table];
+  for (let joins = 0; joins < 2; joins++) {
+    const near = pairs.flatMap(([from, to]) => (found.includes(from) ? [to] : found.includes(to) ? [from] : []));
+    found = [...new Set([...found, ...near])];
   }
-  return [...found];
+  return found.slice(0, most);
 }
 
 /** The table that most others are joined with. */
