@@ -84,7 +84,7 @@ function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editin
 function StepsSummary({ run }: { run: RunView }) {
   const steps = shownSteps(run);
   const [open, setOpen] = useState(true);
-  const ms = run.answer?.usage.duration_ms || steps.reduce((sum, step) => sum + (step.ms ?? 0), 0);
+  const ms = Math.max(run.answer?.usage.duration_ms ?? 0, steps.reduce((sum, step) => sum + (step.ms ?? 0), 0));
   const Chevron = open ? ChevronDown : ChevronRight;
   if (!steps.length) return null;
   return (

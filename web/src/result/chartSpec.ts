@@ -64,7 +64,7 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
     field: key(measure),
     type: "quantitative",
     title: title(measureFormat),
-    axis: { format: "~s", tickCount: 5, domain: false, ticks: false },
+    axis: { format: "~s", labelExpr: "datum.value === 0 ? '0' : datum.label", tickCount: 5, domain: false, ticks: false },
     ...(kind !== "bar" && kind !== "area" && { scale: { zero: false } }),
     ...(labelled && { scale: withRoom(rows.map((row) => Number(row[measure]))) }),
   };

@@ -3,7 +3,7 @@ import { api, Problem } from "../api/client";
 import type { About, DoctorReport, ModelCheck, ModelsOverview, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
 import { readable } from "../ask/stepNames";
-import { count, money } from "../shared/format";
+import { count, money, plural } from "../shared/format";
 import { type Fetched, useFetched } from "../shared/fetched";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
@@ -124,7 +124,7 @@ function Use({ usage }: { usage: UsageReport }) {
   return (
     <>
       <p className="mid num">
-        {count(total.runs)} runs, {count(total.tokens)} tokens, {money(total.cost)} in {usage.days.length} days
+        {plural(total.runs, "run")}, {plural(total.tokens, "token")}, {money(total.cost)} in {plural(usage.days.length, "day")}
       </p>
       <UsageChart days={usage.days} />
       {usage.budgets.map((budget) => (
