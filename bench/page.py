@@ -71,13 +71,16 @@ FIRST_ROWS = """() => {
     if (String(got.value).includes('"answer.metadata"')) window.told = performance.now();
     return got;
   };
+  const painted = () => { window.painted = performance.now(); };
   const seen = new MutationObserver(() => {
     if (!window.told || !document.querySelector("[id^='cell-0-']")?.textContent) return;
     seen.disconnect();
-    requestAnimationFrame(() => setTimeout(() => window.painted = performance.now()));
+    requestAnimationFrame(() => scheduler.postTask(painted, {priority: "user-blocking"}));
   });
   seen.observe(document, {childList: true, subtree: true, characterData: true});
 }"""
+"""From the moment the page has read the event to the end of the frame that shows a row; what the page does next, which
+may be as soon as that frame is over, is not counted."""
 
 
 def measure(quick: bool) -> list[Figure]:
