@@ -28,7 +28,7 @@ from answerable.reader.to_plan import tables_of
 MAX_CANDIDATES = 60
 _SELECT_SETS = 16
 _WHERE_SETS = 6
-_BASES = 60
+_BASES = 40
 _LIKELY = 0.45
 
 Chances = Mapping[str, Mapping[str, float]]

@@ -28,11 +28,15 @@ _DIRECTIONS = {
 }
 
 
-def sentence(plan: QueryPlan, catalog: Catalog, names: Names | None = None) -> str:
-    """What the plan asks for. A plan that does not fit the catalog is a `UserError`. Whoever tells many plans of one
-    catalog gives its names."""
+def sentence(plan: QueryPlan, catalog: Catalog) -> str:
+    """What the plan asks for. A plan that does not fit the catalog is a `UserError`."""
     validate(plan, catalog)
-    text = _Teller(plan, catalog, names or Names(catalog)).statement()
+    return told(plan, catalog, Names(catalog))
+
+
+def told(plan: QueryPlan, catalog: Catalog, names: Names) -> str:
+    """The same of a plan that is known to fit, by one who tells many of one catalog."""
+    text = _Teller(plan, catalog, names).statement()
     return text[0].upper() + text[1:] + "."
 
 

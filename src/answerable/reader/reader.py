@@ -20,7 +20,7 @@ from answerable.reader.choices import varied
 from answerable.reader.confidence import confidence_vector
 from answerable.reader.dates import DateSpan, find_dates
 from answerable.reader.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
-from answerable.reader.explain import sentence
+from answerable.reader.explain import told
 from answerable.reader.follow_up import FollowUp
 from answerable.reader.honoured import honours
 from answerable.reader.joins import NoPath
@@ -230,7 +230,8 @@ class Reader:
         )
 
     def _sentence(self, plan: QueryPlan) -> str:
-        return sentence(plan, self.catalog, self._names)
+        """Of a plan that became SQL."""
+        return told(plan, self.catalog, self._names)
 
     def explain_stages(self, question: str, run: Run | None = None) -> Stages:
         scene = lay_out_question(normalise(question), self.schema, self.values)

@@ -161,7 +161,8 @@ class _Search:
 
     def same_stems(self) -> Found:
         if len(self._words) == 1:
-            found = [normal for form in other_numbers(self._normal) for normal in self._normals("normal = ?", form)]
+            forms = list(other_numbers(self._normal))
+            found = self._normals(f"normal IN ({_marks(forms)})", *forms) if forms else []
         else:
             stems = stemmed(self._normal)
             found = [normal for normal in self._having_together if stemmed(normal) == stems]
@@ -214,9 +215,14 @@ class _Search:
         """What has these words, or other forms of them."""
         rows = self._connection.execute("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (query, _MOST_FORMS))
         numbers = [number for (number,) in rows]
-        marks = ",".join("?" * len(numbers))
-        query = f"SELECT DISTINCT normal FROM entries WHERE id IN ({marks})"  # noqa: S608 only marks
+        if not numbers:
+            return []
+        query = f"SELECT DISTINCT normal FROM entries WHERE id IN ({_marks(numbers)})"  # noqa: S608 only marks
         return [normal for (normal,) in self._connection.execute(query, numbers)]
+
+
+def _marks(values: Collection[object]) -> str:
+    return ",".join("?" * len(values))
 
 
 def _slips(phrase: str, normal: str) -> int | None:
