@@ -15,6 +15,7 @@ import { watchServer } from "./api/reach";
 import { App } from "./app/App";
 import { toast } from "./app/toasts";
 import { fetchViews } from "./app/views";
+import { rehearseTable } from "./result/rehearsal";
 
 /** An action that the server refused, where no part of the page has a better place to say so. */
 window.addEventListener("unhandledrejection", (event) => {
@@ -25,6 +26,7 @@ window.addEventListener("unhandledrejection", (event) => {
 
 /** What is needed next is fetched once the page stands; if that fails, it is fetched when it is needed. */
 async function prepare(): Promise<void> {
+  rehearseTable();
   await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);
   await fetchViews();
 }
