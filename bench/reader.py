@@ -83,7 +83,7 @@ def _figure(name: str, ours: float, floor: float, limit: float) -> Figure:
 
 
 class _NoValues:
-    def find(self, phrase: str, limit: int = 8) -> list[ValueHit]:
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> list[ValueHit]:
         return []
 
 

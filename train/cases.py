@@ -71,12 +71,12 @@ class Remembering:
 
     def __init__(self, values: ValueLookup) -> None:
         self._values = values
-        self._found: dict[tuple[str, int], Sequence[ValueHit]] = {}
+        self._found: dict[tuple[str, int, float], Sequence[ValueHit]] = {}
 
-    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
-        key = (phrase, limit)
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
+        key = (phrase, limit, least)
         if key not in self._found:
-            self._found[key] = self._values.find(phrase, limit)
+            self._found[key] = self._values.find(phrase, limit, least)
         return self._found[key]
 
 

@@ -43,9 +43,15 @@ def fit_trees(
     least: int = 20,
     **more: object,
 ) -> Trees:
+    vectors = _apart(vectors)
     settings = {**_COMMON, "objective": "binary", "num_leaves": leaves, "min_data_in_leaf": least, **more}
     data = lightgbm.Dataset(vectors, labels)
     return plain_trees(lightgbm.train(settings, data, rounds), vectors)
+
+
+def _apart(vectors: "numpy.ndarray") -> "numpy.ndarray":
+    """No two values so near to each other that a threshold between them could not be stored in four bytes."""
+    return numpy.round(vectors, 5)
 
 
 def plain_trees(booster: "lightgbm.Booster", vectors: "numpy.ndarray") -> Trees:
@@ -125,12 +131,12 @@ def _single(values: "numpy.ndarray") -> list[float]:
 def fit_ranker(questions: "Sequence[Judged]", rounds: int = 200, leaves: int = 31) -> Trees:
     """Learns to put a right candidate first, from questions that have one."""
     useful = [q for q in questions if q.right.any() and not q.right.all()]
-    vectors = numpy.concatenate([q.vectors for q in useful])
+    vectors = _apart(numpy.concatenate([q.vectors for q in useful]))
     labels = numpy.concatenate([q.right for q in useful]).astype(int)
     settings = {
         **_COMMON,
         "objective": "lambdarank",
-        "lambdarank_truncation_level": 10,
+        "lambdarank_truncation_level": 5,
         "num_leaves": leaves,
         "learning_rate": 0.06,
         "min_data_in_leaf": 30,

@@ -19,7 +19,7 @@ from answerable.reader.rank import Ranker
 from answerable.reader.roles import RoleModels, Roles, assign_roles
 from answerable.reader.shape import Linear, grams, shape_of
 from answerable.reader.trees import Trees
-from answerable.reader.understand import Ranked, Understanding
+from answerable.reader.understand import Ranked, Understanding, in_the_lead
 from train.cases import Case, load_cases, run_sql, same_rows
 from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
 from train.models import fit_ranker, fit_shapes, fit_trees
@@ -163,7 +163,7 @@ def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[Ranked]], Trees]:
 
 def rank_with(question: Judged, ranker: Trees) -> list[Ranked]:
     vectors = question.vectors.astype(float).tolist()
-    scored = zip(question.candidates, vectors, ranker.scores(vectors), strict=True)
+    scored = zip(question.candidates, vectors, ranker.scores(vectors, in_the_lead), strict=True)
     return sorted((Ranked(*one) for one in scored), key=lambda one: -one.score)
 
 

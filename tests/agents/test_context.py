@@ -48,7 +48,7 @@ CATALOG = Catalog(
 
 
 class Values:
-    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
         return [ValueHit(table="customers", column="town", value="Ulm", score=1.0)] if phrase.lower() == "ulm" else []
 
 

@@ -20,7 +20,7 @@ class ListedValues:
     def __init__(self, values: Mapping[tuple[str, str], Sequence[str]]) -> None:
         self._values = values
 
-    def find(self, phrase: str, limit: int = 8) -> list[ValueHit]:
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> list[ValueHit]:
         hits = []
         for (table, column), texts in self._values.items():
             for text in texts:
@@ -31,7 +31,7 @@ class ListedValues:
                     if stemmed(normal(text)) == stemmed(normal(phrase))
                     else 0
                 )
-                if score:
+                if score and score >= least:
                     hits.append(ValueHit(table=table, column=column, value=text, score=score))
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 

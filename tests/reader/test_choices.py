@@ -20,7 +20,7 @@ def test_one_that_means_something_else_comes_before_more_of_the_same() -> None:
         ranked(NAMES, 3.0),
         ranked(NAMES._replace(distinct=True), 2.5),
         ranked(NAMES._replace(extra=frozenset({2})), 2.4),
-        ranked(Draft(0, (Term(2),)), 2.0),
+        ranked(Draft(0, (Term(2),)), 2.2),
     ]
     assert [one.candidate.draft for one in varied(found)] == [
         NAMES,

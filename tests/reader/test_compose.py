@@ -4,7 +4,7 @@ import pytest
 
 from answerable.core.catalog import Catalog
 from answerable.query.to_sql import to_sql
-from answerable.reader.compose import contradicts
+from answerable.reader.compose import beyond_all, combines_figures, contradicts
 from answerable.reader.draft import ROWS, Combination, Condition, Draft, Order, Term, Values
 from answerable.reader.schema import Schema
 from answerable.reader.shape import shape_of
@@ -40,6 +40,28 @@ def test_contradictions(first: Condition, second: Condition, empty: bool) -> Non
 
 def test_either_is_no_contradiction() -> None:
     assert not contradicts(Draft(0, (ROWS,), where=((Condition(AGE, "=", 3), Condition(AGE, "=", 4)),)))
+
+
+@pytest.mark.parametrize(
+    ("condition", "void"),
+    [
+        (Condition(AGE, ">", Draft(0, (Term(3, "max"),))), True),
+        (Condition(AGE, "<", Draft(0, (Term(3, "min"),))), True),
+        (Condition(AGE, ">", Draft(0, (Term(3, "max"),), where=((Condition(AGE, ">", 2),),))), True),
+        (Condition(AGE, ">", Draft(0, (Term(3, "max"),), where=((Condition(Term(2), "=", "x"),),))), False),
+        (Condition(AGE, ">", Draft(0, (Term(3, "avg"),))), False),
+        (Condition(AGE, "=", Draft(0, (Term(3, "max"),))), False),
+    ],
+)
+def test_nothing_is_more_than_the_most(condition: Condition, void: bool) -> None:
+    assert beyond_all(_where(condition)) is void
+
+
+def test_rows_are_combined_and_not_their_numbers() -> None:
+    one, two = _where(Condition(AGE, "=", 3)), _where(Condition(AGE, "=", 4))
+    assert combines_figures(one._replace(combination=Combination("intersect", two)))
+    names = Draft(0, (Term(1),), combination=Combination("intersect", Draft(0, (Term(1),))))
+    assert not combines_figures(names)
 
 
 def test_shape() -> None:

@@ -24,7 +24,7 @@ SceneOf = Callable[[str], Scene]
 
 
 class NoValues:
-    def find(self, phrase: str, limit: int = 8) -> list[object]:
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> list[object]:
         return []
 
 
@@ -214,6 +214,37 @@ def test_a_chain_of_one_relation(weather: Schema) -> None:
     assert draft._replace(where=((Condition(first, "in", inner),),)) in found
 
 
+def test_a_chain_that_the_rows_themselves_belong_to(weather: Schema) -> None:
+    station, border = weather.table_ids["station"], weather.table_ids["border"]
+    first, second = Term(_id(weather, "border.first_id")), Term(_id(weather, "border.second_id"))
+    scene = _scene(weather, "names of stations that border stations that border station 3")
+    step = Draft(border, (second,), where=((Condition(first, "=", 3),),))
+    key = Term(_id(weather, "station.id"))
+    draft = Draft(station, (Term(_id(weather, "station.name")),), where=((Condition(key, "in", step),),))
+    found = [one for one, _ in related(draft, relations_of(weather), scene)]
+    chained = step._replace(where=((Condition(first, "in", step),),))
+    assert draft._replace(where=((Condition(key, "in", chained),),)) in found
+
+
+def test_names_in_descending_order(weather: Schema) -> None:
+    name = Term(_id(weather, "ship.name"))
+    drafts = [one.draft for one in _candidates(_scene(weather, "What are the names of ships in descending order?"))]
+    assert drafts[0].select == (name,)
+    assert drafts[0].order == (Order(name, True),)
+
+
+def test_what_is_contained_may_be_rows(weather: Schema) -> None:
+    assert _scene(weather, "stations that do not contain any ships").rivals == {}
+    assert _scene(weather, "stations that contain ships").rivals == {}
+    words = {value.value for value in _scene(weather, "names of ships that contain bo").links.values}
+    assert words == {"bo"}
+
+
+def test_parts_that_do_not_go_together_leave_room_for_others(weather: Schema) -> None:
+    asked = "total spring rain and autumn rain of all stations sorted by the total rain in ascending order"
+    assert _candidates(_scene(weather, asked))
+
+
 def test_what_is_said_of_related_rows(weather: Schema) -> None:
     station = weather.table_ids["station"]
     key, name = Term(_id(weather, "station.id")), Term(_id(weather, "station.name"))
@@ -256,7 +287,7 @@ def test_a_column_called_like_a_key_points_there(weather: Schema) -> None:
 
 def test_a_quoted_name_in_two_columns(weather: Schema) -> None:
     class Names:
-        def find(self, phrase: str, limit: int = 8) -> list[ValueHit]:
+        def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> list[ValueHit]:
             table = {"Ada": ("ship", "name"), "Byron": ("station", "name")}.get(phrase)
             return [ValueHit(table=table[0], column=table[1], value=phrase, score=1.0)] if table else []
 

@@ -2,6 +2,13 @@
 
 from answerable.reader.trees import Trees
 
+MANY = 60
+DOWN_OR_UP = Trees(
+    roots=range(0, 3 * MANY, 3),
+    feature=[0, -1, -1] * MANY,
+    threshold=[0.5, -1.0, 1.0] * MANY,
+    right=[number + 2 if number % 3 == 0 else -1 for number in range(3 * MANY)],
+)
 TREES = Trees(
     roots=[0, 3],
     feature=[0, -1, -1, 1, -1, -1],
@@ -17,3 +24,15 @@ def test_score() -> None:
 def test_probability_lies_between() -> None:
     low, high = TREES.probabilities([[0.0, 0.0], [1.0, 0.0]])
     assert 0.3 < low < 0.5 < high < 1.0
+
+
+def test_what_has_no_prospects_is_left_where_it_stands() -> None:
+    lost, leading = DOWN_OR_UP.scores([[0.0], [1.0]], least=lambda scores: max(scores) - 2.0)
+    assert leading == MANY
+    assert -MANY < lost < 0
+
+
+def test_the_unlikely_stay_unlikely() -> None:
+    low, high = DOWN_OR_UP.probabilities([[0.0], [1.0]])
+    assert low < 0.004
+    assert high > 0.99

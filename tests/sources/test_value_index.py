@@ -183,6 +183,13 @@ async def test_nothing_when_nothing_is_near(cities: ValueIndex, phrase: str) -> 
     assert cities.find(phrase) == ()
 
 
+@pytest.mark.parametrize("least", [0.6, 0.85, 0.95, 1.0])
+@pytest.mark.parametrize("phrase", ["york", "New York", "munchen", "brelin", "SPD", "berlins", "st louis", "nowhere"])
+async def test_only_what_fits_well_enough(cities: ValueIndex, phrase: str, least: float) -> None:
+    all_hits = cities.find(phrase, limit=50)
+    assert cities.find(phrase, limit=50, least=least) == tuple(hit for hit in all_hits if hit.score >= least)
+
+
 async def test_a_name_within_a_longer_one(cities: ValueIndex) -> None:
     assert found(cities, "los angeles") == [("Los Angeles", 1.0), ("Los Angeles International Airport", 0.8167)]
     assert found(cities, "airport angeles") == [("Los Angeles International Airport", 0.6727)]

@@ -150,6 +150,6 @@ class ValueHit(Frozen):
 class ValueLookup(Protocol):
     """The index of the distinct values of text columns."""
 
-    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
-        """The best matches for a whole phrase, best first; nothing when nothing is near."""
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
+        """The best matches for a whole phrase, best first, none with a score below `least`."""
         ...

@@ -7,7 +7,7 @@ from answerable.reader.draft import Condition, Draft
 from answerable.reader.shape import without_ties
 from answerable.reader.understand import Ranked
 
-_REPEATED = 1.0
+_REPEATED = 0.5
 """By how much a reading falls back for each one before it that means nearly the same; fitted on the folds."""
 
 

@@ -2,12 +2,22 @@
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import exp, log
 from typing import NamedTuple
 
 from answerable.reader.combinations import of_conditions, of_two_tables
-from answerable.reader.draft import ROWS, Combination, Condition, Draft, Term, all_drafts, own_columns, own_terms
+from answerable.reader.draft import (
+    ROWS,
+    Clause,
+    Combination,
+    Condition,
+    Draft,
+    Term,
+    all_drafts,
+    own_columns,
+    own_terms,
+)
 from answerable.reader.joins import NoPath, join_tree
 from answerable.reader.options import count_places
 from answerable.reader.pieces import Having, Options, Part, Sorting, Test, logit
@@ -45,6 +55,13 @@ class WhereSet(NamedTuple):
     tests: tuple[Test, ...]
     score: float
     dropped: int
+
+
+class Base(NamedTuple):
+    select: SelectSet
+    where: WhereSet
+    sorting: Sorting | None
+    having: Having | None
 
 
 class Evidence(NamedTuple):
@@ -85,20 +102,22 @@ class Composer:
         self.possible_tables = [t for t in ranked if 0.05 < options.tables[t] <= _LIKELY][:2]
 
     def candidates(self) -> list[Candidate]:
-        best: dict[Draft, Candidate | None] = {}
+        best: dict[Draft, Candidate] = {}
         for draft, evidence in self._drafts():
-            if draft not in best:
-                best[draft] = None if self._is_void(draft) else self._scored(draft, evidence)
-            elif (known := best[draft]) is not None:
-                score = _total(known.scores, evidence)
-                if known.score < score:
-                    best[draft] = known._replace(evidence=evidence, score=score)
-        return heapq.nlargest(MAX_CANDIDATES, filter(None, best.values()), key=lambda c: c.score)
+            known = best.get(draft)
+            if known is None:
+                best[draft] = self._scored(draft, evidence)
+            elif known.score < (score := _total(known.scores, evidence)):
+                best[draft] = known._replace(evidence=evidence, score=score)
+        ordered = sorted(best.values(), key=lambda candidate: -candidate.score)
+        return list(islice((c for c in ordered if not self._is_void(c.draft)), MAX_CANDIDATES))
 
     def _is_void(self, draft: Draft) -> bool:
         """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
         return any(
             contradicts(level)
+            or beyond_all(level)
+            or combines_figures(level)
             or _sorts_one_row(level)
             or _mixes_rows(level)
             or self._adds_other_than_numbers(level)
@@ -129,8 +148,9 @@ class Composer:
         return Candidate(draft, shape, scores, evidence, _total(scores, evidence))
 
     def _drafts(self) -> Iterator[tuple[Draft, Evidence]]:
-        for select, where, sorting, having in self._bases():
-            for draft, group in self._grouped(select, sorting, having):
+        possible = ((base, groups) for base in self._bases() if (groups := list(self._grouped(base))))
+        for (select, where, sorting, having), groups in islice(possible, _BASES):
+            for draft, group in groups:
                 evidence = Evidence(
                     select.score,
                     where.score,
@@ -148,7 +168,7 @@ class Composer:
                         if self._may_be_distinct(variant):
                             yield variant._replace(distinct=True), named
 
-    def _bases(self) -> list[tuple[SelectSet, WhereSet, Sorting | None, Having | None]]:
+    def _bases(self) -> list[Base]:
         """Ordered by the parts of the shape that are settled already."""
         selects = self._select_sets()
         wheres = self._where_sets()
@@ -161,8 +181,8 @@ class Composer:
             rough = select.score + order_score + group_score + (select.fit + order + limit + group)
             for rank, where in enumerate(wheres):
                 if having is None or not any(t.start <= having.place < t.end for t in where.tests):
-                    scored.append((rough + where.score, -rank, -number, (select, where, sorting, having)))
-        return [base for *_, base in heapq.nlargest(_BASES, scored)]
+                    scored.append((-rough - where.score, rank, number, Base(select, where, sorting, having)))
+        return [base for *_, base in sorted(scored)]
 
     def _sorting_fit(self, sorting: Sorting | None) -> tuple[float, float]:
         """How well the order and the limit fit the words."""
@@ -219,9 +239,9 @@ class Composer:
 
     # Group
 
-    def _grouped(
-        self, select: SelectSet, sorting: Sorting | None, having: Having | None
-    ) -> Iterator[tuple[Draft, float]]:
+    def _grouped(self, base: Base) -> Iterator[tuple[Draft, float]]:
+        """Nothing where its parts do not go together."""
+        select, _, sorting, having = base
         draft = Draft(
             entity=-1,
             select=select.terms,
@@ -326,7 +346,7 @@ class Composer:
         yield from related(draft, self.relations, self.scene)
         yield from of_two_tables(draft, self.scene)
         yield from of_conditions(draft, tests, self.scene)
-        if any(cue.tag == "NEG" for cue in self.scene.cues):
+        if "NEG" in self.scene.cue_tags:
             yield from self._negations(draft, tests)
 
     def _ties(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
@@ -408,7 +428,7 @@ class Composer:
         table = outside.pop()
         assert table is not None
         try:
-            path = join_tree(self.schema, draft.entity, [table], self._compared(draft) & self.two_ways)
+            path = join_tree(self.schema, draft.entity, [table], self._compared(draft.where) & self.two_ways)
         except NoPath:
             return
         left, right = path[0].pairs[0]
@@ -417,8 +437,8 @@ class Composer:
         sub = Draft(path[0].end, (Term(right),), where=inner)
         yield draft._replace(where=(*rest, (Condition(Term(left), "in", sub),)), extra=frozenset()), "member"
 
-    def _compared(self, draft: Draft) -> frozenset[int]:
-        conditions = [c for clause in draft.where for c in clause if c.operator == "="]
+    def _compared(self, clauses: tuple[Clause, ...]) -> frozenset[int]:
+        conditions = [c for clause in clauses for c in clause if c.operator == "="]
         return frozenset(c.left.column for c in conditions if c.left.column is not None)
 
     def _other_ways(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
@@ -428,7 +448,7 @@ class Composer:
         named = tables_of(draft, self.schema)
         tree = join_tree(self.schema, draft.entity, named, draft.avoid) if len(named) > 1 else []
         used = {column for edge in tree for pair in edge.pairs for column in pair}
-        compared = self._compared(draft)
+        compared = self._compared(draft.where)
         for column in sorted(column for column in self.two_ways if column in used or column in compared):
             yield draft._replace(avoid=frozenset({column})), "avoid"
 
@@ -484,9 +504,10 @@ class Composer:
     ) -> Iterator[tuple[Draft, str]]:
         entity = draft.entity
         start = min(cue.end for cue in self.scene.cues_of("NEG"))
+        other_way = self._compared(inner) & self.two_ways
         for table in self._negated_tables(entity, start, inner):
             try:
-                path = join_tree(self.schema, entity, [table])
+                path = join_tree(self.schema, entity, [table], other_way)
             except NoPath:
                 continue
             if not path:
@@ -529,6 +550,23 @@ def _mixes_rows(draft: Draft) -> bool:
 
 def _sorts_one_row(draft: Draft) -> bool:
     return bool(draft.order) and not draft.group and any(term.function for term in draft.select)
+
+
+def combines_figures(draft: Draft) -> bool:
+    """What two figures have in common tells nobody anything: rows are combined first, and counted then."""
+    return draft.combination is not None and not draft.group and any(term.function for term in draft.select)
+
+
+def beyond_all(draft: Draft) -> bool:
+    """More than the most there is, of all or of those above a number."""
+    return any(
+        (condition.operator, *(term.function for term in condition.right.select)) in ((">", "max"), ("<", "min"))
+        and {condition.left.column} == set(own_columns(condition.right))
+        for clause in draft.where
+        if len(clause) == 1
+        for condition in clause
+        if isinstance(condition.right, Draft)
+    )
 
 
 def contradicts(draft: Draft) -> bool:

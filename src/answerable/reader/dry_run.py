@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 RUNS = 6
 """How many readings are run."""
-MORE_RUNS = 4
+MORE_RUNS = 6
 """How many more, where too few of those differ to choose from."""
 MOST_ROWS = 1_000
 """Of a result that is looked at; of a larger one nothing is known."""

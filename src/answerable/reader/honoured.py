@@ -1,6 +1,6 @@
 """Words that must leave a trace in the plan: a superlative that nothing sorts by was dropped, not understood."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pydantic import BaseModel
 
@@ -16,7 +16,8 @@ from answerable.query.plan import (
     QueryPlan,
     TextMatch,
 )
-from answerable.reader.tag import Cue
+from answerable.reader.scene import Scene
+from answerable.reader.schema import Target
 
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 
@@ -24,14 +25,37 @@ _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 _MEASURED = frozenset({"MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG"})
 
 
-def honours(plan: QueryPlan, cues: Iterable[Cue], catalog: Catalog) -> bool:
+def honours(plan: QueryPlan, scene: Scene) -> bool:
     """Whether the plan does something about every extreme, average, sum and negation that the question speaks of, and
-    takes the largest and smallest of something that has a size: not of names."""
+    takes the largest and smallest of something that has a size: not of names. The words of a name that the plan uses
+    ask for no more than that: the last name, the highest point."""
     traces = set(_traces(plan))
-    tags = {cue.tag for cue in cues}
+    named = set(_named_places(plan, scene))
+    tags = {cue.tag for cue in scene.cues if named.isdisjoint(range(cue.start, cue.end))}
     if any(tag in _WANTED and _WANTED[tag].isdisjoint(traces) for tag in tags):
         return False
-    return _MEASURED.isdisjoint(tags) or not any(_is_text(column, catalog) for column in _extremes(plan))
+    return _MEASURED.isdisjoint(tags) or not any(_is_text(column, scene.schema.catalog) for column in _extremes(plan))
+
+
+def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
+    """Where words of the question are words of the names of used columns and tables."""
+    schema = scene.schema
+    columns = {schema.column_of(ref.table, ref.column) for ref in _columns(plan)}
+    tables = {schema.columns[column].table for column in columns if column is not None}
+    mentions = [
+        *(m for m in scene.links.columns if m.id in columns),
+        *(m for m in scene.links.tables if m.id in tables),
+    ]
+    for mention in mentions:
+        stems = {stem for variant in schema.variants_of(Target(mention.kind, mention.id)) for stem in variant.stems}
+        yield from (place for place in range(mention.start, mention.end) if scene.tokens[place].stem in stems)
+
+
+def _columns(part: object) -> Iterator[ColumnRef]:
+    if isinstance(part, ColumnRef):
+        yield part
+    for inner in _inside(part):
+        yield from _columns(inner)
 
 
 def _extremes(part: object) -> Iterator[ColumnRef]:

@@ -218,7 +218,7 @@ def _hits(
     schema: Schema, values: ValueLookup, phrase: str, start: int, end: int, *, quoted: bool
 ) -> Iterator[ValueMention]:
     least = 0.6 if quoted else 0.85
-    for hit in values.find(phrase):
+    for hit in values.find(phrase, least=least):
         column = schema.column_of(hit.table, hit.column)
-        if column is not None and hit.score >= least:
+        if column is not None:
             yield ValueMention(start, end, column, hit.value, hit.score, quoted)

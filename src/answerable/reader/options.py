@@ -14,6 +14,7 @@ from answerable.reader.tag import OPERATORS, Cue
 
 LEAST = 0.015
 _LEAST_CALCULATED = 0.004
+_LIKELY = 0.3
 _DOWN = frozenset({"MAX", "MOST", "COMMON", "OLD"})
 _FLAGS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
 _TEXT_CUES = {"LIKE": "contains", "STARTS": "starts_with", "ENDS": "ends_with"}
@@ -254,10 +255,19 @@ def _sortings(scene: Scene, roles: Roles) -> list[Sorting]:
         found.extend(_unsaid_sortings(scene, roles, extremes, {s.order[0].term.column for s in found}))
         found.extend(_aggregate_sortings(scene, roles, extremes))
     if sorts:
+        found.extend(_by_what_is_shown(scene, roles))
         found.append(Sorting((Order(ROWS, _descends(scene, 0)),), None, 0.2))
-        if len(columns) > 1 and columns[1][1].probability > 0.3:
+        if len(columns) > 1 and columns[1][1].probability > _LIKELY:
             found.append(_double_sort(scene, columns[0], columns[1]))
     return sorted(found, key=lambda sorting: -sorting.chance)[:7]
+
+
+def _by_what_is_shown(scene: Scene, roles: Roles) -> Iterator[Sorting]:
+    """Names in descending order: nothing else is named to sort by."""
+    if all(chance.probability < _LIKELY for chance in roles.columns["order"].values()):
+        shown = sorted(roles.columns["select"].items(), key=lambda item: -item[1].probability)
+        for column, chance in shown[:2]:
+            yield Sorting((Order(Term(column), _descends(scene, 0)),), None, 0.5 * chance.probability)
 
 
 def _double_sort(scene: Scene, first: tuple[int, object], second: tuple[int, object]) -> Sorting:
@@ -276,7 +286,7 @@ def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue]
 
 def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set[int | None]) -> list[Sorting]:
     """The largest school: by one of its numbers, though none is named."""
-    if any(chance.probability > 0.3 for chance in roles.columns["order"].values()) or not roles.tables:
+    if any(chance.probability > _LIKELY for chance in roles.columns["order"].values()) or not roles.tables:
         return []
     best = max(range(len(roles.tables)), key=lambda table: roles.tables[table])
     views = [scene.schema.columns[column] for column in scene.schema.tables[best].columns]

@@ -124,7 +124,7 @@ class Reader:
         if not readings:
             return doubt.reply()
         decided = _decided(readings, doubt, self.weights.threshold, force)
-        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene.cues, self.catalog):
+        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene):
             decided = Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)
         if isinstance(decided, Unsure) and explained is not None:
             best = self._bound(explained.reading, question, scene, previous, explained.accounted)

@@ -58,16 +58,21 @@ def _times_said(relation: Relation, scene: Scene) -> int:
 def _chained(draft: Draft, relation: Relation, steps: int) -> Iterator[tuple[Draft, str]]:
     """States that border states that border Texas: the condition on one end is met by the ends of the step before."""
     for number, clause in enumerate(draft.where):
-        one = clause[0]
-        if (
-            len(clause) > 1
-            or one.left != Term(relation.here)
-            or (isinstance(one.right, Draft) and one.operator != "in")
-        ):
-            continue
+        if len(clause) == 1:
+            for longer in _longer(clause[0], relation, steps):
+                yield draft._replace(where=(*draft.where[:number], (longer,), *draft.where[number + 1 :])), "member"
+
+
+def _longer(one: Condition, relation: Relation, steps: int) -> Iterator[Condition]:
+    """The condition on one end, or one on rows that such an end belongs to, with all the steps before it."""
+    inner = one.right
+    if one.operator == "in" and isinstance(inner, Draft) and inner.entity == relation.table:
+        for chained, _ in _chained(inner, relation, steps):
+            yield one._replace(right=chained)
+    if one.left == Term(relation.here) and (one.operator == "in" or not isinstance(inner, Draft)):
         for _ in range(steps - 1):
             one = Condition(one.left, "in", Draft(relation.table, (Term(relation.there),), where=((one,),)))
-        yield draft._replace(where=(*draft.where[:number], (one,), *draft.where[number + 1 :])), "member"
+        yield one
 
 
 def _of_related_rows(draft: Draft, relation: Relation, schema: Schema) -> Iterator[tuple[Draft, str]]:

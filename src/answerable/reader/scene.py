@@ -1,15 +1,17 @@
 """The question laid out: tokens with one tag each, the best cover of links, and the clause that each token is in."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from answerable.reader.lexicon import STOPWORDS
 from answerable.reader.link import Links, Mention, ValueMention
 from answerable.reader.normalise import Question, Token
 from answerable.reader.schema import Schema
 from answerable.reader.tag import WEAK, Cue, find_cues
 
 CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
+_SAID_IN_FULL = 0.9
 _OPENERS = {"REL": "rel", "SORT": "sort", "EACH": "each", "NEG": "neg"}
 
 
@@ -70,7 +72,7 @@ def _free_values(question: Question, schema: Schema, links: Links, cues: list[Cu
     known = {(value.start, value.end) for value in links.values if value.score >= 1.0}
     patterns = [cue for cue in cues if cue.tag in ("LIKE", "STARTS", "ENDS")]
     if not question.quotes:
-        spans.extend(_after_pattern(question, patterns))
+        spans.extend(_after_pattern(question, patterns, _named_places(links)))
     for start, end, text in spans:
         if (start, end) in known and not patterns:
             continue
@@ -78,10 +80,15 @@ def _free_values(question: Question, schema: Schema, links: Links, cues: list[Cu
             yield ValueMention(start, end, column, text, 0.0, True)
 
 
-def _after_pattern(question: Question, patterns: list[Cue]) -> Iterator[tuple[int, int, str]]:
+def _after_pattern(
+    question: Question, patterns: list[Cue], named: Mapping[int, float]
+) -> Iterator[tuple[int, int, str]]:
+    """Not what is itself named in the data: counties that contain cities."""
     for cue in patterns[-1:]:
-        if cue.end < len(question.tokens) and question.tokens[cue.end].kind in ("word", "number"):
-            yield cue.end, cue.end + 1, question.tokens[cue.end].text
+        for token in question.tokens[cue.end : cue.end + 1]:
+            filler = len(token.text) > 1 and token.lower in STOPWORDS
+            if token.kind in ("word", "number") and not filler and named.get(cue.end, 0.0) < _SAID_IN_FULL:
+                yield cue.end, cue.end + 1, token.text
 
 
 def _text_columns(schema: Schema, links: Links) -> list[int]:
@@ -136,7 +143,9 @@ def _is_ordinary(value: ValueMention, question: Question, named: dict[int, float
     if tokens[0].value is not None:
         return True
     place = value.start
-    return place in cues or named.get(place, 0.0) >= 0.9 or (value.score < 1.0 and named.get(place, 0.0) > 0.3)
+    return (
+        place in cues or named.get(place, 0.0) >= _SAID_IN_FULL or (value.score < 1.0 and named.get(place, 0.0) > 0.3)
+    )
 
 
 def _tags(question: Question, links: Links, cues: list[Cue], values: list[ValueMention]) -> list[str]:

@@ -320,7 +320,7 @@ def _add_same_names(schema: Schema) -> None:
 
 
 def _columns_with(schema: Schema, values: ValueLookup, text: str) -> set[int]:
-    hits = [hit for hit in values.find(text, limit=20) if hit.score >= 1.0]
+    hits = values.find(text, limit=20, least=1.0)
     return {number for hit in hits if (number := schema.column_of(hit.table, hit.column)) is not None}
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import exp, log
 from typing import NamedTuple
@@ -11,6 +12,8 @@ from answerable.reader.scene import Scene
 
 _COMMON_FORM = {"per": "each", "every": "each"}
 """Words that the questions of the fit splits hardly use, and the common ones that mean the same."""
+_REMEMBERED = 1024
+"""Lists of shown columns: the candidates of one question have but a few."""
 _LETTERS = {"count": "n", "avg": "a", "sum": "s", "min": "m", "max": "M"}
 
 
@@ -60,7 +63,8 @@ def shape_of(draft: Draft) -> Shape:
     )
 
 
-def shape_of_select(select: Sequence[Term]) -> tuple[str, str, str]:
+@lru_cache(_REMEMBERED)
+def shape_of_select(select: tuple[Term, ...]) -> tuple[str, str, str]:
     """The items, their kinds, and the kind of the first."""
     shown = "".join([_term_letter(term) for term in select]) or "*"
     return str(min(5, len(shown))), "".join(sorted(set(shown))), shown[0]
@@ -197,7 +201,7 @@ class ShapeScores:
     def of(self, shape: Shape) -> tuple[float, ...]:
         return tuple([part.get(value, UNSEEN) for part, value in zip(self._parts, shape, strict=True)])
 
-    def of_select(self, select: Sequence[Term]) -> float:
+    def of_select(self, select: tuple[Term, ...]) -> float:
         """Of the shown columns alone, which are the first parts of a shape."""
         shown = shape_of_select(select)
         return sum([part.get(value, UNSEEN) for part, value in zip(self._parts, shown, strict=False)])

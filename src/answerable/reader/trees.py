@@ -1,13 +1,25 @@
 """Boosted trees as plain lists: probabilities from lists of numbers, without a numeric library."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp
-from typing import Any
+from typing import Any, TypeAlias
 
 _Node = tuple[int, float, Any, Any]
 """A feature, its threshold, and the nodes to go on with at most that or above; a leaf has its value, and none."""
+_STAGE = 20
+"""After so many trees it is looked which vectors are worth going on with."""
+_UNLIKELY = -5.6
+"""A chance below 0.4%: no later stage looks at it, and the trees that are left seldom save it."""
+
+Least: TypeAlias = Callable[[Sequence[float]], float]
+"""Given the scores so far: the one below which a vector is left where it stands. Most can be told from the first
+trees."""
+
+
+def _likely(_scores: Sequence[float]) -> float:
+    return _UNLIKELY
 
 
 @dataclass(frozen=True)
@@ -21,20 +33,24 @@ class Trees:
     right: Sequence[int]
     """The left child of a split is the next node."""
 
-    def scores(self, vectors: Sequence[Sequence[float]]) -> list[float]:
+    def scores(self, vectors: Sequence[Sequence[float]], least: Least | None = None) -> list[float]:
         """Tree by tree: all trees together are larger than what a processor keeps at hand, one is not."""
         totals = [0.0] * len(vectors)
-        numbered = list(enumerate(vectors))
-        for root in self._linked:
-            for number, vector in numbered:
-                feature, threshold, left, right = root
-                while left is not None:
-                    feature, threshold, left, right = left if vector[feature] <= threshold else right
-                totals[number] += threshold
+        going = list(enumerate(vectors))
+        for start in range(0, len(self._linked), _STAGE):
+            if start and least:
+                bound = least(totals)
+                going = [one for one in going if totals[one[0]] >= bound]
+            for root in self._linked[start : start + _STAGE]:
+                for number, vector in going:
+                    feature, threshold, left, right = root
+                    while left is not None:
+                        feature, threshold, left, right = left if vector[feature] <= threshold else right
+                    totals[number] += threshold
         return totals
 
     def probabilities(self, vectors: Sequence[Sequence[float]]) -> list[float]:
-        return [1.0 / (1.0 + exp(-score)) for score in self.scores(vectors)]
+        return [1.0 / (1.0 + exp(-score)) for score in self.scores(vectors, _likely)]
 
     @cached_property
     def _linked(self) -> list[_Node]:

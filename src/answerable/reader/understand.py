@@ -1,5 +1,6 @@
 """From a question to ranked candidates: the stages in their order, with what each found."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answerable.core.catalog import ValueLookup
@@ -15,6 +16,8 @@ from answerable.reader.scene import Scene, lay_out
 from answerable.reader.schema import Schema
 from answerable.reader.shape import Linear, grams
 from answerable.reader.trees import Trees
+
+_FAR_BEHIND = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +44,18 @@ def lay_out_question(question: Question, schema: Schema, values: ValueLookup, ta
     return lay_out(question, schema, links if place is None or only is None else rows_of(links, place, only))
 
 
+def in_the_lead(scores: Sequence[float]) -> float:
+    """Which candidates may still become the first few."""
+    return max(scores, default=0.0) - _FAR_BEHIND
+
+
 def understand(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -> Understanding:
     assigned = assign_roles(scene, roles)
     chances = shapes.chances(grams(scene))
     candidates = Composer(scene, gather(scene, assigned), chances).candidates()
     vectors = Ranker(scene, assigned, candidates).vectors()
     joined = [(candidate, vector) for candidate, vector in zip(candidates, vectors, strict=True) if vector is not None]
-    scores = ranker.scores([vector for _, vector in joined])
+    scores = ranker.scores([vector for _, vector in joined], in_the_lead)
     ranked = [Ranked(*pair, score) for pair, score in zip(joined, scores, strict=True)]
     ranked.sort(key=lambda one: -one.score)
     return Understanding(scene, assigned, chances, tuple(ranked))

@@ -37,11 +37,11 @@ class _Values:
         self._lookups = lookups
         self._names = names
 
-    def find(self, phrase: str, limit: int = 8) -> Sequence[ValueHit]:
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
         hits = [
             hit.model_copy(update={"table": self._names[source, hit.table]})
             for source, lookup in self._lookups.items()
-            for hit in lookup.find(phrase, limit)
+            for hit in lookup.find(phrase, limit, least)
             if (source, hit.table) in self._names
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]

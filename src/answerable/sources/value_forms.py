@@ -7,6 +7,7 @@ added or left out before it.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -62,13 +63,19 @@ def cuts(length: int) -> tuple[int, ...]:
 def shared_pieces(phrase: str) -> tuple[set[tuple[int, str]], ...]:
     """What a value that the phrase may mean has in common with it: for each of the pieces, the length of the value and
     the piece itself."""
-    length = len(phrase)
+    return tuple({(other, phrase[start:end]) for other, start, end in places} for places in _shared_places(len(phrase)))
+
+
+@lru_cache(_LONGEST_MISSPELT)
+def _shared_places(length: int) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """For each of the pieces: the length of a value, and where in a phrase of this length its piece may stand."""
     reach = allowed_slips(length)
-    found: tuple[set[tuple[int, str]], ...] = tuple(set() for _ in range(PIECES))
+    found: tuple[list[tuple[int, int, int]], ...] = tuple([] for _ in range(PIECES))
     for other in range(max(_SHORTEST_MISSPELT, length - reach), length + reach + 1):
         slips, shift = min(reach, allowed_slips(other)), length - other
         earliest, latest = -((slips - shift) // 2), (slips + shift) // 2
-        for pieces, (start, end) in zip(found, pairwise(cuts(other)), strict=True):
-            for place in range(max(0, start + earliest), min(length - (end - start), start + latest) + 1):
-                pieces.add((other, phrase[place : place + end - start]))
-    return found
+        for places, (start, end) in zip(found, pairwise(cuts(other)), strict=True):
+            size = end - start
+            for place in range(max(0, start + earliest), min(length - size, start + latest) + 1):
+                places.append((other, place, place + size))
+    return tuple(map(tuple, found))

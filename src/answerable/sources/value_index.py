@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import json
 import sqlite3
 import threading
 from collections import defaultdict
@@ -13,6 +12,8 @@ from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
+
+import orjson
 
 from answerable.core.catalog import Catalog, Column, Table, ValueHit, Warning
 from answerable.core.errors import OperatorError
@@ -29,6 +30,9 @@ _MOST_CANDIDATES = 2_000
 """Values that share one piece: when there are more, the piece says too little."""
 _MOST_FORMS = 300
 _MOST_COLUMNS = 1_000
+_WHOLE_VALUE = 0.85
+"""A phrase that is only part of a value fits less than this."""
+_INITIALS = 0.75
 _SHARING = tuple(
     f"SELECT normal FROM json_each(?) AS asked CROSS JOIN entries "  # noqa: S608 only constants
     f"ON {piece(number)} = asked.value ->> 1 AND size = asked.value ->> 0 AND size > 0 LIMIT ?"
@@ -69,21 +73,22 @@ class ValueIndex:
         with self._lock:
             self._connection.close()
 
-    def find(self, phrase: str, limit: int = 8) -> tuple[ValueHit, ...]:
-        return self._remembered(phrase, limit, None)
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> tuple[ValueHit, ...]:
+        return self._remembered(phrase, limit, least, None)
 
     def find_in(self, phrase: str, table: str, column: str, limit: int = 8) -> tuple[ValueHit, ...]:
         """Only among the values of one column."""
-        return self._find(phrase, limit, (table, column))
+        return self._find(phrase, limit, 0.0, (table, column))
 
-    def _find(self, phrase: str, limit: int, within: Place | None) -> tuple[ValueHit, ...]:
+    def _find(self, phrase: str, limit: int, least: float, within: Place | None) -> tuple[ValueHit, ...]:
         phrase = phrase[: _LONGEST_PHRASE + 1].encode("utf-8", "replace").decode()
         normal = normal_form(phrase)
         if not normal or len(phrase) > _LONGEST_PHRASE:
             return ()
         try:
             with self._lock:
-                found = list(islice(self._ranked(phrase, normal, within), limit))
+                ranked = self._ranked(phrase, normal, least, within)
+                found = list(islice((hit for hit in ranked if hit[2] >= least), limit))
         except sqlite3.DatabaseError as error:
             self._path.unlink(missing_ok=True)
             raise OperatorError(
@@ -96,7 +101,9 @@ class ValueIndex:
             for (table, column), value, score in found
         )
 
-    def _ranked(self, phrase: str, normal: str, within: Place | None) -> Iterator[tuple[Place, str, float]]:
+    def _ranked(
+        self, phrase: str, normal: str, least: float, within: Place | None
+    ) -> Iterator[tuple[Place, str, float]]:
         """Best first. A misspelling is thought of only when nothing is spelt like the phrase."""
         search = _Search(self._connection, normal)
         seen: set[tuple[Place, str]] = set()
@@ -106,10 +113,12 @@ class ValueIndex:
             if (place, value) not in seen:
                 seen.add((place, value))
                 yield place, value, score
-        others = {} if seen else search.misspelt()
-        if _is_initialism(phrase):
+        others = search.longer() if least < _WHOLE_VALUE else {}
+        if not seen:
+            others |= search.misspelt(least)
+        if least <= _INITIALS and _is_initialism(phrase):
             others |= search.initials()
-        rest = self._resolved(search.longer() | others, phrase, within)
+        rest = self._resolved(others, phrase, within)
         yield from (hit for hit in rest if hit[:2] not in seen)
 
     def _resolved(self, found: Found, phrase: str, within: Place | None) -> Iterator[tuple[Place, str, float]]:
@@ -169,10 +178,10 @@ class _Search:
         return {normal: 0.95 for normal in found if normal != self._normal}
 
     def initials(self) -> Found:
-        return dict.fromkeys(self._normals("initials = ?", self._normal), 0.75)
+        return dict.fromkeys(self._normals("initials = ?", self._normal), _INITIALS)
 
-    def misspelt(self) -> Found:
-        if not misspelt_length(self._normal):
+    def misspelt(self, least: float) -> Found:
+        if not misspelt_length(self._normal) or self._with_slips(1) < least:
             return {}
         letters, most = set(self._normal), 2 * allowed_slips(len(self._normal))
         pieces = enumerate(shared_pieces(self._normal))
@@ -180,7 +189,10 @@ class _Search:
         # Each slip takes a letter away, brings one in, or both: that dismisses most.
         near = (normal for normal in sharing if len(letters.symmetric_difference(normal)) <= most)
         counts = {normal: _slips(self._normal, normal) for normal in near}
-        return {normal: 0.94 - 0.5 * n / len(self._normal) for normal, n in counts.items() if n is not None}
+        return {normal: self._with_slips(n) for normal, n in counts.items() if n is not None}
+
+    def _with_slips(self, count: int) -> float:
+        return 0.94 - 0.5 * count / len(self._normal)
 
     def longer(self) -> Found:
         """Values that have all words of the phrase and more, or that go on where it ends."""
@@ -204,7 +216,7 @@ class _Search:
     def _sharing(self, number: int, pieces: Collection[tuple[int, str]]) -> Iterator[str]:
         """The values that have one of the pieces at its place, each with the length that it comes with."""
         most = _MOST_CANDIDATES * len(pieces)
-        rows = self._connection.execute(_SHARING[number], (json.dumps(list(pieces)), most))
+        rows = self._connection.execute(_SHARING[number], (orjson.dumps(list(pieces)).decode(), most))
         return (normal for (normal,) in rows)
 
     @cached_property
@@ -239,7 +251,7 @@ def _digits(text: str) -> str:
 def _part_score(phrase: str, normal: str) -> float:
     """For the first words of a value, for words in its midst, and for words scattered in it."""
     stems, value = stemmed(phrase), stemmed(normal)
-    coverage = len(phrase) / len(normal)
+    coverage = min(0.99, len(phrase) / len(normal))
     if value == stems:
         return 0.0
     if value.startswith(stems + " "):

@@ -1,0 +1,60 @@
+"""A superlative must leave a trace in the plan, unless it is part of a name that the plan uses."""
+
+import pytest
+from tests.reader.conftest import ListedValues
+
+from answerable.core.catalog import Catalog, Column, Table
+from answerable.query.plan import Aggregate, ColumnRef, Expr, OrderItem, QueryPlan, SelectItem
+from answerable.reader.honoured import honours
+from answerable.reader.link import link
+from answerable.reader.normalise import normalise
+from answerable.reader.scene import lay_out
+from answerable.reader.schema import build_schema
+
+CATALOG = Catalog(
+    source="land",
+    dialect="sqlite",
+    tables=(
+        Table(
+            name="county",
+            columns=(
+                Column(name="id", type="integer", unique=True),
+                Column(name="highest_point", type="text"),
+                Column(name="elevation", type="integer"),
+                Column(name="clerk_last_name", type="text"),
+                Column(name="total_horses", type="integer"),
+            ),
+            primary_key=("id",),
+        ),
+    ),
+)
+
+
+def _column(name: str) -> ColumnRef:
+    return ColumnRef(table="county", column=name)
+
+
+def _plan(shown: Expr, *order: Expr) -> QueryPlan:
+    sorting = tuple(OrderItem(expr=expr, descending=True) for expr in order)
+    limit = 1 if order else None
+    return QueryPlan(entity="county", select=(SelectItem(expr=shown),), order_by=sorting, limit=limit)
+
+
+@pytest.mark.parametrize(
+    ("question", "plan", "honoured"),
+    [
+        ("what is the highest point of each county", _plan(_column("highest_point")), True),
+        ("last names of the clerks of all counties", _plan(_column("clerk_last_name")), True),
+        ("total horses of each county", _plan(_column("total_horses")), True),
+        ("what is the highest elevation of a county", _plan(_column("elevation")), False),
+        ("what is the highest elevation", _plan(Aggregate(function="max", of=_column("elevation"))), True),
+        ("which county has the highest elevation", _plan(_column("id"), _column("elevation")), True),
+        ("county with the largest clerk last name", _plan(_column("id"), _column("clerk_last_name")), False),
+        ("average total horses of all counties", _plan(_column("total_horses")), False),
+    ],
+)
+def test_traces(question: str, plan: QueryPlan, honoured: bool) -> None:
+    schema = build_schema(CATALOG)
+    asked = normalise(question)
+    scene = lay_out(asked, schema, link(asked, schema, ListedValues({})))
+    assert honours(plan, scene) is honoured
