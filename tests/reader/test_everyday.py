@@ -82,3 +82,27 @@ async def test_no_word_is_dropped_in_silence(sales: Source, question: str) -> No
     if isinstance(reply, Read):
         assert reply.best.sql is not None
         assert any(sign in reply.best.sql for sign in ("MAX", "ORDER BY", "<>", "NOT"))
+
+
+async def test_the_largest_number_is_a_number(sales: Source, tmp_path: Path) -> None:
+    reply = await read(sales, "what was the highest amount in August 2025?")
+    assert isinstance(reply, Read)
+    assert reply.best.sql is not None
+    await sales.execute(reply.best.sql, tmp_path / "rows.arrow", Limits())
+    assert pl.read_ipc(tmp_path / "rows.arrow").rows() == [(100.0,)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the highest amount of an order in 2024",
+        "which order had the highest amount in 2024",
+        "orders without a product in 2024",
+        "show 5 orders of 2024",
+        "regions that bought both Tea and Coffee in 2024",
+    ],
+)
+async def test_no_period_is_dropped_in_silence(sales: Source, question: str) -> None:
+    reply = await read(sales, question)
+    if isinstance(reply, Read):
+        assert "2024" in str(reply.best.sql)

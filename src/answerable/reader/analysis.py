@@ -54,8 +54,9 @@ class Analysis(MeasureForms, EntityForms):
 
     @property
     def timely(self) -> bool:
-        """Speaks of a measure or of time, which few other readings could account for."""
-        return self.measured is not None or bool(self.dates)
+        """Speaks of a measure or of time, which few other readings could account for. The largest of a column that
+        holds totals is but the largest of a column."""
+        return bool(self.dates) or (self.measured is not None and self.form != "first_rows")
 
     def ambiguous(self) -> bool:
         """Words that the simple forms do not weigh: or, and values that stand in several columns; a second sentence."""

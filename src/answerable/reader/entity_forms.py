@@ -25,6 +25,7 @@ from answerable.reader.row_words import is_row_word
 from answerable.reader.schema import ColumnView
 from answerable.reader.tag import Cue
 
+_NAMED = 0.88
 _NO_ONE = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
 
 
@@ -124,11 +125,12 @@ class EntityForms(Parts):
             return None
         own = [m for m in self.columns() if self.schema.columns[m.id].table == tables[0].id]
         near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
-        if near is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
+        times = self.time_filters(tables[0].id)
+        if near is None or times is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
             return None
         count = self.cue("COUNT")
         self.take(cue, near, count, tables[0])
-        where = [IsNull(left=column_ref(self.schema, near.id)), *self.value_filters(tables[0].id)]
+        where = [IsNull(left=column_ref(self.schema, near.id)), *self.value_filters(tables[0].id), *times]
         shown = [Aggregate(function="count")] if count else []
         return plan_of(self.schema, tables[0].id, shown, where=where)
 
@@ -137,10 +139,14 @@ class EntityForms(Parts):
         tables = self.tables()
         if len(tables) != 1 or not is_row_word(self.words[tables[0].start]) or self.columns() or self.cue("COUNT"):
             return None
+        times = self.time_filters(tables[0].id)
+        if times is None:
+            return None
         self.take(tables[0])
         self.take(*[cue for cue in self.cues("MIN") if self.words[cue.start] == "first"])
         limit = self.limit() if self.scene.numbers else None
-        return plan_of(self.schema, tables[0].id, [], where=self.value_filters(tables[0].id), limit=limit)
+        where = [*self.value_filters(tables[0].id), *times]
+        return plan_of(self.schema, tables[0].id, [], where=where, limit=limit)
 
     def more_than_average(self) -> QueryPlan | None:
         """Products that cost more than the average."""
@@ -219,17 +225,26 @@ class EntityForms(Parts):
         entity = tables[0].id if tables else self._owner_of_number()
         column = None if entity is None else self.compared_column(entity)
         display = None if entity is None else self.schema.tables[entity].display
-        if column is None or display is None or entity is None:
+        times = None if entity is None else self.time_filters(entity)
+        if column is None or display is None or entity is None or times is None:
             return None
         self.take(*cues, *[m for m in tables if m.id == entity])
         ref = column_ref(self.schema, column)
-        where = self.value_filters(entity)
-        if len({cue.tag for cue in cues}) == 2:
+        where = [*self.value_filters(entity), *times]
+        if len({cue.tag for cue in cues}) == 2 or self._asks_for_the_number(column, cues[0], tables):
             shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
             return plan_of(self.schema, entity, shown, where=where)
         order: list[tuple[Expr, bool]] = [(ref, cues[0].tag == "MAX")]
         shown_name = [column_ref(self.schema, display)]
         return plan_of(self.schema, entity, shown_name, where=where, order=order, limit=self.limit())
+
+    def _asks_for_the_number(self, column: int, extreme: Cue, tables: list[Mention]) -> bool:
+        """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
+        named = [mention for mention in self.scene.links.columns if mention.id == column and mention.score >= _NAMED]
+        said = any(mention.start >= extreme.end for mention in named)
+        rows_first = any(table.start < extreme.start for table in tables)
+        asked_of_rows = self.scene.words[0] in ("who", "whose", "which") or self.limit() != 1
+        return said and not rows_first and not asked_of_rows
 
     def _owner_of_number(self) -> int | None:
         """The table of the numeric column that is said in full."""
@@ -323,7 +338,7 @@ class EntityForms(Parts):
     def bought_both(self) -> QueryPlan | None:
         """Customers who bought both A and B: two values of one column elsewhere."""
         tables = self.tables()
-        if len(self.values) != 2 or not tables or self.cue("BOTH", "AND") is None or self.cue("COUNT"):
+        if len(self.values) != 2 or not tables or self.dates or self.cue("BOTH", "AND") is None or self.cue("COUNT"):
             return None
         entity = tables[0]
         first, second = self.values
