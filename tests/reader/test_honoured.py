@@ -5,10 +5,10 @@ from tests.reader.conftest import ListedValues
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.query.plan import Aggregate, ColumnRef, Expr, OrderItem, QueryPlan, SelectItem
-from answerable.reader.honoured import honours
+from answerable.reader.honoured import dropped_numbers, honours
 from answerable.reader.link import link
 from answerable.reader.normalise import normalise
-from answerable.reader.scene import lay_out
+from answerable.reader.scene import Scene, lay_out
 from answerable.reader.schema import build_schema
 
 CATALOG = Catalog(
@@ -54,7 +54,27 @@ def _plan(shown: Expr, *order: Expr) -> QueryPlan:
     ],
 )
 def test_traces(question: str, plan: QueryPlan, honoured: bool) -> None:
+    assert honours(plan, _scene(question)) is honoured
+
+
+def _scene(question: str) -> Scene:
     schema = build_schema(CATALOG)
     asked = normalise(question)
-    scene = lay_out(asked, schema, link(asked, schema, ListedValues({})))
-    assert honours(plan, scene) is honoured
+    return lay_out(asked, schema, link(asked, schema, ListedValues({})))
+
+
+@pytest.mark.parametrize(
+    ("question", "dropped"),
+    [
+        ("points of counties in 2019", ("2019",)),
+        ("the 3 counties with the highest elevation", ("3",)),
+        ("the county with the highest elevation in 2019 and 2020", ("2019", "2020")),
+        ("counties with at least one point", ()),
+        ("the one with the highest elevation", ()),
+    ],
+)
+def test_numbers_that_are_nowhere_in_the_plan(question: str, dropped: tuple[str, ...]) -> None:
+    plan = _plan(_column("highest_point"), _column("elevation"))
+    assert dropped_numbers(plan, _scene(question)) == dropped
+    kept = plan.model_copy(update={"limit": 3, "offset": 2019})
+    assert dropped_numbers(kept, _scene(question)) == tuple(each for each in dropped if each == "2020")

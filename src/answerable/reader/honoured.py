@@ -1,4 +1,5 @@
-"""Words that must leave a trace in the plan: a superlative that nothing sorts by was dropped, not understood."""
+"""What must leave a trace in the plan: a superlative that nothing sorts by, a year that nothing is compared with, was
+dropped, not understood."""
 
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from answerable.query.plan import (
     Aggregate,
     ColumnRef,
     Compare,
+    Constant,
     InList,
     InQuery,
     MeasureRef,
@@ -49,6 +51,33 @@ def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
     for mention in mentions:
         stems = {stem for variant in schema.variants_of(Target(mention.kind, mention.id)) for stem in variant.stems}
         yield from (place for place in range(mention.start, mention.end) if scene.tokens[place].stem in stems)
+
+
+def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
+    """The numbers and dates that are nowhere in the plan. At least one of something may be said without it."""
+    constants = set(_constants(plan))
+    texts = [value for value in constants if isinstance(value, str)]
+    named = set(_named_places(plan, scene))
+    dropped = []
+    for place in scene.numbers:
+        token = scene.tokens[place]
+        said = token.text if token.value is None else token.value
+        kept = said in (0, 1) or said in constants or any(str(said) in text for text in texts)
+        if not kept and place not in named:
+            dropped.append(token.text)
+    return tuple(dropped)
+
+
+def _constants(part: object) -> Iterator[object]:
+    match part:
+        case Constant():
+            yield part.value
+        case TextMatch():
+            yield part.pattern
+        case QueryPlan():
+            yield from (part.limit, part.offset)
+    for inner in _inside(part):
+        yield from _constants(inner)
 
 
 def _columns(part: object) -> Iterator[ColumnRef]:

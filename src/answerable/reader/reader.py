@@ -1,7 +1,7 @@
 """The mind without a model. The order of the stages is the order of `Reader.read`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import lru_cache
 from itertools import islice
@@ -22,7 +22,7 @@ from answerable.reader.dates import DateSpan, find_dates
 from answerable.reader.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
 from answerable.reader.explain import told
 from answerable.reader.follow_up import FollowUp
-from answerable.reader.honoured import honours
+from answerable.reader.honoured import dropped_numbers, honours
 from answerable.reader.joins import NoPath
 from answerable.reader.known import Doubt, doubts
 from answerable.reader.normalise import normalise
@@ -123,9 +123,11 @@ class Reader:
         readings = self._readings(found, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
             return doubt.reply()
-        decided = _decided(readings, doubt, self.weights.threshold, force)
-        if isinstance(decided, Read) and not force and not honours(decided.best.plan, scene):
-            decided = Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)
+        dropped = dropped_numbers(readings[0].plan, scene)
+        doubt = replace(doubt, unknown=(*doubt.unknown, *dropped))
+        understood = not (doubt.serious or dropped) and honours(readings[0].plan, scene)
+        sure = understood and readings[0].confidence >= self.weights.threshold
+        decided = _decided(readings, doubt, sure or force)
         if isinstance(decided, Unsure) and explained is not None:
             best = self._bound(explained.reading, question, scene, previous, explained.accounted)
             return Read(best=best, others=tuple(readings[:-1]))
@@ -305,8 +307,8 @@ def _dry_run_records(options: Sequence[Compiled], ran: Sequence[Outcome | None])
         yield record
 
 
-def _decided(readings: list[Reading], doubt: Doubt, threshold: float, force: bool) -> Reply:
+def _decided(readings: list[Reading], doubt: Doubt, sure: bool) -> Reply:
     best, *others = readings
-    if force or (best.confidence >= threshold and not doubt.serious):
+    if sure:
         return Read(best=best, others=tuple(others))
     return Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)
