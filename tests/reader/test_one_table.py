@@ -49,6 +49,11 @@ def read(reader: Reader, question: str, previous: QueryPlan | None = None) -> Re
         ("count the lines", "Count the penguins."),
         ("how many rows per species", "Count the penguins, for each species."),
         ("how many rows have the species Adelie?", "Count the penguins whose species is 'Adelie'."),
+        ("how many Gentoos are there?", "Count the penguins whose species is 'Gentoo'."),
+        (
+            "how many Gentoo were seen in 2024",
+            "Count the penguins whose species is 'Gentoo' and whose seen on is in 2024.",
+        ),
         ("show all rows", "List the penguins."),
         ("show the first 10 records", "List the penguins, the first 10."),
         ("how many penguins have a missing sex", "Count the penguins whose sex is missing."),

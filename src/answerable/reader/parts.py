@@ -388,7 +388,7 @@ class Parts:
         tables = self.tables()
         cue = self.cue("COUNT")
         if not tables:
-            return None
+            return self._counted_value(cue)
         entity = next((m for m in tables if cue is not None and m.start >= cue.end), tables[0])
         if cue is None and not self._counts_rows(entity):
             return None
@@ -401,6 +401,14 @@ class Parts:
                 return Aggregate(function="count", of=of, distinct=True), self.schema.columns[column.id].table
         self.take(cue, entity)
         return Aggregate(function="count"), entity.id
+
+    def _counted_value(self, cue: Cue | None) -> tuple[Expr, int] | None:
+        """How many owls: of the only table there is, the rows that are owls."""
+        alone = len(self.schema.tables) == 1
+        if cue is None or not alone or all(value.start != cue.end for value in self.values):
+            return None
+        self.take(cue)
+        return Aggregate(function="count"), 0
 
     def _counts_rows(self, table: Mention) -> bool:
         """Orders per month, or orders in 2024, are counted; things that have names are listed."""
