@@ -4,7 +4,7 @@ import pytest
 from tests.reader.conftest import ListedValues
 
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.query.plan import Aggregate, ColumnRef, Expr, OrderItem, QueryPlan, SelectItem
+from answerable.query.plan import Aggregate, ColumnRef, Compare, Constant, Expr, OrderItem, QueryPlan, SelectItem
 from answerable.reader.honoured import dropped_numbers, honours
 from answerable.reader.link import link
 from answerable.reader.normalise import normalise
@@ -78,3 +78,9 @@ def test_numbers_that_are_nowhere_in_the_plan(question: str, dropped: tuple[str,
     assert dropped_numbers(plan, _scene(question)) == dropped
     kept = plan.model_copy(update={"limit": 3, "offset": 2019})
     assert dropped_numbers(kept, _scene(question)) == tuple(each for each in dropped if each == "2020")
+
+
+def test_a_digit_of_a_year_is_not_the_number() -> None:
+    since = Compare(left=_column("elevation"), op=">=", right=Constant(value="2015-01-01", type="date"))
+    plan = _plan(_column("id")).model_copy(update={"where": since})
+    assert dropped_numbers(plan, _scene("counties with 5 points in 2015")) == ("5",)

@@ -1,6 +1,7 @@
 """What must leave a trace in the plan: a superlative that nothing sorts by, a year that nothing is compared with, was
 dropped, not understood."""
 
+import re
 from collections.abc import Iterator
 
 from pydantic import BaseModel
@@ -21,6 +22,7 @@ from answerable.query.plan import (
 from answerable.reader.scene import Scene
 from answerable.reader.schema import Target
 
+_DIGITS = re.compile(r"\d+")
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 
 
@@ -56,13 +58,13 @@ def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
 def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
     """The numbers and dates that are nowhere in the plan. At least one of something may be said without it."""
     constants = set(_constants(plan))
-    texts = [value for value in constants if isinstance(value, str)]
+    parts = {part for value in constants if isinstance(value, str) for part in (value, *_DIGITS.findall(value))}
     named = set(_named_places(plan, scene))
     dropped = []
     for place in scene.numbers:
         token = scene.tokens[place]
         said = token.text if token.value is None else token.value
-        kept = said in (0, 1) or said in constants or any(str(said) in text for text in texts)
+        kept = said in (0, 1) or said in constants or str(said) in parts
         if not kept and place not in named:
             dropped.append(token.text)
     return tuple(dropped)
