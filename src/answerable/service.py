@@ -16,7 +16,7 @@ from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import cancelled, failed
 from answerable.core.clock import Clock
-from answerable.core.context import LOCAL, RunContext, Scope
+from answerable.core.context import LOCAL, Principal, RunContext
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, UserError, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted
 from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id, new_thread_id
@@ -85,15 +85,15 @@ class Service:
 
     # Asking
 
-    async def ask(self, asking: Asking, scope: Scope = LOCAL) -> Answer:
+    async def ask(self, asking: Asking, principal: Principal = LOCAL) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
-        return await self.finished(await self.begin(asking, scope), scope)
+        return await self.finished(await self.begin(asking, principal), principal)
 
-    async def begin(self, asking: Asking, scope: Scope = LOCAL, request: str | None = None) -> RunId:
+    async def begin(self, asking: Asking, principal: Principal = LOCAL, request: str | None = None) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it."""
         sources = self._known(asking.sources)
         graph, mode = graph_of(asking, sources)
-        context = RunContext(new_run_id(), scope, asking.thread or new_thread_id(), request)
+        context = RunContext(new_run_id(), principal, asking.thread or new_thread_id(), request)
         return await self._start(graph, Subject(asking.message, sources, mode), context)
 
     def _known(self, sources: Sequence[str]) -> tuple[str, ...]:
@@ -105,10 +105,10 @@ class Service:
             )
         return named
 
-    async def carry_out(self, graph: Graph, question: str, *, scope: Scope = LOCAL) -> Answer:
+    async def carry_out(self, graph: Graph, question: str, *, principal: Principal = LOCAL) -> Answer:
         """Runs any graph that ends in an answer, in no thread."""
-        run = await self._start(graph, Subject(question, (), None), RunContext(new_run_id(), scope))
-        return await self.finished(run, scope)
+        run = await self._start(graph, Subject(question, (), None), RunContext(new_run_id(), principal))
+        return await self.finished(run, principal)
 
     async def begin_query(
         self,
@@ -117,13 +117,13 @@ class Service:
         *,
         source: str | None = None,
         thread: ThreadId | None = None,
-        scope: Scope = LOCAL,
+        principal: Principal = LOCAL,
         request: str | None = None,
     ) -> RunId:
         named = self.sources.known_as(source or self.default_source)
         graph = direct_graph(query_type, self._recordable(code), (named,))
         return await self._start(
-            graph, Subject(None, (named,), query_type), RunContext(new_run_id(), scope, thread, request)
+            graph, Subject(None, (named,), query_type), RunContext(new_run_id(), principal, thread, request)
         )
 
     def _recordable(self, plan: Json) -> Json:
@@ -136,19 +136,19 @@ class Service:
             plan = plan | {"steps": [self._recordable(step) for step in plan["steps"]]}
         return plan
 
-    async def retry(self, run: RunId, scope: Scope = LOCAL, request: str | None = None) -> RunId:
+    async def retry(self, run: RunId, principal: Principal = LOCAL, request: str | None = None) -> RunId:
         """The same question or query once more, in the same thread, as a run of its own."""
-        record = await self.store.runs.get(scope, run)
-        first = await self.store.events.read(scope, run, limit=1)
+        record = await self.store.runs.get(principal, run)
+        first = await self.store.events.read(principal, run, limit=1)
         if not first or not isinstance(first[0], RunStarted):
             raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
         subject = Subject(record.question, record.sources, record.mode)
-        context = RunContext(new_run_id(), scope, record.thread, request)
+        context = RunContext(new_run_id(), principal, record.thread, request)
         return await self._start(Graph.parse(first[0].graph), subject, context)
 
     async def _start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
         if context.thread is not None and subject.question is not None:
-            await self.store.threads.ensure(context.scope, context.thread, title=title_of(subject.question))
+            await self.store.threads.ensure(context.principal, context.thread, title=title_of(subject.question))
             await self._say(context, "user", subject.question)
         await self.store.runs.create(context, subject.question, sources=subject.sources, mode=subject.mode)
         live = self._live[context.run] = LiveRun()
@@ -185,7 +185,7 @@ class Service:
         if status == "waiting":
             await self.store.runs.finish(context.run, status)
             return
-        answer = await self.answer(context.run, context.scope)
+        answer = await self.answer(context.run, context.principal)
         if context.thread is not None and question is not None:
             with suppress(NotFoundError):  # the thread was deleted meanwhile; the run keeps its answer
                 await self._say(context, "assistant", answer.text)
@@ -202,13 +202,13 @@ class Service:
             created_at=self._clock.now(),
             run=context.run,
         )
-        await self.store.threads.add_message(context.scope, message)
+        await self.store.threads.add_message(context.principal, message)
 
     async def fork(
-        self, thread: ThreadId, message: MessageId, scope: Scope = LOCAL, *, include: bool = True
+        self, thread: ThreadId, message: MessageId, principal: Principal = LOCAL, *, include: bool = True
     ) -> ThreadId:
         """A new thread that begins like another one: up to a message, or up to just before it."""
-        return await fork(self.store.threads, scope, thread, message, include=include)
+        return await fork(self.store.threads, principal, thread, message, include=include)
 
     async def purge(self) -> None:
         """Removes for good what was deleted long ago."""
@@ -216,19 +216,19 @@ class Service:
 
     # Looking
 
-    async def finished(self, run: RunId, scope: Scope = LOCAL) -> Answer:
+    async def finished(self, run: RunId, principal: Principal = LOCAL) -> Answer:
         """Waits for the end of a run and gives its answer."""
         live = self._live.get(run)
         if live is not None and live.task is not None:
             await asyncio.shield(live.task)
             if live.failure is not None:
                 return failed(run, live.failure)
-        return await self.answer(run, scope)
+        return await self.answer(run, principal)
 
-    async def answer(self, run: RunId, scope: Scope = LOCAL) -> Answer:
+    async def answer(self, run: RunId, principal: Principal = LOCAL) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
-        record = await self.store.runs.get(scope, run)
-        events = await self.store.events.read(scope, run)
+        record = await self.store.runs.get(principal, run)
+        events = await self.store.events.read(principal, run)
         match events[-1:]:
             case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
                 return failed(run, restored(kind, code, message, hint), step=node, usage=usage_in(events))
@@ -237,31 +237,31 @@ class Service:
         if record.error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=record.error_code, hint="Ask again.")
             return failed(run, lost)
-        return read_capsule((await self.store.capsules.get(scope, run)).body).answer
+        return read_capsule((await self.store.capsules.get(principal, run)).body).answer
 
-    async def rows_path(self, answer: Answer, scope: Scope = LOCAL) -> Path:
+    async def rows_path(self, answer: Answer, principal: Principal = LOCAL) -> Path:
         """The Arrow file with all rows of an answer."""
         if answer.provenance.artifact is None:
             raise NotFoundError(f"The answer of {answer.run_id} has no rows.", code="rows_missing")
-        return await self.store.artifacts.path(scope, answer.provenance.artifact)
+        return await self.store.artifacts.path(principal, answer.provenance.artifact)
 
-    async def with_rows(self, answer: Answer, most: int, scope: Scope = LOCAL) -> Answer:
+    async def with_rows(self, answer: Answer, most: int, principal: Principal = LOCAL) -> Answer:
         """The same answer with up to `most` rows in it."""
         if answer.provenance.artifact is None:
             return answer
         from answerable.answers import frame
 
-        rows = await asyncio.to_thread(frame.rows, await self.rows_path(answer, scope), 0, most)
+        rows = await asyncio.to_thread(frame.rows, await self.rows_path(answer, principal), 0, most)
         provenance = answer.provenance.model_copy(update={"truncated": len(rows) < answer.row_count})
         return answer.model_copy(update={"rows": tuple(rows), "provenance": provenance})
 
-    async def events(self, run: RunId, scope: Scope = LOCAL, after: int = 0) -> AsyncIterator[Event]:
+    async def events(self, run: RunId, principal: Principal = LOCAL, after: int = 0) -> AsyncIterator[Event]:
         """Every event of a run with a higher number than `after`: the stored ones, then the others as they happen."""
-        await self.store.runs.get(scope, run)
+        await self.store.runs.get(principal, run)
         while True:
             live = self._live.get(run)
             seen = live.mark() if live else None
-            page = await self.store.events.read(scope, run, after=after, limit=PAGE)
+            page = await self.store.events.read(principal, run, after=after, limit=PAGE)
             for event in page:
                 after = event.seq
                 if isinstance(event, TERMINAL) and live is not None and live.task is not None:
@@ -275,42 +275,42 @@ class Service:
                 return
             await live.beyond(seen)
 
-    async def query(self, config: SqlConfig, scope: Scope = LOCAL) -> Produced:
+    async def query(self, config: SqlConfig, principal: Principal = LOCAL) -> Produced:
         """Runs one query beside any run: nothing is recorded but its rows."""
-        return await self._sql.query(config, scope)
+        return await self._sql.query(config, principal)
 
     async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
         """How the reader reads a question, stage by stage."""
         return await self._mind.explain(Question(text=question, source=source or self.default_source, today=today))
 
-    async def replay(self, run: RunId, scope: Scope = LOCAL) -> "Replay":
+    async def replay(self, run: RunId, principal: Principal = LOCAL) -> "Replay":
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
         from answerable.answers.replay import replay
         from answerable.engine.again import Again
 
-        capsule = read_capsule((await self.store.capsules.get(scope, run)).body)
+        capsule = read_capsule((await self.store.capsules.get(principal, run)).body)
         again = Again(self._sql, self._combine, self._python, self.store.artifacts)
-        return await replay(capsule, lambda step: again.run(step, scope))
+        return await replay(capsule, lambda step: again.run(step, principal))
 
-    async def timeline(self, run: RunId, scope: Scope = LOCAL) -> "Timeline":
+    async def timeline(self, run: RunId, principal: Principal = LOCAL) -> "Timeline":
         """When each step of a run began and ended."""
         from answerable.engine.timeline import timeline
 
-        return timeline(await self.store.events.read(scope, run))
+        return timeline(await self.store.events.read(principal, run))
 
-    async def cancel(self, run: RunId, scope: Scope = LOCAL, reason: str = "cancelled by the user") -> None:
-        await self.store.runs.get(scope, run)
+    async def cancel(self, run: RunId, principal: Principal = LOCAL, reason: str = "cancelled by the user") -> None:
+        await self.store.runs.get(principal, run)
         live = self._live.get(run)
         if live is not None:
             await self._engine.cancel(run, reason)
 
     async def decide(
-        self, run: RunId, step: str, *, approved: bool, note: str | None = None, scope: Scope = LOCAL
+        self, run: RunId, step: str, *, approved: bool, note: str | None = None, principal: Principal = LOCAL
     ) -> None:
         """Answers what a waiting run asked, and lets it go on."""
-        record = await self.store.runs.get(scope, run)
-        context = RunContext(run=run, scope=record.scope, thread=record.thread, request=record.request)
-        await self._engine.decide(context, NodeId(step), approved=approved, by=scope.user, note=note)
+        record = await self.store.runs.get(principal, run)
+        context = RunContext(run=run, principal=record.principal, thread=record.thread, request=record.request)
+        await self._engine.decide(context, NodeId(step), approved=approved, by=principal.user, note=note)
         self._continue(record)
 
     async def resume_unfinished(self) -> int:
@@ -324,7 +324,7 @@ class Service:
         return len(unfinished)
 
     def _continue(self, record: RunRecord) -> None:
-        context = RunContext(run=record.run, scope=record.scope, thread=record.thread, request=record.request)
+        context = RunContext(run=record.run, principal=record.principal, thread=record.thread, request=record.request)
         live = self._live[record.run] = LiveRun()
         live.task = asyncio.create_task(self._carry_out(context, None, record.question, live))
 

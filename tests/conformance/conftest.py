@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.ids import TenantId, UserId
 from answerable.store.base import Store
 from answerable.store.open import open_store
@@ -17,9 +17,9 @@ from answerable.store.schema import Migration
 class People:
     """Two tenants. Nothing of one may ever reach the other; within a tenant, rules of the layers above decide."""
 
-    ada = Scope(TenantId("acme"), UserId("ada"))
-    bob = Scope(TenantId("acme"), UserId("bob"))
-    eve = Scope(TenantId("evil"), UserId("eve"))
+    ada = Principal(TenantId("acme"), UserId("ada"))
+    bob = Principal(TenantId("acme"), UserId("bob"))
+    eve = Principal(TenantId("evil"), UserId("eve"))
 
 
 class SteppingClock:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
 from answerable.store.base import Store
 
 
-async def add(store: Store, scope: Scope, content: bytes) -> ArtifactId:
+async def add(store: Store, principal: Principal, content: bytes) -> ArtifactId:
     path = store.artifacts.staging()
     path.write_bytes(content)
-    return await store.artifacts.adopt(scope, path)
+    return await store.artifacts.adopt(principal, path)
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -16,7 +16,7 @@ async def test_changes_are_kept_newest_first(store: Store, people: Any) -> None:
     assert await store.edits.of_source(people.bob, "shop") == [second, first]
     assert await store.edits.of_source(people.ada, "shop", limit=1) == [second]
     assert await store.edits.get(people.bob, first.edit) == first
-    assert first.scope == people.ada
+    assert first.principal == people.ada
 
 
 async def test_changes_of_another_tenant_do_not_exist(store: Store, people: Any) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.events import (
     AnswerBatch,
@@ -25,8 +25,8 @@ from answerable.store.database import Insert
 NODE = NodeId("n1")
 
 
-async def new_run(store: Store, scope: Scope) -> RunId:
-    return (await store.runs.create(RunContext(new_run_id(), scope), None)).run
+async def new_run(store: Store, principal: Principal) -> RunId:
+    return (await store.runs.create(RunContext(new_run_id(), principal), None)).run
 
 
 def started(run: RunId, *numbers: int) -> list[Event]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
 from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id
 from answerable.store.base import Capsule, Message, RunFilter, RunRecord, RunResult, Store
@@ -13,8 +13,8 @@ from answerable.store.base import Capsule, Message, RunFilter, RunRecord, RunRes
 THREAD = ThreadId("thr_1")
 
 
-async def start(store: Store, scope: Scope, **context: Any) -> RunRecord:
-    return await store.runs.create(RunContext(new_run_id(), scope, **context), "how many orders?")
+async def start(store: Store, principal: Principal, **context: Any) -> RunRecord:
+    return await store.runs.create(RunContext(new_run_id(), principal, **context), "how many orders?")
 
 
 def code_of(caught: pytest.ExceptionInfo[AnswerableError]) -> str:
@@ -26,7 +26,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
     created = await store.runs.create(context, "Wie viele Aufträge? 🤔")
     assert created == RunRecord(
         run=RunId("run_1"),
-        scope=people.ada,
+        principal=people.ada,
         thread=THREAD,
         question="Wie viele Aufträge? 🤔",
         status="running",
@@ -46,9 +46,9 @@ async def test_a_run_needs_neither_question_nor_thread(store: Store, people: Any
 
 async def test_a_run_is_created_once(store: Store, people: Any) -> None:
     created = await start(store, people.ada)
-    for scope in (people.ada, people.eve):
+    for principal in (people.ada, people.eve):
         with pytest.raises(InternalError) as caught:
-            await store.runs.create(RunContext(created.run, scope), "again?")
+            await store.runs.create(RunContext(created.run, principal), "again?")
         assert code_of(caught) == "run_exists"
     assert await store.runs.get(people.ada, created.run) == created
 
@@ -79,7 +79,7 @@ async def test_finishing_an_unknown_run_is_an_error(store: Store) -> None:
 
 
 async def test_unfinished_runs_of_all_tenants_oldest_first(store: Store, people: Any) -> None:
-    waiting, over, running = [await start(store, scope) for scope in (people.ada, people.ada, people.eve)]
+    waiting, over, running = [await start(store, principal) for principal in (people.ada, people.ada, people.eve)]
     await store.runs.finish(waiting.run, "waiting")
     await store.runs.finish(over.run, "done")
     assert [record.run for record in await store.runs.unfinished()] == [waiting.run, running.run]
@@ -129,10 +129,10 @@ async def test_runs_of_another_tenant_do_not_exist(store: Store, people: Any) ->
     assert await store.runs.get(people.bob, mine.run) == mine
 
 
-async def answered(store: Store, scope: Scope, thread: ThreadId | None = None, **body: Any) -> Capsule:
-    record = await start(store, scope, thread=thread)
+async def answered(store: Store, principal: Principal, thread: ThreadId | None = None, **body: Any) -> Capsule:
+    record = await start(store, principal, thread=thread)
     capsule = Capsule(record.run, thread, record.created_at, {"answer": {"rows": [[1, None, "ä\0"]]}, **body})
-    await store.capsules.put(scope, capsule)
+    await store.capsules.put(principal, capsule)
     return capsule
 
 
@@ -187,7 +187,7 @@ async def test_a_capsule_is_not_put_to_a_run_of_another_tenant(store: Store, peo
 
 
 async def test_runs_of_another_living_process_are_left_to_it(store: Store, opened: Any, people: Any) -> None:
-    context = RunContext(run=new_run_id(), scope=people.ada)
+    context = RunContext(run=new_run_id(), principal=people.ada)
     await store.runs.create(context, "how many?")
     other = await opened()
     assert await other.runs.unfinished() == []

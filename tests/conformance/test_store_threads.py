@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import InternalError, NotFoundError, UserError
 from answerable.core.ids import MessageId, RunId, ThreadId, new_message_id, new_run_id
 from answerable.store.base import Message, Store
@@ -21,7 +21,7 @@ def message(content: str, minutes: float = 0, thread: ThreadId = THREAD, **more:
 
 async def test_a_thread_is_made_once(store: Store, people: Any) -> None:
     made = await store.threads.ensure(people.ada, THREAD, "Orders")
-    assert (made.thread, made.scope, made.title) == (THREAD, people.ada, "Orders")
+    assert (made.thread, made.principal, made.title) == (THREAD, people.ada, "Orders")
     assert made.created_at == made.updated_at
     assert await store.threads.ensure(people.bob, THREAD, "Another title") == made
 
@@ -107,11 +107,11 @@ async def test_threads_of_another_tenant_do_not_exist(store: Store, people: Any)
     assert await store.threads.recent(people.eve) == []
     assert await store.threads.messages(people.bob, THREAD) == [one]
     [record] = await store.threads.recent(people.ada)
-    assert (record.title, record.scope) == ("Orders", people.ada)
+    assert (record.title, record.principal) == ("Orders", people.ada)
 
 
-async def add(store: Store, scope: Scope, text: str) -> None:
-    await store.threads.add_message(scope, message(text))
+async def add(store: Store, principal: Principal, text: str) -> None:
+    await store.threads.add_message(principal, message(text))
 
 
 @pytest.mark.parametrize("text", ["a\0b", "half \ud83d of a pair", "é\0"])
@@ -154,8 +154,8 @@ async def test_a_number_that_no_database_holds_is_the_users_error(store: Store, 
         assert caught.value.stable_code == "number_unstorable"
 
 
-async def listed(store: Store, scope: Scope, **how: Any) -> list[str]:
-    return [record.thread for record in await store.threads.recent(scope, **how)]
+async def listed(store: Store, principal: Principal, **how: Any) -> list[str]:
+    return [record.thread for record in await store.threads.recent(principal, **how)]
 
 
 async def test_pinned_threads_come_first_and_pages_follow_each_other(store: Store, people: Any) -> None:

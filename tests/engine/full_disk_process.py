@@ -54,7 +54,7 @@ async def main(folder: Path) -> None:
     except AnswerableError as error:
         failure = error
     limit_files(resource.RLIM_INFINITY)
-    stored = await store.events.read(CONTEXT.scope, CONTEXT.run)
+    stored = await store.events.read(CONTEXT.principal, CONTEXT.run)
     done_when_full = len(kind.calls)
     outcome = await Engine({"f": kind}, store.events).resume(CONTEXT)
     await store.close()

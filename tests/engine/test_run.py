@@ -604,7 +604,7 @@ async def test_stored_streamed_and_plain_runs_tell_the_same(
     context = RunContext(new_run_id())
     await store.runs.create(context, None)
     await Engine({"f": kind(work)}, store.events).run(graph, context)
-    stored = await store.events.read(context.scope, context.run)
+    stored = await store.events.read(context.principal, context.run)
     for events in (streamed, stored):
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
         assert projection(told(events)) == projection(plain)

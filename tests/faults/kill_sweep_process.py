@@ -135,7 +135,7 @@ async def create(engine: Engine, store: Store) -> Any:
 
 
 async def stored(engine: Engine, store: Store) -> Any:
-    events = await store.events.read(CONTEXT.scope, CONTEXT.run)
+    events = await store.events.read(CONTEXT.principal, CONTEXT.run)
     return {
         "finished": [event.node for event in events if isinstance(event, StepFinished)],
         "ended": [event.node for event in events if isinstance(event, StepFinished | StepFailed | StepSkipped)],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scripted_model import ScriptedModel
 
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 from answerable.models.calls import ModelCalled
 from answerable.models.config import ModelsConfig
@@ -55,7 +55,7 @@ def calls() -> list[ModelCalled]:
 
 @pytest.fixture
 def context() -> RunContext:
-    return RunContext(RunId("run_1"), Scope(TenantId("acme"), UserId("ada")), ThreadId("thr_1"))
+    return RunContext(RunId("run_1"), Principal(TenantId("acme"), UserId("ada")), ThreadId("thr_1"))
 
 
 @pytest.fixture

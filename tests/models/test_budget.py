@@ -17,7 +17,7 @@ from scripted_model import Reply, ScriptedModel
 
 from answerable.core.breaker import Breaker
 from answerable.core.clock import SystemClock
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, LimitError, TransientError
 from answerable.core.ids import RunId, TenantId, UserId
 from answerable.models.budget import Budget
@@ -98,8 +98,8 @@ async def test_users_share_the_budget_of_their_tenant_and_no_other(
     models = make(budget={"tenant_month": {"tokens": 500}})
     scripted_model.script(lambda _: Reply.text("yes", usage=(40, 60)))
     await ask(models, context, model_settings={"max_tokens": 400})
-    bob = replace(context, scope=Scope(TenantId("acme"), UserId("bob")))
-    eve = replace(context, scope=Scope(TenantId("evil"), UserId("ada")))
+    bob = replace(context, principal=Principal(TenantId("acme"), UserId("bob")))
+    eve = replace(context, principal=Principal(TenantId("evil"), UserId("ada")))
     with pytest.raises(LimitError, match="of the tenant for 2026-11 has"):
         await ask(models, bob, model_settings={"max_tokens": 400})
     await ask(models, eve, model_settings={"max_tokens": 400})

@@ -54,7 +54,7 @@ class CriticStep:
 
     async def _held(self, verification: Verification, source: str, step: Step) -> "Held":
         try:
-            result = await self._means.sql.query(SqlConfig(source=source, sql=verification.sql), step.context.scope)
+            result = await self._means.sql.query(SqlConfig(source=source, sql=verification.sql), step.context.principal)
         except (UserError, RefusedError, LimitError):
             return Held(verification, None)
         value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
@@ -128,7 +128,7 @@ async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, sh
     head = f"{result.row_count:,} rows with the columns " + ", ".join(f"{c.name} ({c.type})" for c in result.columns)
     if not share_rows:
         return head
-    path = await artifacts.path(step.context.scope, result.artifact)
+    path = await artifacts.path(step.context.principal, result.artifact)
     third = _SHOWN // 3
     starts = [0, max(0, result.row_count // 2 - third // 2), max(0, result.row_count - third)]
     chosen = {start + offset: row for start in starts for offset, row in enumerate(frame.rows(path, start, third))}

@@ -32,5 +32,7 @@ class ModelMeans:
 
     async def before(self, context: RunContext) -> Conversation:
         """The last answer of the thread."""
-        last = await self.store.capsules.latest(context.scope, context.thread) if context.thread is not None else None
+        last = (
+            await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None
+        )
         return Conversation(last=last.body if last else None)

@@ -81,7 +81,7 @@ class ProgramStep:
 
     async def _previous(self, context: RunContext) -> PlanStep:
         """The last query of the thread again, so that what the program works on can be accounted for."""
-        last = await self._capsules.latest(context.scope, context.thread) if context.thread else None
+        last = await self._capsules.latest(context.principal, context.thread) if context.thread else None
         steps = read_capsule(last.body).answer.steps if last else ()
         query = next((each for each in reversed(steps) if each.kind == "sql"), None)
         if query is None:

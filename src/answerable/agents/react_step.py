@@ -142,7 +142,7 @@ class _Looks:
     async def _seen(self, name: str, result: FrameRef) -> str:
         from answerable.answers import frame
 
-        path = await self._means.store.artifacts.path(self._step.context.scope, result.artifact)
+        path = await self._means.store.artifacts.path(self._step.context.principal, result.artifact)
         names = [column.name for column in result.columns]
         records = [dict(zip(names, row, strict=True)) for row in frame.rows(path, 0, ROWS_SEEN)]
         return frame_text(name, result, share_rows=self._means.share_rows, records=records)
@@ -171,14 +171,14 @@ class _Looks:
         rows = dict(zip((NodeId(each.name) for each in parts.fetches), await asyncio.gather(*asked), strict=True))
         step = self._step
         combined = await self._means.combine.produce(
-            CombineConfig(sql=parts.sql), rows, step.context.scope, step.output
+            CombineConfig(sql=parts.sql), rows, step.context.principal, step.output
         )
         self.fetched |= {NodeId(f"{name}__{table}"): each for table, each in rows.items()}
         return combined
 
     async def _query(self, config: SqlConfig) -> Produced:
         step = self._step
-        return await self._means.sql.query(config, step.context.scope, lambda code: step.output("code", code))
+        return await self._means.sql.query(config, step.context.principal, lambda code: step.output("code", code))
 
     async def _program(self, code: str, inputs: list[str]) -> Produced:
         unknown = [name for name in inputs if name not in self.produced]
@@ -187,7 +187,7 @@ class _Looks:
         earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
         config, python = PythonConfig(code=code), self._means.python
         await python.check(config, earlier)
-        return await python.produce(config, earlier, self._step.context.scope, self._step.output)
+        return await python.produce(config, earlier, self._step.context.principal, self._step.output)
 
 
 def _asked(question: Question, reply: Explored, looks: _Looks) -> Graph | None:

@@ -37,6 +37,6 @@ class WriteCombineStep:
             if not reply.sql.strip():
                 return None
             config = CombineConfig(sql=reply.sql)
-            return await means.combine.produce(config, earlier, step.context.scope, step.output)
+            return await means.combine.produce(config, earlier, step.context.principal, step.output)
 
         return await produced_by(means.agents, "write_sql", given, WrittenSql, step, run)

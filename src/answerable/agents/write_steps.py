@@ -37,7 +37,9 @@ class WriteSqlStep:
         if not written.sql.strip():
             raise _cannot(written.cannot)
         produced = await self._means.sql.query(
-            SqlConfig(source=config.source, sql=written.sql), step.context.scope, lambda code: step.output("code", code)
+            SqlConfig(source=config.source, sql=written.sql),
+            step.context.principal,
+            lambda code: step.output("code", code),
         )
         return produced.model_dump(mode="json")
 
@@ -93,7 +95,7 @@ class WritePythonStep:
                 return None
             config = PythonConfig(code=reply.code)
             await means.python.check(config, earlier)
-            return await means.python.produce(config, earlier, step.context.scope, step.output)
+            return await means.python.produce(config, earlier, step.context.principal, step.output)
 
         return await produced_by(means.agents, "write_python", given, WrittenPython, step, run)
 

@@ -6,21 +6,28 @@ from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """The owner of every stored thing. A store never returns a row of another scope's tenant."""
+class Principal:
+    """Who asks. Made at a door (command line, HTTP, library) and handed down to everything that acts for this person.
+
+    What the principal may see decides what stores return, what a catalog holds and what caches may share. A store never
+    returns a row of another tenant.
+    """
 
     tenant: TenantId
     user: UserId
+    roles: frozenset[str] = frozenset()
+    attributes: tuple[tuple[str, str], ...] = ()
+    """Facts about the person that row rules compare with, such as a region. Pairs, so that a principal can be a key."""
 
 
-LOCAL = Scope(TenantId("local"), UserId("local"))
+LOCAL = Principal(TenantId("local"), UserId("local"))
 """The one person of an installation without identities."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
     run: RunId
-    scope: Scope = LOCAL
+    principal: Principal = LOCAL
     thread: ThreadId | None = None
     request: str | None = None
     """The id of the HTTP request or command that started the run; found in the logs."""

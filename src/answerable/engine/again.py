@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from answerable.answers.answer import StepRecord
 from answerable.answers.replay import Rerun
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.ids import ArtifactId
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.python import Program, PythonStep
@@ -19,25 +19,25 @@ class Again:
     python: PythonStep
     artifacts: Artifacts
 
-    async def run(self, step: StepRecord, scope: Scope) -> Rerun:
+    async def run(self, step: StepRecord, principal: Principal) -> Rerun:
         assert step.artifact is not None
-        fresh, fingerprint = await self._rows(step, scope)
+        fresh, fingerprint = await self._rows(step, principal)
         return Rerun(
-            recorded=await self.artifacts.path(scope, step.artifact),
-            fresh=await self.artifacts.path(scope, fresh),
+            recorded=await self.artifacts.path(principal, step.artifact),
+            fresh=await self.artifacts.path(principal, fresh),
             artifact=fresh,
             fingerprint=fingerprint,
         )
 
-    async def _rows(self, step: StepRecord, scope: Scope) -> tuple[ArtifactId, str | None]:
+    async def _rows(self, step: StepRecord, principal: Principal) -> tuple[ArtifactId, str | None]:
         """The rows of now: a query asks its source again, a program gets the rows that it was given then."""
         if step.kind == "python":
             program = Program(step.code or "", step.inputs, step.sandbox)
-            _ran, kept = await self.python.execute(program, scope)
+            _ran, kept = await self.python.execute(program, principal)
             return kept.frame.artifact, step.fingerprint
         if step.kind == "combine":
-            _result, frame = await self.combine.execute(step.code or "", step.inputs, scope)
+            _result, frame = await self.combine.execute(step.code or "", step.inputs, principal)
             return frame.artifact, step.fingerprint
         assert step.source is not None
-        fresh = await self.sql.query(SqlConfig(source=step.source, sql=step.code), scope)
+        fresh = await self.sql.query(SqlConfig(source=step.source, sql=step.code), principal)
         return fresh.frame.artifact, fresh.fingerprint

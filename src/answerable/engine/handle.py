@@ -56,7 +56,7 @@ class Handle:
     async def _watch(self, news: asyncio.Queue[Event | None], after: int) -> AsyncIterator[Event]:
         try:
             if self._events is not None:
-                for event in await self._events.read(self.context.scope, self.context.run, after=after):
+                for event in await self._events.read(self.context.principal, self.context.run, after=after):
                     after = event.seq
                     yield event
             while (latest := await news.get()) is not None:

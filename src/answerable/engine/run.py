@@ -112,7 +112,7 @@ class Engine:
         return await self._carry_out(handle, _graph(past[0]), journal)
 
     async def _past(self, context: RunContext) -> Sequence[Event]:
-        past = await self._events.read(context.scope, context.run) if self._events else ()
+        past = await self._events.read(context.principal, context.run) if self._events else ()
         if not past:
             raise NotFoundError(
                 f"The run {context.run} stopped before it began: nothing of it is stored.",

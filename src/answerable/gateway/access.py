@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 
 from answerable.answers.view import Views
-from answerable.core.context import LOCAL, Scope
+from answerable.core.context import LOCAL, Principal
 from answerable.core.ids import RunId, ThreadId
 from answerable.gateway.measuring import Measuring
 from answerable.gateway.wire import RUN_ID, THREAD_ID
@@ -50,7 +50,7 @@ def _added(request: Request) -> AddedSources:
     return _settings(request).added_sources
 
 
-def _scope() -> Scope:
+def _principal() -> Principal:
     """Everyone is the one local user until identities are configured."""
     return LOCAL
 
@@ -68,7 +68,7 @@ EditingOf = Annotated[asyncio.Lock, Depends(_editing)]
 MeasuringOf = Annotated[Measuring, Depends(_measuring)]
 AddedOf = Annotated[AddedSources, Depends(_added)]
 ViewsOf = Annotated[Views, Depends(_views)]
-ScopeOf = Annotated[Scope, Depends(_scope)]
+PrincipalOf = Annotated[Principal, Depends(_principal)]
 RequestId = Annotated[str, Depends(_request_id)]
 RunPath = Annotated[RunId, Path(pattern=RUN_ID)]
 SourcePath = Annotated[str, Path(min_length=1, max_length=200)]

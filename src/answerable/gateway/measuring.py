@@ -7,7 +7,7 @@ from datetime import date
 
 from answerable.agents.asking import Asking
 from answerable.app import open_service
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.ids import EvalId, ThreadId, new_thread_id
 from answerable.core.values import Json
@@ -50,7 +50,7 @@ class Measuring:
     store: Store
     _underway: dict[EvalId, Underway] = field(default_factory=dict)
 
-    async def suites(self, scope: Scope) -> dict[str, list[GoldenCase]]:
+    async def suites(self, principal: Principal) -> dict[str, list[GoldenCase]]:
         """All cases by suite: those that come with the package first."""
         found: dict[str, list[GoldenCase]] = {}
         for name in BUNDLED:
@@ -58,24 +58,24 @@ class Measuring:
                 found[name] = [GoldenCase(case) for case in await asyncio.to_thread(load_cases, name)]
             except NotFoundError:
                 continue  # not part of this installation
-        for record in await self.store.evals.cases(scope):
+        for record in await self.store.evals.cases(principal):
             found.setdefault(record.suite, []).append(golden_case(record))
         return found
 
-    async def suite(self, scope: Scope, name: str) -> list[GoldenCase]:
-        found = (await self.suites(scope)).get(name)
+    async def suite(self, principal: Principal, name: str) -> list[GoldenCase]:
+        found = (await self.suites(principal)).get(name)
         if found is None:
             raise NotFoundError(f"There is no suite {name!r}.", code="suite_unknown")
         return found
 
-    async def start(self, scope: Scope, name: str) -> EvalRecord:
+    async def start(self, principal: Principal, name: str) -> EvalRecord:
         """Begins to measure a suite, unless that is under way."""
         running = next((eval for eval, each in self._underway.items() if each.suite == name), None)
         if running is not None:
-            return await self.store.evals.get(scope, running)
-        cases = await self.suite(scope, name)
-        record = await self.store.evals.begin(scope, name, {"cases": len(cases)})
-        task = asyncio.create_task(self._measure(scope, record.eval, cases))
+            return await self.store.evals.get(principal, running)
+        cases = await self.suite(principal, name)
+        record = await self.store.evals.begin(principal, name, {"cases": len(cases)})
+        task = asyncio.create_task(self._measure(principal, record.eval, cases))
         self._underway[record.eval] = Underway(task, name)
         task.add_done_callback(lambda _: self._underway.pop(record.eval, None))
         return record
@@ -90,14 +90,14 @@ class Measuring:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _measure(self, scope: Scope, eval: EvalId, cases: Sequence[GoldenCase]) -> None:
+    async def _measure(self, principal: Principal, eval: EvalId, cases: Sequence[GoldenCase]) -> None:
         try:
             body = await self._measured(eval, cases)
         except AnswerableError as error:
             problem = {"code": error.stable_code, "message": error.message}
-            await self.store.evals.finish(scope, eval, "failed", {"cases": len(cases), "error": problem})
+            await self.store.evals.finish(principal, eval, "failed", {"cases": len(cases), "error": problem})
         else:
-            await self.store.evals.finish(scope, eval, "done", body)
+            await self.store.evals.finish(principal, eval, "done", body)
 
     async def _measured(self, eval: EvalId, cases: Sequence[GoldenCase]) -> Json:
         def progress(done: int, _total: int, _scored: Scored) -> None:

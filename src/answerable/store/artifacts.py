@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from answerable.core.clock import Clock
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
 from answerable.store.database import Database, time_text
@@ -53,7 +53,7 @@ class FolderArtifacts:
     def staging(self) -> Path:
         return self._staging / secrets.token_hex(16)
 
-    async def adopt(self, scope: Scope, path: Path) -> ArtifactId:
+    async def adopt(self, principal: Principal, path: Path) -> ArtifactId:
         if path.parent != self._staging:
             raise _not_staged(path, "it is not in the staging folder")
         try:
@@ -64,11 +64,11 @@ class FolderArtifacts:
             raise disk_error(error, f"The artifact {path}") from error
         artifact = ArtifactId(_PREFIX + digest)
         now = time_text(self._clock.now())
-        await self._database.write((_INSERT, (scope.tenant, artifact, scope.user, size, now)))
+        await self._database.write((_INSERT, (principal.tenant, artifact, principal.user, size, now)))
         return artifact
 
-    async def path(self, scope: Scope, artifact: ArtifactId) -> Path:
-        if not await self._database.rows(_OWNED, scope.tenant, artifact):
+    async def path(self, principal: Principal, artifact: ArtifactId) -> Path:
+        if not await self._database.rows(_OWNED, principal.tenant, artifact):
             raise NotFoundError(f"There is no artifact {artifact}.", code="artifact_not_found")
         path = self._place(artifact.removeprefix(_PREFIX))
         if not path.is_file():

@@ -1,6 +1,6 @@
 """What the store keeps, each kind of thing behind its own short protocol.
 
-Every call of a user names a `Scope`; nothing of another tenant is ever returned, listed or changed. Within a tenant
+Every call of a user names a `Principal`; nothing of another tenant is ever returned, listed or changed. Within a tenant
 everything can be read: which of its users may see what is for the layers above. An unknown id is a `NotFoundError`; a
 store that cannot be used is an `OperatorError` with the remedy, and it can be used again once the cause is gone.
 """
@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.events import Event
 from answerable.core.ids import ArtifactId, EditId, EvalId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
@@ -34,7 +34,7 @@ class RunResult:
 @dataclass(frozen=True, slots=True)
 class RunRecord:
     run: RunId
-    scope: Scope
+    principal: Principal
     thread: ThreadId | None
     question: str | None
     status: RunStatus
@@ -88,7 +88,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class ThreadRecord:
     thread: ThreadId
-    scope: Scope
+    principal: Principal
     title: str
     created_at: datetime
     updated_at: datetime
@@ -117,15 +117,15 @@ class Runs(Protocol):
         """A new run, with the status `running`."""
         ...
 
-    async def get(self, scope: Scope, run: RunId) -> RunRecord: ...
+    async def get(self, principal: Principal, run: RunId) -> RunRecord: ...
 
-    async def some(self, scope: Scope, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
+    async def some(self, principal: Principal, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
         """Those of the named runs that exist."""
         ...
 
     async def recent(
         self,
-        scope: Scope,
+        principal: Principal,
         *,
         limit: int = 50,
         before: RunId | None = None,
@@ -135,16 +135,18 @@ class Runs(Protocol):
         """Newest first; `before` continues a listing."""
         ...
 
-    async def count(self, scope: Scope, *, thread: ThreadId | None = None, only: RunFilter | None = None) -> int:
+    async def count(
+        self, principal: Principal, *, thread: ThreadId | None = None, only: RunFilter | None = None
+    ) -> int:
         """How many `recent` would list in all."""
         ...
 
-    async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
+    async def use(self, principal: Principal, since: datetime) -> Sequence[DayOfUse]:
         """By day, the oldest first; days without runs are left out."""
         ...
 
     async def unfinished(self) -> Sequence[RunRecord]:
-        """Of all scopes: what a starting process has to continue. Runs that another living process carries out are
+        """Of all tenants: what a starting process has to continue. Runs that another living process carries out are
         not among them."""
         ...
 
@@ -166,60 +168,62 @@ class Events(Protocol):
         """All or none, of one run, in one commit. A sequence number that exists already is an `InternalError`."""
         ...
 
-    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
+    async def read(
+        self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None
+    ) -> Sequence[Event]:
         """In order of number, those with a higher number than `after`."""
         ...
 
 
 class Capsules(Protocol):
-    async def put(self, scope: Scope, capsule: Capsule) -> None:
+    async def put(self, principal: Principal, capsule: Capsule) -> None:
         """Of a run of this tenant. Once more for the same run replaces it."""
         ...
 
-    async def get(self, scope: Scope, run: RunId) -> Capsule: ...
+    async def get(self, principal: Principal, run: RunId) -> Capsule: ...
 
-    async def latest(self, scope: Scope, thread: ThreadId) -> Capsule | None: ...
+    async def latest(self, principal: Principal, thread: ThreadId) -> Capsule | None: ...
 
 
 class Threads(Protocol):
-    async def ensure(self, scope: Scope, thread: ThreadId, title: str) -> ThreadRecord:
+    async def ensure(self, principal: Principal, thread: ThreadId, title: str) -> ThreadRecord:
         """The thread, made if it is new. A thread of another tenant is a `NotFoundError`."""
         ...
 
-    async def get(self, scope: Scope, thread: ThreadId) -> ThreadRecord: ...
+    async def get(self, principal: Principal, thread: ThreadId) -> ThreadRecord: ...
 
     async def recent(
-        self, scope: Scope, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
+        self, principal: Principal, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
     ) -> Sequence[ThreadRecord]:
         """Pinned ones first, then by their last message, newest first; `before` continues a listing. `search` is part
         of the title or of a message, whatever its case."""
         ...
 
-    async def change(self, scope: Scope, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
+    async def change(self, principal: Principal, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
         """What is nothing stays as it is."""
         ...
 
-    async def share(self, scope: Scope, thread: ThreadId, token: str | None) -> None:
+    async def share(self, principal: Principal, thread: ThreadId, token: str | None) -> None:
         """Nothing ends the sharing."""
         ...
 
-    async def shared(self, scope: Scope, token: str) -> ThreadRecord:
+    async def shared(self, principal: Principal, token: str) -> ThreadRecord:
         """A thread of the same tenant by its token."""
         ...
 
-    async def delete(self, scope: Scope, thread: ThreadId) -> None:
+    async def delete(self, principal: Principal, thread: ThreadId) -> None:
         """From then on as if it did not exist, until it is restored or purged."""
         ...
 
-    async def restore(self, scope: Scope, thread: ThreadId) -> None: ...
+    async def restore(self, principal: Principal, thread: ThreadId) -> None: ...
 
     async def purge(self, before: datetime) -> int:
-        """Removes what was deleted before then, of all scopes; tells how many threads."""
+        """Removes what was deleted before then, of all tenants; tells how many threads."""
         ...
 
-    async def add_message(self, scope: Scope, message: Message) -> None: ...
+    async def add_message(self, principal: Principal, message: Message) -> None: ...
 
-    async def messages(self, scope: Scope, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
+    async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
         """In order of time; `last` keeps only that many of the newest."""
         ...
 
@@ -231,11 +235,11 @@ class Artifacts(Protocol):
         """A new path in the artifact folder, for a writer whose file is then adopted."""
         ...
 
-    async def adopt(self, scope: Scope, path: Path) -> ArtifactId:
+    async def adopt(self, principal: Principal, path: Path) -> ArtifactId:
         """Moves a finished file from staging in under its hash; from then on it does not change."""
         ...
 
-    async def path(self, scope: Scope, artifact: ArtifactId) -> Path:
+    async def path(self, principal: Principal, artifact: ArtifactId) -> Path:
         """The file, to be read only. Another tenant's is a `NotFoundError`."""
         ...
 
@@ -296,7 +300,7 @@ class EditRecord:
     """A change of what is said about a source."""
 
     edit: EditId
-    scope: Scope
+    principal: Principal
     source: str
     made_at: datetime
     note: str
@@ -305,11 +309,11 @@ class EditRecord:
 
 
 class Edits(Protocol):
-    async def add(self, scope: Scope, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
+    async def add(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
 
-    async def get(self, scope: Scope, edit: EditId) -> EditRecord: ...
+    async def get(self, principal: Principal, edit: EditId) -> EditRecord: ...
 
-    async def of_source(self, scope: Scope, source: str, *, limit: int = 100) -> Sequence[EditRecord]:
+    async def of_source(self, principal: Principal, source: str, *, limit: int = 100) -> Sequence[EditRecord]:
         """Newest first."""
         ...
 
@@ -320,7 +324,7 @@ class CaseRecord:
 
     suite: str
     case: str
-    scope: Scope
+    principal: Principal
     made_at: datetime
     run: RunId | None
     """The answer that it was made from."""
@@ -335,7 +339,7 @@ class EvalRecord:
     """One measuring of a set of cases."""
 
     eval: EvalId
-    scope: Scope
+    principal: Principal
     suite: str
     status: EvalStatus
     started_at: datetime
@@ -344,23 +348,25 @@ class EvalRecord:
 
 
 class Evals(Protocol):
-    async def put_case(self, scope: Scope, suite: str, case: str, body: Json, *, run: RunId | None) -> CaseRecord:
+    async def put_case(
+        self, principal: Principal, suite: str, case: str, body: Json, *, run: RunId | None
+    ) -> CaseRecord:
         """One of the same name is a `UserError`."""
         ...
 
-    async def cases(self, scope: Scope) -> Sequence[CaseRecord]:
+    async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
         """Of all suites, the oldest first."""
         ...
 
-    async def delete_case(self, scope: Scope, suite: str, case: str) -> None: ...
+    async def delete_case(self, principal: Principal, suite: str, case: str) -> None: ...
 
-    async def begin(self, scope: Scope, suite: str, body: Json) -> EvalRecord: ...
+    async def begin(self, principal: Principal, suite: str, body: Json) -> EvalRecord: ...
 
-    async def finish(self, scope: Scope, eval: EvalId, status: EvalStatus, body: Json) -> None: ...
+    async def finish(self, principal: Principal, eval: EvalId, status: EvalStatus, body: Json) -> None: ...
 
-    async def get(self, scope: Scope, eval: EvalId) -> EvalRecord: ...
+    async def get(self, principal: Principal, eval: EvalId) -> EvalRecord: ...
 
-    async def recent(self, scope: Scope, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
+    async def recent(self, principal: Principal, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
         """Newest first; of one suite, or of all."""
         ...
 

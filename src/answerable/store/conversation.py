@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError
 from answerable.core.ids import MessageId, ThreadId, new_message_id, new_thread_id
 from answerable.store.base import Threads
@@ -19,15 +19,17 @@ def title_of(question: str) -> str:
     return (cut.rpartition(" ")[0] or cut).rstrip(",;:–-") + " …"
 
 
-async def fork(threads: Threads, scope: Scope, thread: ThreadId, message: MessageId, *, include: bool) -> ThreadId:
+async def fork(
+    threads: Threads, principal: Principal, thread: ThreadId, message: MessageId, *, include: bool
+) -> ThreadId:
     """A new thread that begins like another one: up to a message, or up to just before it."""
-    origin = await threads.get(scope, thread)
-    said = await threads.messages(scope, thread)
+    origin = await threads.get(principal, thread)
+    said = await threads.messages(principal, thread)
     place = next((number for number, each in enumerate(said) if each.message == message), None)
     if place is None:
         raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
     new = new_thread_id()
-    await threads.ensure(scope, new, title=origin.title)
+    await threads.ensure(principal, new, title=origin.title)
     for each in said[: place + include]:
-        await threads.add_message(scope, replace(each, message=new_message_id(), thread=new))
+        await threads.add_message(principal, replace(each, message=new_message_id(), thread=new))
     return new

@@ -6,7 +6,7 @@ import orjson
 
 from answerable.core import codec
 from answerable.core.clock import Clock
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.ids import EvalId, RunId, TenantId, UserId, new_eval_id
 from answerable.core.values import Json
@@ -30,10 +30,12 @@ class SqlEvals:
         self._database = database
         self._clock = clock
 
-    async def put_case(self, scope: Scope, suite: str, case: str, body: Json, *, run: RunId | None) -> CaseRecord:
-        record = CaseRecord(suite, case, scope, self._clock.now(), run, body)
+    async def put_case(
+        self, principal: Principal, suite: str, case: str, body: Json, *, run: RunId | None
+    ) -> CaseRecord:
+        record = CaseRecord(suite, case, principal, self._clock.now(), run, body)
         text = codec.json_bytes(body, f"The case {case}").decode()
-        row = (suite, case, scope.tenant, scope.user, time_text(record.made_at), run, text)
+        row = (suite, case, principal.tenant, principal.user, time_text(record.made_at), run, text)
         try:
             await self._database.write((_INSERT_CASE, row))
         except RowExistsError as error:
@@ -41,39 +43,39 @@ class SqlEvals:
             raise UserError(message, code="case_exists", hint="Give it another id.") from error
         return record
 
-    async def cases(self, scope: Scope) -> Sequence[CaseRecord]:
-        rows = await self._database.rows(f"{_CASE} WHERE tenant_id = ? ORDER BY made_at, case_id", scope.tenant)
+    async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
+        rows = await self._database.rows(f"{_CASE} WHERE tenant_id = ? ORDER BY made_at, case_id", principal.tenant)
         return [_case(row) for row in rows]
 
-    async def delete_case(self, scope: Scope, suite: str, case: str) -> None:
-        [changed] = await self._database.write((_DELETE_CASE, (scope.tenant, suite, case)))
+    async def delete_case(self, principal: Principal, suite: str, case: str) -> None:
+        [changed] = await self._database.write((_DELETE_CASE, (principal.tenant, suite, case)))
         if not changed:
             raise NotFoundError(f"The suite {suite!r} has no case {case!r} that was made here.", code="case_unknown")
 
-    async def begin(self, scope: Scope, suite: str, body: Json) -> EvalRecord:
-        record = EvalRecord(new_eval_id(), scope, suite, "running", self._clock.now(), None, body)
+    async def begin(self, principal: Principal, suite: str, body: Json) -> EvalRecord:
+        record = EvalRecord(new_eval_id(), principal, suite, "running", self._clock.now(), None, body)
         text = codec.json_bytes(body, "An eval").decode()
-        row = (record.eval, scope.tenant, scope.user, suite, "running", time_text(record.started_at), text)
+        row = (record.eval, principal.tenant, principal.user, suite, "running", time_text(record.started_at), text)
         await self._database.write((_INSERT_EVAL, row))
         return record
 
-    async def finish(self, scope: Scope, eval: EvalId, status: EvalStatus, body: Json) -> None:
+    async def finish(self, principal: Principal, eval: EvalId, status: EvalStatus, body: Json) -> None:
         text = codec.json_bytes(body, f"The eval {eval}").decode()
-        row = (status, time_text(self._clock.now()), text, eval, scope.tenant)
+        row = (status, time_text(self._clock.now()), text, eval, principal.tenant)
         [changed] = await self._database.write((_FINISH, row))
         if not changed:
             raise _eval_not_found(eval)
 
-    async def get(self, scope: Scope, eval: EvalId) -> EvalRecord:
-        rows = await self._database.rows(f"{_EVAL} WHERE eval_id = ? AND tenant_id = ?", eval, scope.tenant)
+    async def get(self, principal: Principal, eval: EvalId) -> EvalRecord:
+        rows = await self._database.rows(f"{_EVAL} WHERE eval_id = ? AND tenant_id = ?", eval, principal.tenant)
         if not rows:
             raise _eval_not_found(eval)
         return _eval(rows[0])
 
-    async def recent(self, scope: Scope, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
+    async def recent(self, principal: Principal, suite: str | None = None, *, limit: int = 50) -> Sequence[EvalRecord]:
         of_suite, named = ("AND suite = ?", (suite,)) if suite is not None else ("", ())
         where = f"WHERE tenant_id = ? {of_suite} ORDER BY started_at DESC, eval_id DESC LIMIT ?"
-        rows = await self._database.rows(f"{_EVAL} {where}", scope.tenant, *named, at_most(limit))
+        rows = await self._database.rows(f"{_EVAL} {where}", principal.tenant, *named, at_most(limit))
         return [_eval(row) for row in rows]
 
 
@@ -83,12 +85,12 @@ def _eval_not_found(eval: EvalId) -> NotFoundError:
 
 def _case(row: Row) -> CaseRecord:
     suite, case, tenant, user, made_at, run, body = row
-    scope = Scope(TenantId(tenant), UserId(user))
-    return CaseRecord(suite, case, scope, time_of(made_at), run, orjson.loads(body))
+    principal = Principal(TenantId(tenant), UserId(user))
+    return CaseRecord(suite, case, principal, time_of(made_at), run, orjson.loads(body))
 
 
 def _eval(row: Row) -> EvalRecord:
     eval, tenant, user, suite, status, started_at, finished_at, body = row
-    scope = Scope(TenantId(tenant), UserId(user))
+    principal = Principal(TenantId(tenant), UserId(user))
     ended = finished_at and time_of(finished_at)
-    return EvalRecord(eval, scope, suite, status, time_of(started_at), ended, orjson.loads(body))
+    return EvalRecord(eval, principal, suite, status, time_of(started_at), ended, orjson.loads(body))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from answerable.core.codec import decode_body, encode_body
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import RunId
@@ -44,11 +44,13 @@ class SqlEvents:
                 hint="Two processes may be working on the same run.",
             ) from error
 
-    async def read(self, scope: Scope, run: RunId, *, after: int = 0, limit: int | None = None) -> Sequence[Event]:
+    async def read(
+        self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None
+    ) -> Sequence[Event]:
         tenant, _ = self._owners.get(run) or await self._owner(run)
-        if tenant != scope.tenant:
+        if tenant != principal.tenant:
             raise run_not_found(run)
-        rows = await self._database.rows(_SELECT, run, scope.tenant, after, at_most(limit))
+        rows = await self._database.rows(_SELECT, run, principal.tenant, after, at_most(limit))
         return [decode_body(*row) for row in rows]
 
     async def _owner(self, run: RunId) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import orjson
 
 from answerable.core import codec
 from answerable.core.clock import Clock
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 from answerable.store.base import Capsule, DayOfUse, RunFilter, RunRecord, RunResult, RunStatus
@@ -44,7 +44,7 @@ class SqlRuns:
     ) -> RunRecord:
         record = RunRecord(
             run=context.run,
-            scope=context.scope,
+            principal=context.principal,
             thread=context.thread,
             question=question,
             status="running",
@@ -60,44 +60,46 @@ class SqlRuns:
             raise InternalError(f"The run {context.run} exists already.", code="run_exists") from error
         return record
 
-    async def get(self, scope: Scope, run: RunId) -> RunRecord:
-        rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND tenant_id = ?", run, scope.tenant)
+    async def get(self, principal: Principal, run: RunId) -> RunRecord:
+        rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
         if not rows:
             raise run_not_found(run)
         return _run_record(rows[0])
 
-    async def some(self, scope: Scope, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
+    async def some(self, principal: Principal, runs: Sequence[RunId]) -> Mapping[RunId, RunRecord]:
         if not runs:
             return {}
         marks = ", ".join("?" * len(runs))
-        rows = await self._database.rows(f"{_RUN} WHERE tenant_id = ? AND run_id IN ({marks})", scope.tenant, *runs)
+        rows = await self._database.rows(f"{_RUN} WHERE tenant_id = ? AND run_id IN ({marks})", principal.tenant, *runs)
         return {record.run: record for record in map(_run_record, rows)}
 
     async def recent(
         self,
-        scope: Scope,
+        principal: Principal,
         *,
         limit: int = 50,
         before: RunId | None = None,
         thread: ThreadId | None = None,
         only: RunFilter | None = None,
     ) -> Sequence[RunRecord]:
-        conditions = _conditions(scope, thread, only)
+        conditions = _conditions(principal, thread, only)
         if before is not None:
-            last = await self.get(scope, before)
+            last = await self.get(principal, before)
             conditions.append(("(created_at, run_id) < (?, ?)", (time_text(last.created_at), last.run)))
         where, parameters = _joined(conditions)
         sql = f"{_RUN} WHERE {where} ORDER BY created_at DESC, run_id DESC LIMIT ?"
         rows = await self._database.rows(sql, *parameters, at_most(limit))
         return [_run_record(row) for row in rows]
 
-    async def count(self, scope: Scope, *, thread: ThreadId | None = None, only: RunFilter | None = None) -> int:
-        where, parameters = _joined(_conditions(scope, thread, only))
+    async def count(
+        self, principal: Principal, *, thread: ThreadId | None = None, only: RunFilter | None = None
+    ) -> int:
+        where, parameters = _joined(_conditions(principal, thread, only))
         [(count,)] = await self._database.rows(f"{_COUNT} WHERE {where}", *parameters)
         return int(count)
 
-    async def use(self, scope: Scope, since: datetime) -> Sequence[DayOfUse]:
-        rows = await self._database.rows(_USE, scope.tenant, time_text(since))
+    async def use(self, principal: Principal, since: datetime) -> Sequence[DayOfUse]:
+        rows = await self._database.rows(_USE, principal.tenant, time_text(since))
         return [
             DayOfUse(day, int(runs), int(failed), int(tokens), float(cost)) for day, runs, failed, tokens, cost in rows
         ]
@@ -144,9 +146,9 @@ _USE = (
 )
 
 
-def _conditions(scope: Scope, thread: ThreadId | None, only: RunFilter | None) -> list[Condition]:
+def _conditions(principal: Principal, thread: ThreadId | None, only: RunFilter | None) -> list[Condition]:
     of_thread: list[Condition] = [("thread_id = ?", (thread,))] if thread is not None else []
-    return [("tenant_id = ?", (scope.tenant,)), *of_thread, *_filters(only or RunFilter())]
+    return [("tenant_id = ?", (principal.tenant,)), *of_thread, *_filters(only or RunFilter())]
 
 
 def _joined(conditions: Sequence[Condition]) -> Condition:
@@ -172,7 +174,7 @@ def _filters(only: RunFilter) -> Sequence[Condition]:
 
 
 def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
-    owner = record.scope
+    owner = record.principal
     created_at = time_text(record.created_at)
     return (
         record.run,
@@ -199,7 +201,7 @@ def _run_record(row: Row) -> RunRecord:
     sources, mode, kind, row_count, tokens, cost = rest
     return RunRecord(
         run=RunId(run),
-        scope=Scope(TenantId(tenant), UserId(user)),
+        principal=Principal(TenantId(tenant), UserId(user)),
         thread=thread,
         question=question,
         status=status,
@@ -218,24 +220,24 @@ class SqlCapsules:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, scope: Scope, capsule: Capsule) -> None:
+    async def put(self, principal: Principal, capsule: Capsule) -> None:
         """Once more for the same run replaces it: a continued run may have been answered before it was stopped."""
         body = codec.json_bytes(capsule.body, f"The capsule of {capsule.run}").decode()
-        row = (scope.user, capsule.thread, time_text(capsule.created_at), body)
-        [changed] = await self._database.write((_PUT_CAPSULE, (*row, capsule.run, scope.tenant)))
+        row = (principal.user, capsule.thread, time_text(capsule.created_at), body)
+        [changed] = await self._database.write((_PUT_CAPSULE, (*row, capsule.run, principal.tenant)))
         if not changed:
             raise run_not_found(capsule.run)
 
-    async def get(self, scope: Scope, run: RunId) -> Capsule:
-        rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND tenant_id = ?", run, scope.tenant)
+    async def get(self, principal: Principal, run: RunId) -> Capsule:
+        rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
         if not rows:
             raise NotFoundError(f"There is no answer of run {run}.", code="capsule_not_found")
         return _capsule(rows[0])
 
-    async def latest(self, scope: Scope, thread: ThreadId) -> Capsule | None:
+    async def latest(self, principal: Principal, thread: ThreadId) -> Capsule | None:
         rows = await self._database.rows(
             f"{_CAPSULE} WHERE {_OF_THREAD} ORDER BY created_at DESC, run_id DESC LIMIT 1",
-            *(scope.tenant, thread, scope.tenant, thread),
+            *(principal.tenant, thread, principal.tenant, thread),
         )
         return _capsule(rows[0]) if rows else None
 

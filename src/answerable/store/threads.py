@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from answerable.core.clock import Clock
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError
 from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
@@ -49,27 +49,27 @@ class SqlThreads:
         self._database = database
         self._clock = clock
 
-    async def ensure(self, scope: Scope, thread: ThreadId, title: str) -> ThreadRecord:
+    async def ensure(self, principal: Principal, thread: ThreadId, title: str) -> ThreadRecord:
         now = time_text(self._clock.now())
-        await self._database.write((_INSERT_THREAD, (thread, scope.tenant, scope.user, title, now, now)))
-        return await self.get(scope, thread)
+        await self._database.write((_INSERT_THREAD, (thread, principal.tenant, principal.user, title, now, now)))
+        return await self.get(principal, thread)
 
-    async def get(self, scope: Scope, thread: ThreadId) -> ThreadRecord:
-        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, scope.tenant)
+    async def get(self, principal: Principal, thread: ThreadId) -> ThreadRecord:
+        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, principal.tenant)
         if not rows:
             raise _thread_not_found(thread)
         return _thread_record(rows[0])
 
     async def recent(
-        self, scope: Scope, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
+        self, principal: Principal, *, limit: int = 50, before: ThreadId | None = None, search: str | None = None
     ) -> Sequence[ThreadRecord]:
         found, found_values = _found(search) if search else ("NULL", ())
-        conditions: list[Condition] = [("tenant_id = ? AND deleted_at IS NULL", (scope.tenant,))]
+        conditions: list[Condition] = [("tenant_id = ? AND deleted_at IS NULL", (principal.tenant,))]
         if search:
             in_title, in_title_values = mentions("title", search)
             conditions.append((f"({in_title} OR {found} IS NOT NULL)", (*in_title_values, *found_values)))
         if before is not None:
-            last = await self.get(scope, before)
+            last = await self.get(principal, before)
             key = (int(last.pinned), time_text(last.updated_at), last.thread)
             conditions.append((f"({_PINNED}, updated_at, thread_id) < (?, ?, ?)", key))
         where = " AND ".join(text for text, _ in conditions)
@@ -78,28 +78,28 @@ class SqlThreads:
         rows = await self._database.rows(f"{_THREAD}, {found} FROM threads WHERE {where} {order}", *parameters)
         return [_thread_record(row) for row in rows]
 
-    async def change(self, scope: Scope, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
+    async def change(self, principal: Principal, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
         """A thread that is renamed or pinned keeps its place in time."""
         pin = {None: "pinned_at", True: "COALESCE(pinned_at, ?)", False: "NULL"}[pinned]
         moment = (time_text(self._clock.now()),) if pinned else ()
-        await self._update(scope, thread, f"title = COALESCE(?, title), pinned_at = {pin}", title, *moment)
+        await self._update(principal, thread, f"title = COALESCE(?, title), pinned_at = {pin}", title, *moment)
 
-    async def share(self, scope: Scope, thread: ThreadId, token: str | None) -> None:
-        await self._update(scope, thread, "share_token = ?", token)
+    async def share(self, principal: Principal, thread: ThreadId, token: str | None) -> None:
+        await self._update(principal, thread, "share_token = ?", token)
 
-    async def shared(self, scope: Scope, token: str) -> ThreadRecord:
+    async def shared(self, principal: Principal, token: str) -> ThreadRecord:
         where = "share_token = ? AND tenant_id = ? AND deleted_at IS NULL"
-        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {where}", token, scope.tenant)
+        rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {where}", token, principal.tenant)
         if not rows:
             raise NotFoundError("There is no thread behind this link, or it is shared no longer.", code="share_unknown")
         return _thread_record(rows[0])
 
-    async def delete(self, scope: Scope, thread: ThreadId) -> None:
-        await self._update(scope, thread, "deleted_at = ?", time_text(self._clock.now()))
+    async def delete(self, principal: Principal, thread: ThreadId) -> None:
+        await self._update(principal, thread, "deleted_at = ?", time_text(self._clock.now()))
 
-    async def restore(self, scope: Scope, thread: ThreadId) -> None:
+    async def restore(self, principal: Principal, thread: ThreadId) -> None:
         sql = "UPDATE threads SET deleted_at = NULL WHERE thread_id = ? AND tenant_id = ?"
-        [changed] = await self._database.write((sql, (thread, scope.tenant)))
+        [changed] = await self._database.write((sql, (thread, principal.tenant)))
         if not changed:
             raise _thread_not_found(thread)
 
@@ -111,33 +111,33 @@ class SqlThreads:
         )
         return gone
 
-    async def add_message(self, scope: Scope, message: Message) -> None:
+    async def add_message(self, principal: Principal, message: Message) -> None:
         now = time_text(self._clock.now())
         created_at = time_text(message.created_at)
-        row = (message.message, message.role, message.content, created_at, message.run, scope.user)
+        row = (message.message, message.role, message.content, created_at, message.run, principal.user)
         try:
             # The update comes first: it locks the thread, so two messages never get the same position.
             touched, _ = await self._database.write(
-                (_TOUCH, (now, message.thread, scope.tenant)),
-                (_INSERT_MESSAGE, (*row, message.thread, scope.tenant)),
+                (_TOUCH, (now, message.thread, principal.tenant)),
+                (_INSERT_MESSAGE, (*row, message.thread, principal.tenant)),
             )
         except RowExistsError as error:
             raise InternalError(f"The message {message.message} exists already.", code="message_exists") from error
         if not touched:
             raise _thread_not_found(message.thread)
 
-    async def messages(self, scope: Scope, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
+    async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
         rows = await self._database.rows(
             f"{_MESSAGE} WHERE thread_id IN (SELECT thread_id FROM threads WHERE {_MINE})"
             " ORDER BY created_at DESC, position DESC LIMIT ?",
-            *(thread, scope.tenant, at_most(last)),
+            *(thread, principal.tenant, at_most(last)),
         )
         if not rows:
-            await self.get(scope, thread)
+            await self.get(principal, thread)
         return [_message(row) for row in reversed(rows)]
 
-    async def _update(self, scope: Scope, thread: ThreadId, change: str, *values: Parameter) -> None:
-        statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, scope.tenant))
+    async def _update(self, principal: Principal, thread: ThreadId, change: str, *values: Parameter) -> None:
+        statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, principal.tenant))
         [changed] = await self._database.write(statement)
         if not changed:
             raise _thread_not_found(thread)
@@ -158,7 +158,7 @@ def _thread_record(row: Row) -> ThreadRecord:
     thread, tenant, user, title, created_at, updated_at, pinned_at, share_token, last_run, *found = row
     return ThreadRecord(
         thread=ThreadId(thread),
-        scope=Scope(TenantId(tenant), UserId(user)),
+        principal=Principal(TenantId(tenant), UserId(user)),
         title=title,
         created_at=time_of(created_at),
         updated_at=time_of(updated_at),

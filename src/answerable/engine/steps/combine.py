@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import Field
 
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
@@ -44,11 +44,11 @@ class CombineStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(CombineConfig)
         earlier = produced_before(step.inputs)
-        produced = await self.produce(config, earlier, step.context.scope, step.output)
+        produced = await self.produce(config, earlier, step.context.principal, step.output)
         return produced.model_dump(mode="json")
 
     async def produce(
-        self, config: CombineConfig, earlier: Mapping[NodeId, Produced], scope: Scope, tell: Tell
+        self, config: CombineConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
     ) -> Produced:
         """Runs the SQL over the rows of earlier steps; `tell` hears it, as it runs, before it starts."""
         from answerable.query.written_quantities import written_quantities
@@ -56,7 +56,7 @@ class CombineStep:
         code = checked_over(config.sql, {name: each.frame for name, each in earlier.items()})
         tell("code", code)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
-        result, frame = await self.execute(code, inputs, scope)
+        result, frame = await self.execute(code, inputs, principal)
         return Produced(
             kind="combine",
             frame=frame,
@@ -71,10 +71,12 @@ class CombineStep:
             quantities=written_quantities(code, "duckdb"),
         )
 
-    async def execute(self, code: str, inputs: Mapping[str, ArtifactId], scope: Scope) -> tuple[Result, FrameRef]:
+    async def execute(
+        self, code: str, inputs: Mapping[str, ArtifactId], principal: Principal
+    ) -> tuple[Result, FrameRef]:
         """Runs checked SQL over stored rows by name."""
-        frames = {name: await self._artifacts.path(scope, each) for name, each in inputs.items()}
-        return await kept(lambda into: self._query(code, frames, into, self._limits), self._artifacts, scope)
+        frames = {name: await self._artifacts.path(principal, each) for name, each in inputs.items()}
+        return await kept(lambda into: self._query(code, frames, into, self._limits), self._artifacts, principal)
 
 
 def checked_over(sql: str, frames: Mapping[NodeId, FrameRef]) -> str:

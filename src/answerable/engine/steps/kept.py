@@ -7,14 +7,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
 from answerable.sources.base import Result
 from answerable.store.base import Artifacts
 
 
 async def kept(
-    query: Callable[[Path], Awaitable[Result]], artifacts: Artifacts, scope: Scope
+    query: Callable[[Path], Awaitable[Result]], artifacts: Artifacts, principal: Principal
 ) -> tuple[Result, FrameRef]:
     """Runs a query that writes its rows to the path it is given; nothing is left behind when it fails."""
     staging = artifacts.staging()
@@ -22,7 +22,7 @@ async def kept(
     try:
         result = await query(staging)
         sample = (await reading)(staging)
-        artifact = await artifacts.adopt(scope, staging)
+        artifact = await artifacts.adopt(principal, staging)
     finally:
         staging.unlink(missing_ok=True)
     frame = FrameRef(

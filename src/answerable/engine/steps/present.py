@@ -94,7 +94,7 @@ class PresentStep:
             created_at=self._clock.now(),
             body=capsule_body(presentation.question, answer),
         )
-        await self._capsules.put(step.context.scope, capsule)
+        await self._capsules.put(step.context.principal, capsule)
         _tell(step, answer)
         return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
 
@@ -115,7 +115,7 @@ class PresentStep:
                 usage=await self._usage(step, presentation.mind, results),
             )
         last = list(results.values())[-1]
-        path = await self._artifacts.path(step.context.scope, last.frame.artifact)
+        path = await self._artifacts.path(step.context.principal, last.frame.artifact)
         return await asyncio.to_thread(
             present,
             step.context.run,
@@ -140,8 +140,8 @@ class PresentStep:
         """Two independent ways to the same rows are worth more than one; two that differ are told."""
         from answerable.answers.agreement import agree
 
-        scope = step.context.scope
-        paths = [await self._artifacts.path(scope, each.frame.artifact) for each in (first, second)]
+        principal = step.context.principal
+        paths = [await self._artifacts.path(principal, each.frame.artifact) for each in (first, second)]
         same = await asyncio.to_thread(agree, *paths)
         if same is None or not (same or presentation.opinion_is_sure):
             return presentation
@@ -159,7 +159,7 @@ class PresentStep:
         if mind != MODEL:
             return Usage(duration_ms=spent)
         await step.journal.flush()
-        events = await self._events.read(step.context.scope, step.context.run)
+        events = await self._events.read(step.context.principal, step.context.run)
         return usage_in(events, spent)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
@@ -80,7 +80,7 @@ class PythonStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(PythonConfig)
         earlier = produced_before(step.inputs)
-        produced = await self.produce(config, earlier, step.context.scope, step.output)
+        produced = await self.produce(config, earlier, step.context.principal, step.output)
         return produced.model_dump(mode="json")
 
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
@@ -91,12 +91,12 @@ class PythonStep:
             raise UserError(" ".join(errors), code="python_types")
 
     async def produce(
-        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], scope: Scope, tell: Tell
+        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
     ) -> Produced:
         """Runs the program over the rows of earlier steps; `tell` hears it before it starts."""
         tell("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        ran, made = await self.execute(Program(config.code, inputs, config.backend, config.api), scope, tell)
+        ran, made = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, tell)
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind="python",
@@ -115,14 +115,14 @@ class PythonStep:
         )
 
     async def execute(
-        self, program: Program, scope: Scope, tell: Tell = lambda _channel, _data: None
+        self, program: Program, principal: Principal, tell: Tell = lambda _channel, _data: None
     ) -> tuple[SandboxResult, "Kept"]:
         """Runs a program over stored rows; what it cannot do is raised."""
         staging = self._artifacts.staging()
         try:
             request = Request(
                 code=program.code,
-                frames={name: await self._artifacts.path(scope, each) for name, each in program.inputs.items()},
+                frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
                 limits=self._limits,
                 host=self._calls(program.api, tell),
                 into=staging,
@@ -133,7 +133,7 @@ class PythonStep:
             if ran.outcome != "ok":
                 raise _failure(ran)
             made = await asyncio.to_thread(_made, ran, staging)
-            return ran, await self._kept(made, scope, staging)
+            return ran, await self._kept(made, principal, staging)
         finally:
             staging.unlink(missing_ok=True)
 
@@ -144,8 +144,8 @@ class PythonStep:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
         return self._host.calls(api, lambda call: tell("host_call", call))
 
-    async def _kept(self, made: "Made", scope: Scope, staging: Path) -> "Kept":
-        artifact = await self._artifacts.adopt(scope, staging)
+    async def _kept(self, made: "Made", principal: Principal, staging: Path) -> "Kept":
+        artifact = await self._artifacts.adopt(principal, staging)
         frame = FrameRef(
             artifact=artifact,
             columns=made.columns,

@@ -12,7 +12,7 @@ from typing import Protocol
 from pydantic import model_validator
 
 from answerable.core.catalog import Catalog
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.kept import kept
@@ -47,10 +47,12 @@ class SqlStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
-        output = await self.query(config, step.context.scope, lambda code: step.output("code", code))
+        output = await self.query(config, step.context.principal, lambda code: step.output("code", code))
         return output.model_dump(mode="json")
 
-    async def query(self, config: SqlConfig, scope: Scope, tell: Callable[[str], None] = lambda _: None) -> Produced:
+    async def query(
+        self, config: SqlConfig, principal: Principal, tell: Callable[[str], None] = lambda _: None
+    ) -> Produced:
         """Runs it; `tell` hears the program before it starts."""
         from answerable.query.check_sql import checked
 
@@ -59,7 +61,7 @@ class SqlStep:
         statement = checked(_text(config, catalog), catalog)
         code = statement.text
         tell(code)
-        result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, scope)
+        result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, principal)
         return Produced(
             kind="sql",
             frame=frame,

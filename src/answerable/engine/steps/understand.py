@@ -74,6 +74,6 @@ class UnderstandStep:
     async def _before(self, context: RunContext) -> Conversation:
         if context.thread is None:
             return Conversation()
-        messages = await self._threads.messages(context.scope, context.thread, last=self._window)
-        last = await self._capsules.latest(context.scope, context.thread)
+        messages = await self._threads.messages(context.principal, context.thread, last=self._window)
+        last = await self._capsules.latest(context.principal, context.thread)
         return Conversation(messages, last.body if last else None)

@@ -4,9 +4,9 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from answerable.agents.asking import Asking
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.ids import RunId, ThreadId, new_thread_id
-from answerable.gateway.access import RequestId, ScopeOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, RequestId, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, sse_response
 from answerable.gateway.wire import API, ChatReply, ChatRequest
@@ -16,10 +16,10 @@ router = APIRouter(prefix=API, tags=["chat"])
 
 
 @router.post("/chat", responses=documented(400, 404, 413, 422, 503))
-async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> ChatReply:
+async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> ChatReply:
     """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
-    run, thread = await _begin(body, service, scope, request_id)
-    answer = await service.finished(run, scope)
+    run, thread = await _begin(body, service, principal, request_id)
+    answer = await service.finished(run, principal)
     return ChatReply.model_validate({**answer.model_dump(), "thread_id": thread})
 
 
@@ -32,15 +32,15 @@ async def chat(body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id
     },
 )
 async def chat_stream(
-    body: ChatRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId
+    body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId
 ) -> StreamingResponse:
     """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
     continues the stream."""
-    run, thread = await _begin(body, service, scope, request_id)
-    return sse_response(service.events(run, scope), {"X-Run-Id": run, "X-Thread-Id": thread})
+    run, thread = await _begin(body, service, principal, request_id)
+    return sse_response(service.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
 
 
-async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: str) -> tuple[RunId, ThreadId]:
+async def _begin(body: ChatRequest, service: Service, principal: Principal, request_id: str) -> tuple[RunId, ThreadId]:
     thread = ThreadId(body.thread_id) if body.thread_id else new_thread_id()
     asking = Asking(
         body.message,
@@ -51,4 +51,4 @@ async def _begin(body: ChatRequest, service: Service, scope: Scope, request_id: 
         mode=body.mode,
         plan_only=body.plan_only,
     )
-    return await service.begin(asking, scope, request_id), thread
+    return await service.begin(asking, principal, request_id), thread

@@ -27,7 +27,7 @@ from answerable.answers.difference import ChangedColumn
 from answerable.answers.export import FORMATS, Format, export
 from answerable.core.ids import RunId
 from answerable.core.values import OutputColumn
-from answerable.gateway.access import RunPath, ScopeOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunSummary, summary
 from answerable.gateway.wire import API, RUN_ID, Wire
@@ -74,7 +74,7 @@ NO_ROWS = RowComparison(
 async def comparison(
     run_id: RunPath,
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     other: Other,
     key: Key = None,
     change: Annotated[list[Change] | None, Query(description="Only rows of these sorts.")] = None,
@@ -82,11 +82,11 @@ async def comparison(
     limit: Annotated[int, Query(ge=0, le=1_000)] = 200,
 ) -> RunComparison:
     """What is different in a later run: rows, columns, plan, code, time."""
-    runs = [await service.store.runs.get(scope, RunId(run)) for run in (run_id, other)]
-    before, after = [await service.answer(record.run, scope) for record in runs]
+    runs = [await service.store.runs.get(principal, RunId(run)) for run in (run_id, other)]
+    before, after = [await service.answer(record.run, principal) for record in runs]
     rows = NO_ROWS
     if both := before.provenance.artifact is not None and after.provenance.artifact is not None:
-        paths = [await service.rows_path(answer, scope) for answer in (before, after)]
+        paths = [await service.rows_path(answer, principal) for answer in (before, after)]
         rows = await run_in_threadpool(compare, *paths, key=key, changes=change or CHANGES, offset=offset, limit=limit)
     steps = _steps(before.steps, after.steps)
     plan_diff = text_difference(_plan_text(before), _plan_text(after))
@@ -123,14 +123,14 @@ async def comparison(
 async def differing_rows(
     run_id: RunPath,
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     other: Other,
     key: Key = None,
     format: Format = "csv",
 ) -> StreamingResponse:
     """Every row that came, went or changed in a later run, however many they are."""
-    answers = [await service.answer(RunId(run), scope) for run in (run_id, other)]
-    before, after = [await service.rows_path(answer, scope) for answer in answers]
+    answers = [await service.answer(RunId(run), principal) for run in (run_id, other)]
+    before, after = [await service.rows_path(answer, principal) for answer in answers]
     pieces = _differing(before, after, key, format)
     first = await run_in_threadpool(next, pieces, b"")  # what cannot be compared fails before anything is sent
     info = FORMATS[format]

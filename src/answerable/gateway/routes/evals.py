@@ -9,13 +9,13 @@ from fastapi import APIRouter, Path
 from pydantic import Field
 
 from answerable.answers.answer import Answer
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import LimitError, NotFoundError, RefusedError, UserError
 from answerable.core.ids import EvalId, RunId
 from answerable.core.values import Json
 from answerable.evals.cases import BUNDLED
 from answerable.evals.score import Outcome
-from answerable.gateway.access import MeasuringOf, ScopeOf, ServiceOf
+from answerable.gateway.access import MeasuringOf, PrincipalOf, ServiceOf
 from answerable.gateway.measuring import GoldenCase, Measuring, golden_case
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
@@ -107,62 +107,62 @@ class NewCase(Wire):
 
 
 @router.get("/evals", responses=documented(422))
-async def suites(measuring: MeasuringOf, scope: ScopeOf) -> EvalSuiteList:
+async def suites(measuring: MeasuringOf, principal: PrincipalOf) -> EvalSuiteList:
     """Suites of golden questions, and how they did."""
-    found = await measuring.suites(scope)
-    return EvalSuiteList(suites=[await _suite(name, cases, measuring, scope) for name, cases in found.items()])
+    found = await measuring.suites(principal)
+    return EvalSuiteList(suites=[await _suite(name, cases, measuring, principal) for name, cases in found.items()])
 
 
 @router.get("/evals/{suite}", responses=documented(404, 422))
-async def suite(suite: SuitePath, measuring: MeasuringOf, scope: ScopeOf) -> EvalSuiteDetail:
-    cases = await measuring.suite(scope, suite)
-    last, before = await _last_results(suite, measuring, scope)
+async def suite(suite: SuitePath, measuring: MeasuringOf, principal: PrincipalOf) -> EvalSuiteDetail:
+    cases = await measuring.suite(principal, suite)
+    last, before = await _last_results(suite, measuring, principal)
     listed = [_case_summary(each, last, before) for each in cases]
-    return EvalSuiteDetail(suite=await _suite(suite, cases, measuring, scope), cases=listed)
+    return EvalSuiteDetail(suite=await _suite(suite, cases, measuring, principal), cases=listed)
 
 
 @router.get("/evals/{suite}/cases/{case_id}", responses=documented(404, 422))
-async def case(suite: SuitePath, case_id: CasePath, measuring: MeasuringOf, scope: ScopeOf) -> EvalCaseDetail:
+async def case(suite: SuitePath, case_id: CasePath, measuring: MeasuringOf, principal: PrincipalOf) -> EvalCaseDetail:
     """One case: what was expected, and what it gave."""
-    cases = await measuring.suite(scope, suite)
+    cases = await measuring.suite(principal, suite)
     found = next((each for each in cases if each.case.id == case_id), None)
     if found is None:
         raise NotFoundError(f"The suite {suite!r} has no case {case_id!r}.", code="case_unknown")
-    last, _ = await _last_results(suite, measuring, scope)
+    last, _ = await _last_results(suite, measuring, principal)
     return _case_detail(found, last.get(case_id, {}))
 
 
 @router.post("/evals/{suite}/cases", status_code=201, responses=documented(400, 403, 404, 413, 422))
 async def add_case(
-    suite: SuitePath, body: NewCase, service: ServiceOf, measuring: MeasuringOf, scope: ScopeOf
+    suite: SuitePath, body: NewCase, service: ServiceOf, measuring: MeasuringOf, principal: PrincipalOf
 ) -> EvalCaseSummary:
     """A good answer becomes a golden case; a suite that is new is made."""
     _check_own(suite)
-    record = await service.store.runs.get(scope, RunId(body.run_id))
-    answer = await service.answer(record.run, scope)
-    gold = await _gold(record, answer, body.ordered, service, scope)
-    known = {each.case.id for each in (await measuring.suites(scope)).get(suite, ())}
+    record = await service.store.runs.get(principal, RunId(body.run_id))
+    answer = await service.answer(record.run, principal)
+    gold = await _gold(record, answer, body.ordered, service, principal)
+    known = {each.case.id for each in (await measuring.suites(principal)).get(suite, ())}
     name = body.id or _free_id(gold["question"], known)
-    made = await service.store.evals.put_case(scope, suite, name, gold, run=record.run)
+    made = await service.store.evals.put_case(principal, suite, name, gold, run=record.run)
     return _case_summary(golden_case(made), {}, {})
 
 
 @router.delete("/evals/{suite}/cases/{case_id}", status_code=204, responses=documented(403, 404, 422))
-async def delete_case(suite: SuitePath, case_id: CasePath, service: ServiceOf, scope: ScopeOf) -> None:
+async def delete_case(suite: SuitePath, case_id: CasePath, service: ServiceOf, principal: PrincipalOf) -> None:
     _check_own(suite)
-    await service.store.evals.delete_case(scope, suite, case_id)
+    await service.store.evals.delete_case(principal, suite, case_id)
 
 
 @router.post("/evals/{suite}/runs", status_code=202, responses=documented(404, 422))
-async def start(suite: SuitePath, measuring: MeasuringOf, scope: ScopeOf) -> EvalRun:
+async def start(suite: SuitePath, measuring: MeasuringOf, principal: PrincipalOf) -> EvalRun:
     """Measure a suite in the background; one that is under way is told instead."""
-    return _run(await measuring.start(scope, suite), measuring)
+    return _run(await measuring.start(principal, suite), measuring)
 
 
 @router.get("/evals/{suite}/runs", responses=documented(422))
-async def eval_runs(suite: SuitePath, measuring: MeasuringOf, scope: ScopeOf) -> EvalRunList:
+async def eval_runs(suite: SuitePath, measuring: MeasuringOf, principal: PrincipalOf) -> EvalRunList:
     """Newest first."""
-    records = await measuring.store.evals.recent(scope, suite, limit=TREND)
+    records = await measuring.store.evals.recent(principal, suite, limit=TREND)
     return EvalRunList(runs=[_run(record, measuring) for record in records])
 
 
@@ -171,9 +171,9 @@ async def eval_run(
     suite: SuitePath,
     eval_id: Annotated[str, Path(pattern=r"^evl_[0-9a-z]{24}$")],
     measuring: MeasuringOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
 ) -> EvalRun:
-    record = await measuring.store.evals.get(scope, EvalId(eval_id))
+    record = await measuring.store.evals.get(principal, EvalId(eval_id))
     if record.suite != suite:
         raise NotFoundError(f"The suite {suite!r} has no eval {eval_id}.", code="eval_not_found")
     return _run(record, measuring)
@@ -184,14 +184,16 @@ def _check_own(suite: str) -> None:
         raise RefusedError(f"The suite {suite!r} comes with the package and stays as it is.", code="suite_bundled")
 
 
-async def _gold(record: RunRecord, answer: Answer, ordered: bool, service: Service, scope: Scope) -> dict[str, Json]:
+async def _gold(
+    record: RunRecord, answer: Answer, ordered: bool, service: Service, principal: Principal
+) -> dict[str, Json]:
     if record.question is None or answer.provenance.artifact is None or len(record.sources) != 1:
         raise UserError(
             "Only an answer with rows, to a question about one source, can become a golden case.", code="case_unfit"
         )
     if answer.row_count > MOST_GOLD_ROWS:
         raise LimitError(f"A golden case holds {MOST_GOLD_ROWS:,} rows at most.", code="case_too_large")
-    full = await service.with_rows(answer, MOST_GOLD_ROWS, scope)
+    full = await service.with_rows(answer, MOST_GOLD_ROWS, principal)
     catalog = await (await service.sources.get(record.sources[0])).describe()
     return {
         "question": record.question,
@@ -200,15 +202,15 @@ async def _gold(record: RunRecord, answer: Answer, ordered: bool, service: Servi
         "columns": [column.name for column in answer.columns],
         "ordered": ordered,
         "today": None if catalog.as_of else record.created_at.date().isoformat(),
-        "lead": await _lead(record, service, scope),
+        "lead": await _lead(record, service, principal),
     }
 
 
-async def _lead(record: RunRecord, service: Service, scope: Scope) -> list[str]:
+async def _lead(record: RunRecord, service: Service, principal: Principal) -> list[str]:
     """What was asked before in the same conversation: a follow-up means nothing without it."""
     if record.thread is None:
         return []
-    said = await service.store.threads.messages(scope, record.thread)
+    said = await service.store.threads.messages(principal, record.thread)
     asked = [message for message in said if message.role == "user"]
     place = next((number for number, message in enumerate(asked) if message.run == record.run), 0)
     return [message.content for message in asked[:place]]
@@ -222,18 +224,18 @@ def _free_id(question: str, known: set[str]) -> str:
     return free
 
 
-async def _suite(name: str, cases: Sequence[GoldenCase], measuring: Measuring, scope: Scope) -> EvalSuite:
-    records = await measuring.store.evals.recent(scope, name, limit=TREND)
+async def _suite(name: str, cases: Sequence[GoldenCase], measuring: Measuring, principal: Principal) -> EvalSuite:
+    records = await measuring.store.evals.recent(principal, name, limit=TREND)
     runs = [_run(record, measuring) for record in records]
     done = [run for run in reversed(runs) if run.status == "done"]
     return EvalSuite(name=name, bundled=name in BUNDLED, cases=len(cases), last=runs[0] if runs else None, trend=done)
 
 
 async def _last_results(
-    suite: str, measuring: Measuring, scope: Scope
+    suite: str, measuring: Measuring, principal: Principal
 ) -> tuple[Mapping[str, Mapping[str, Json]], Mapping[str, Mapping[str, Json]]]:
     """Of the two newest that are done, by case."""
-    records = [r for r in await measuring.store.evals.recent(scope, suite, limit=TREND) if r.status == "done"]
+    records = [r for r in await measuring.store.evals.recent(principal, suite, limit=TREND) if r.status == "done"]
     found = [{result["id"]: result for result in record.body["results"]} for record in records[:2]]
     last, before = [*found, {}, {}][:2]
     return last, before

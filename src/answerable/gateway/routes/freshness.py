@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from answerable.core.errors import AnswerableError
-from answerable.gateway.access import RunPath, ScopeOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
@@ -27,9 +27,9 @@ class Freshness(Wire):
 
 
 @router.get("/runs/{run_id}/freshness", responses=documented(404, 422))
-async def freshness(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> Freshness:
+async def freshness(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Freshness:
     """Whether what an answer was read from has changed since."""
-    answer = await service.answer(run_id, scope)
+    answer = await service.answer(run_id, principal)
     marks = {step.source: step.fingerprint for step in answer.steps if step.source and step.fingerprint}
     sources = [await _looked_at(name, mark, service) for name, mark in marks.items()]
     return Freshness(run_id=run_id, stale=any(each.changed for each in sources), sources=sources)

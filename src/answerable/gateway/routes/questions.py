@@ -3,9 +3,9 @@
 from fastapi import APIRouter
 from pydantic import Field
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.evals.cases import BUNDLED
-from answerable.gateway.access import MeasuringOf, ScopeOf, ServiceOf, SettingsOf, SourcePath
+from answerable.gateway.access import MeasuringOf, PrincipalOf, ServiceOf, SettingsOf, SourcePath
 from answerable.gateway.measuring import GoldenCase, Measuring
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
@@ -22,18 +22,18 @@ class QuestionList(Wire):
 
 @router.get("/sources/{name}/questions", responses=documented(404, 422, 502, 503))
 async def questions(
-    name: SourcePath, service: ServiceOf, settings: SettingsOf, measuring: MeasuringOf, scope: ScopeOf
+    name: SourcePath, service: ServiceOf, settings: SettingsOf, measuring: MeasuringOf, principal: PrincipalOf
 ) -> QuestionList:
     """A few questions that this source can answer."""
     source = await service.sources.get(name)
-    golden = _varied(await _golden(name, measuring, scope, bundled=name not in settings.sources))
+    golden = _varied(await _golden(name, measuring, principal, bundled=name not in settings.sources))
     made = suggested(await source.describe())
     return QuestionList(questions=list(dict.fromkeys((*golden, *made)))[:MOST])
 
 
-async def _golden(name: str, measuring: Measuring, scope: Scope, *, bundled: bool) -> list[GoldenCase]:
+async def _golden(name: str, measuring: Measuring, principal: Principal, *, bundled: bool) -> list[GoldenCase]:
     """Cases that were kept from answers of this source, then those that came with it, none of them a follow-up."""
-    suites = await measuring.suites(scope)
+    suites = await measuring.suites(principal)
     kept = [case for suite in suites.values() for case in suite if case.case.source == name and not case.lead]
     return [*kept, *(suites.get(name, []) if bundled and name in BUNDLED else [])]
 

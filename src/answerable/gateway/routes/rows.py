@@ -14,7 +14,7 @@ from answerable.answers.export import FORMATS, Format, export
 from answerable.answers.totals import ColumnTotal, totals
 from answerable.core.errors import UserError
 from answerable.core.values import Json, OutputColumn
-from answerable.gateway.access import RunPath, ScopeOf, ServiceOf, ViewsOf
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, ViewsOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 
@@ -90,7 +90,7 @@ class RowView(Wire):
 async def rows(
     run_id: RunPath,
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     views: ViewsOf,
     selection: Chosen,
     format: Annotated[Format, Query(description="`json` gives a page; the others give every row as a file.")] = "json",
@@ -98,8 +98,8 @@ async def rows(
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
 ) -> Response:
     """The rows of an answer, all of them or those that are chosen."""
-    answer = await service.answer(run_id, scope)
-    path = await views.path(await service.rows_path(answer, scope), selection)
+    answer = await service.answer(run_id, principal)
+    path = await views.path(await service.rows_path(answer, principal), selection)
     if format == "json":
         document = await run_in_threadpool(_page, path, offset, limit)
         return Response(orjson.dumps(document), media_type="application/json")
@@ -121,11 +121,11 @@ def _page(path: Path, offset: int, limit: int) -> dict[str, Any]:
 
 @router.get("/runs/{run_id}/rows/totals", responses=documented(404, 422))
 async def row_totals(
-    run_id: RunPath, service: ServiceOf, scope: ScopeOf, views: ViewsOf, selection: Chosen
+    run_id: RunPath, service: ServiceOf, principal: PrincipalOf, views: ViewsOf, selection: Chosen
 ) -> RowTotals:
     """What the numbers of an answer add up to, and between which they lie."""
-    answer = await service.answer(run_id, scope)
-    path = await views.path(await service.rows_path(answer, scope), selection)
+    answer = await service.answer(run_id, principal)
+    path = await views.path(await service.rows_path(answer, principal), selection)
     columns = await run_in_threadpool(totals, path)
     return RowTotals(row_count=await run_in_threadpool(frame.row_count, path), columns=list(columns))
 
@@ -143,10 +143,12 @@ async def row_totals(
         **documented(400, 404, 413, 422),
     },
 )
-async def query_rows(run_id: RunPath, body: RowQuery, service: ServiceOf, scope: ScopeOf, views: ViewsOf) -> Response:
+async def query_rows(
+    run_id: RunPath, body: RowQuery, service: ServiceOf, principal: PrincipalOf, views: ViewsOf
+) -> Response:
     """A part of the rows of an answer, filtered and sorted. Changes nothing."""
-    answer = await service.answer(run_id, scope)
-    path = await service.rows_path(answer, scope)
+    answer = await service.answer(run_id, principal)
+    path = await service.rows_path(answer, principal)
     chosen = await views.path(path, body.selection)
     columns, cells = await run_in_threadpool(view.page, path, chosen, body.offset, body.limit, body.columns)
     count = await run_in_threadpool(frame.row_count, chosen)

@@ -11,7 +11,7 @@ from answerable.answers.answer import Answer
 from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.engine.timeline import TimelineStep
-from answerable.gateway.access import RequestId, RunPath, ScopeOf, ServiceOf
+from answerable.gateway.access import PrincipalOf, RequestId, RunPath, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (
@@ -98,23 +98,23 @@ def ended(record: RunRecord) -> bool:
 
 
 @router.post("/runs", responses=documented(400, 404, 413, 422, 503))
-async def run_query(body: QueryRequest, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> Answer:
+async def run_query(body: QueryRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> Answer:
     """Run a query as it is written: no understanding takes part, the same checks and limits hold."""
     run = await service.begin_query(
         body.query_type,
         body.code,
         source=body.source,
         thread=ThreadId(body.thread_id) if body.thread_id else None,
-        scope=scope,
+        principal=principal,
         request=request_id,
     )
-    return await service.finished(run, scope)
+    return await service.finished(run, principal)
 
 
 @router.get("/runs", responses=documented(404, 422))
 async def runs(
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[str | None, Query(pattern=RUN_ID)] = None,
     thread_id: Annotated[str | None, Query(pattern=THREAD_ID)] = None,
@@ -129,24 +129,26 @@ async def runs(
     only = RunFilter(tuple(status or ()), source, mode, search, since, until)
     thread = ThreadId(thread_id) if thread_id else None
     store = service.store.runs
-    records = await store.recent(scope, limit=limit, before=RunId(before) if before else None, thread=thread, only=only)
+    records = await store.recent(
+        principal, limit=limit, before=RunId(before) if before else None, thread=thread, only=only
+    )
     return RunList(
         runs=[summary(record) for record in records],
         next_before=records[-1].run if len(records) == limit else None,
-        total=await store.count(scope, thread=thread, only=only),
+        total=await store.count(principal, thread=thread, only=only),
     )
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))
-async def run(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunDetail:
+async def run(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunDetail:
     """One run and its answer."""
-    record = await service.store.runs.get(scope, run_id)
-    return RunDetail(run=summary(record), answer=await service.answer(run_id, scope) if ended(record) else None)
+    record = await service.store.runs.get(principal, run_id)
+    return RunDetail(run=summary(record), answer=await service.answer(run_id, principal) if ended(record) else None)
 
 
 @router.get("/runs/{run_id}/status", responses=documented(404, 422))
-async def run_status(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
-    record = await service.store.runs.get(scope, run_id)
+async def run_status(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
+    record = await service.store.runs.get(principal, run_id)
     return RunState(run_id=run_id, status=record.status, finished=ended(record))
 
 
@@ -161,45 +163,45 @@ async def run_status(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> Run
 async def events(
     run_id: RunPath,
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,15}$")] = None,
 ) -> StreamingResponse:
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
-    await service.store.runs.get(scope, run_id)
-    return sse_response(service.events(run_id, scope, after=resume_point(last_event_id)))
+    await service.store.runs.get(principal, run_id)
+    return sse_response(service.events(run_id, principal, after=resume_point(last_event_id)))
 
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
-async def run_timeline(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunTimeline:
+async def run_timeline(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunTimeline:
     """When each step began and ended, its attempts, and what it used."""
-    record = await service.store.runs.get(scope, run_id)
-    told = await service.timeline(run_id, scope)
+    record = await service.store.runs.get(principal, run_id)
+    told = await service.timeline(run_id, principal)
     return RunTimeline(run=summary(record), total_ms=told.total_ms, steps=list(told.steps))
 
 
 @router.post("/runs/{run_id}/cancel", responses=documented(404, 422), status_code=202)
-async def cancel(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> RunState:
+async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
     """Stop a run. One that has ended already stays as it is."""
-    await service.cancel(run_id, scope)
-    return await run_status(run_id, service, scope)
+    await service.cancel(run_id, principal)
+    return await run_status(run_id, service, principal)
 
 
 @router.post("/runs/{run_id}/retry", responses=documented(404, 422), status_code=202)
-async def retry(run_id: RunPath, service: ServiceOf, scope: ScopeOf, request_id: RequestId) -> RunAccepted:
+async def retry(run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> RunAccepted:
     """The same question or query once more, in the same thread, as a run of its own."""
-    new = await service.retry(run_id, scope, request_id)
-    record = await service.store.runs.get(scope, new)
+    new = await service.retry(run_id, principal, request_id)
+    record = await service.store.runs.get(principal, new)
     return RunAccepted(run_id=new, thread_id=record.thread)
 
 
 @router.post("/runs/{run_id}/replay", responses=documented(404, 422))
-async def replay(run_id: RunPath, service: ServiceOf, scope: ScopeOf) -> Replay:
+async def replay(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Replay:
     """Run the steps of an answer again and compare the rows."""
-    return await service.replay(run_id, scope)
+    return await service.replay(run_id, principal)
 
 
 @router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
-async def approve(run_id: RunPath, body: Decision, service: ServiceOf, scope: ScopeOf) -> RunState:
+async def approve(run_id: RunPath, body: Decision, service: ServiceOf, principal: PrincipalOf) -> RunState:
     """Answer what a waiting run asked; it then goes on."""
-    await service.decide(run_id, body.step, approved=body.approved, note=body.note, scope=scope)
-    return await run_status(run_id, service, scope)
+    await service.decide(run_id, body.step, approved=body.approved, note=body.note, principal=principal)
+    return await run_status(run_id, service, principal)

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.errors import SemanticError, UserError
 from answerable.core.ids import EditId
-from answerable.gateway.access import EditingOf, ScopeOf, ServiceOf, SourcePath
+from answerable.gateway.access import EditingOf, PrincipalOf, ServiceOf, SourcePath
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service import Service
@@ -86,58 +86,58 @@ async def semantic(name: SourcePath, service: ServiceOf) -> SemanticDocument:
 
 @router.put("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
 async def rewrite(
-    name: SourcePath, body: SemanticText, service: ServiceOf, scope: ScopeOf, editing: EditingOf
+    name: SourcePath, body: SemanticText, service: ServiceOf, principal: PrincipalOf, editing: EditingOf
 ) -> SemanticDocument:
     """Replace the whole text. A mistake is told with its line and field, and changes nothing."""
     async with editing:
-        return await _written(name, body.text, body.version, body.note, service, scope)
+        return await _written(name, body.text, body.version, body.note, service, principal)
 
 
 @router.patch("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
 async def edit(
-    name: SourcePath, body: SemanticChanges, service: ServiceOf, scope: ScopeOf, editing: EditingOf
+    name: SourcePath, body: SemanticChanges, service: ServiceOf, principal: PrincipalOf, editing: EditingOf
 ) -> SemanticDocument:
     """Say some things differently, all of them or none; the next question is understood by it."""
     async with editing:
         source = await service.sources.get(name)
         check_joinable(await source.describe_plainly(), body.edits)
         text = edited((await read_meaning(source)).text, body.edits)
-        return await _written(name, text, body.version, body.note, service, scope)
+        return await _written(name, text, body.version, body.note, service, principal)
 
 
 @router.get("/sources/{name}/semantic/history", responses=documented(404, 422))
 async def history(
-    name: SourcePath, service: ServiceOf, scope: ScopeOf, limit: Annotated[int, Query(ge=1, le=500)] = 100
+    name: SourcePath, service: ServiceOf, principal: PrincipalOf, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> SemanticHistory:
     """Who changed what, the newest first."""
     service.sources.location(name)
-    records = await service.store.edits.of_source(scope, name, limit=limit)
+    records = await service.store.edits.of_source(principal, name, limit=limit)
     return SemanticHistory(changes=[_change(record) for record in records])
 
 
 @router.post("/sources/{name}/semantic/undo", responses=documented(400, 404, 413, 422, 502, 503))
 async def undo(
-    name: SourcePath, body: UndoRequest, service: ServiceOf, scope: ScopeOf, editing: EditingOf
+    name: SourcePath, body: UndoRequest, service: ServiceOf, principal: PrincipalOf, editing: EditingOf
 ) -> SemanticDocument:
     """Put back how it was before the newest change; that is a change too, and can be undone."""
     async with editing:
-        change = await service.store.edits.get(scope, EditId(body.change_id))
+        change = await service.store.edits.get(principal, EditId(body.change_id))
         meaning = await read_meaning(await service.sources.get(name))
         if change.source != name or change.after != meaning.text:
             raise UserError(
                 "It was changed again since.", code="semantic_changed", hint="Undo the newer changes first."
             )
         note = f"Undone: {change.note}" if change.note else "Undone"
-        return await _written(name, change.before, meaning.version, note, service, scope)
+        return await _written(name, change.before, meaning.version, note, service, principal)
 
 
 async def _written(
-    name: str, text: str, version: str | None, note: str, service: Service, scope: Scope
+    name: str, text: str, version: str | None, note: str, service: Service, principal: Principal
 ) -> SemanticDocument:
     source = await service.sources.get(name)
     before = await write_meaning(source, text, version=version)
     if before.text != text:
-        await service.store.edits.add(scope, name, before=before.text, after=text, note=note)
+        await service.store.edits.add(principal, name, before=before.text, after=text, note=note)
     return await _document(name, source, await read_meaning(source))
 
 
@@ -162,7 +162,7 @@ def _change(record: EditRecord) -> SemanticChange:
     return SemanticChange(
         change_id=record.edit,
         at=record.made_at,
-        user=record.scope.user,
+        user=record.principal.user,
         note=record.note,
         before=record.before,
         after=record.after,

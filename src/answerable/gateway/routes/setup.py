@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from answerable.core.clock import SystemClock, today
-from answerable.core.context import RunContext, Scope
+from answerable.core.context import Principal, RunContext
 from answerable.core.ids import new_run_id
-from answerable.gateway.access import ScopeOf, ServiceOf, SettingsOf
+from answerable.gateway.access import PrincipalOf, ServiceOf, SettingsOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.machine import machine_facts, runs_programs, sandboxes_found
@@ -139,15 +139,15 @@ async def check(body: ModelToCheck, settings: SettingsOf) -> ModelCheck:
 
 @router.get("/usage", responses=documented(422))
 async def usage(
-    service: ServiceOf, settings: SettingsOf, scope: ScopeOf, days: Annotated[int, Query(ge=1, le=366)] = 30
+    service: ServiceOf, settings: SettingsOf, principal: PrincipalOf, days: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> UsageReport:
     """What was asked and spent, by day (UTC), and what is left of the budgets."""
     clock = SystemClock()
     first = today(clock) - timedelta(days=days - 1)
     since = clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
-    used = {each.day: each for each in await service.store.runs.use(scope, since)}
+    used = {each.day: each for each in await service.store.runs.use(principal, since)}
     every = [_day(first + timedelta(days=number), used) for number in range(days)]
-    return UsageReport(days=every, budgets=await _budgets(settings.models_config, service, scope))
+    return UsageReport(days=every, budgets=await _budgets(settings.models_config, service, principal))
 
 
 @router.get("/doctor", responses=documented(503))
@@ -188,9 +188,9 @@ def _day(day: date, used: dict[str, DayOfUse]) -> UsageDay:
     return UsageDay(day=day, runs=found.runs, failed=found.failed, tokens=found.tokens, cost_usd=found.cost)
 
 
-async def _budgets(config: ModelsConfig, service: Service, scope: Scope) -> list[BudgetView]:
+async def _budgets(config: ModelsConfig, service: Service, principal: Principal) -> list[BudgetView]:
     budget = Budget(service.store.budgets, config.budget, SystemClock())
-    context = RunContext(new_run_id(), scope)
+    context = RunContext(new_run_id(), principal)
     balances = await budget.balances(context)
     return [_budget(limit, balance) for limit, balance in zip(budget.accounts(context), balances, strict=True)]
 

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from answerable.answers.answer import Answer
-from answerable.core.context import Scope
+from answerable.core.context import Principal
 from answerable.core.ids import MessageId, RunId, ThreadId
-from answerable.gateway.access import ScopeOf, ServiceOf, ThreadPath
+from answerable.gateway.access import PrincipalOf, ServiceOf, ThreadPath
 from answerable.gateway.problems import documented
 from answerable.gateway.routes.runs import RunSummary, ended, summary
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
@@ -80,97 +80,101 @@ class SharedThread(Wire):
 @router.get("/threads", responses=documented(404, 422))
 async def threads(
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     search: Annotated[str | None, Query(max_length=500, description="Part of a title or message.")] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(pattern=THREAD_ID)] = None,
 ) -> ThreadList:
     """Threads, pinned ones first, then by their last message."""
     before = ThreadId(cursor) if cursor else None
-    records = await service.store.threads.recent(scope, limit=limit, before=before, search=search)
-    runs = await service.store.runs.some(scope, [record.last_run for record in records if record.last_run])
+    records = await service.store.threads.recent(principal, limit=limit, before=before, search=search)
+    runs = await service.store.runs.some(principal, [record.last_run for record in records if record.last_run])
     views = [_summary(record, runs.get(record.last_run) if record.last_run else None, search) for record in records]
     return ThreadList(threads=views, next_cursor=records[-1].thread if len(records) == limit else None)
 
 
 @router.get("/threads/{thread_id}", responses=documented(404, 422))
-async def thread(thread_id: ThreadPath, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
-    record = await service.store.threads.get(scope, thread_id)
-    runs = await service.store.runs.some(scope, [record.last_run] if record.last_run else [])
+async def thread(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
+    record = await service.store.threads.get(principal, thread_id)
+    runs = await service.store.runs.some(principal, [record.last_run] if record.last_run else [])
     return _summary(record, next(iter(runs.values()), None))
 
 
 @router.patch("/threads/{thread_id}", responses=documented(400, 404, 413, 422))
-async def change(thread_id: ThreadPath, body: ThreadChange, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
+async def change(
+    thread_id: ThreadPath, body: ThreadChange, service: ServiceOf, principal: PrincipalOf
+) -> ThreadSummary:
     """Rename or pin."""
-    await service.store.threads.change(scope, thread_id, title=body.title, pinned=body.pinned)
-    return await thread(thread_id, service, scope)
+    await service.store.threads.change(principal, thread_id, title=body.title, pinned=body.pinned)
+    return await thread(thread_id, service, principal)
 
 
 @router.delete("/threads/{thread_id}", status_code=204, responses=documented(404, 422))
-async def delete(thread_id: ThreadPath, service: ServiceOf, scope: ScopeOf) -> None:
+async def delete(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> None:
     """It can be restored for thirty days. Its runs stay in the record of runs."""
-    await service.store.threads.delete(scope, thread_id)
+    await service.store.threads.delete(principal, thread_id)
 
 
 @router.post("/threads/{thread_id}/restore", responses=documented(404, 422))
-async def restore(thread_id: ThreadPath, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
+async def restore(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
     """Undo a deletion."""
-    await service.store.threads.restore(scope, thread_id)
-    return await thread(thread_id, service, scope)
+    await service.store.threads.restore(principal, thread_id)
+    return await thread(thread_id, service, principal)
 
 
 @router.post("/threads/{thread_id}/share", responses=documented(404, 422))
-async def share(thread_id: ThreadPath, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
+async def share(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
     """Let others of the same tenant read it by a link that cannot be guessed."""
-    record = await service.store.threads.get(scope, thread_id)
+    record = await service.store.threads.get(principal, thread_id)
     if record.share_token is None:
-        await service.store.threads.share(scope, thread_id, secrets.token_urlsafe(24))
-    return await thread(thread_id, service, scope)
+        await service.store.threads.share(principal, thread_id, secrets.token_urlsafe(24))
+    return await thread(thread_id, service, principal)
 
 
 @router.delete("/threads/{thread_id}/share", responses=documented(404, 422))
-async def unshare(thread_id: ThreadPath, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
+async def unshare(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
     """From then on the link leads nowhere; sharing again makes another one."""
-    await service.store.threads.share(scope, thread_id, None)
-    return await thread(thread_id, service, scope)
+    await service.store.threads.share(principal, thread_id, None)
+    return await thread(thread_id, service, principal)
 
 
 @router.get("/shared/{token}", responses=documented(404, 422))
 async def shared(
-    token: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$")], service: ServiceOf, scope: ScopeOf
+    token: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$")], service: ServiceOf, principal: PrincipalOf
 ) -> SharedThread:
     """A shared thread, to be read only."""
-    record = await service.store.threads.shared(scope, token)
-    said = await service.store.threads.messages(scope, record.thread)
-    views = await _views(service, scope, said, answers=True)
+    record = await service.store.threads.shared(principal, token)
+    said = await service.store.threads.messages(principal, record.thread)
+    views = await _views(service, principal, said, answers=True)
     return SharedThread(title=record.title, created_at=record.created_at, messages=views)
 
 
 @router.post("/threads/{thread_id}/fork", status_code=201, responses=documented(400, 404, 413, 422))
-async def fork(thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, scope: ScopeOf) -> ThreadSummary:
+async def fork(thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
     """A new thread that begins like this one."""
-    new = await service.fork(thread_id, MessageId(body.message_id), scope, include=body.include)
-    return await thread(new, service, scope)
+    new = await service.fork(thread_id, MessageId(body.message_id), principal, include=body.include)
+    return await thread(new, service, principal)
 
 
 @router.get("/threads/{thread_id}/messages", responses=documented(404, 422))
 async def messages(
     thread_id: ThreadPath,
     service: ServiceOf,
-    scope: ScopeOf,
+    principal: PrincipalOf,
     last: Annotated[int | None, Query(ge=1, le=1_000)] = None,
     answers: Annotated[bool, Query(description="With the answers themselves, and their first rows.")] = False,
 ) -> MessageList:
     """The messages of a thread in order of time; `last` keeps only the newest."""
-    found = await service.store.threads.messages(scope, thread_id, last=last)
-    return MessageList(thread_id=thread_id, messages=await _views(service, scope, found, answers=answers))
+    found = await service.store.threads.messages(principal, thread_id, last=last)
+    return MessageList(thread_id=thread_id, messages=await _views(service, principal, found, answers=answers))
 
 
-async def _views(service: Service, scope: Scope, said: Sequence[Message], *, answers: bool) -> list[MessageView]:
-    runs = await service.store.runs.some(scope, list({message.run for message in said if message.run}))
+async def _views(
+    service: Service, principal: Principal, said: Sequence[Message], *, answers: bool
+) -> list[MessageView]:
+    runs = await service.store.runs.some(principal, list({message.run for message in said if message.run}))
     wanted = [run for run, record in runs.items() if ended(record)] if answers else []
-    found = dict(zip(wanted, await asyncio.gather(*(service.answer(run, scope) for run in wanted)), strict=True))
+    found = dict(zip(wanted, await asyncio.gather(*(service.answer(run, principal) for run in wanted)), strict=True))
     return [_view(message, runs, found) for message in said]
 
 
