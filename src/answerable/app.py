@@ -15,7 +15,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.given import GivenStep
+from answerable.engine.steps.literal import LiteralStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
@@ -97,7 +97,7 @@ def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, Step
         "sql": means.sql,
         "combine": means.combine,
         "python": means.python,
-        "given": GivenStep(),
+        "given": LiteralStep(),
         "statement": StatementStep(means.sources),
         "program": ProgramStep(means.sources, store.capsules, apis.names),
         "present": PresentStep(store.artifacts, store.capsules, store.events, means.clock),
