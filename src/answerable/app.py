@@ -27,8 +27,8 @@ from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.base import Limits
-from answerable.sources.frames import query_frames
 from answerable.sources.registry import SourceRegistry
+from answerable.sources.sql.frames import query_frames
 from answerable.store.base import Store
 from answerable.store.open import open_store
 

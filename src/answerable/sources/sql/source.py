@@ -16,8 +16,8 @@ from answerable.core.values import Dialect, Frozen, OutputColumn
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
-from answerable.sources.profile import profile
-from answerable.sources.relationships import relate, relationship_name
+from answerable.sources.sql.profile import profile
+from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.value_index import ValueIndex
 
 _FORMAT = "2"
@@ -64,7 +64,7 @@ class Place(Protocol):
         ...
 
 
-class ServedSource:
+class SqlSource:
     def __init__(self, name: str, place: Place, cache: Path, options: Options) -> None:
         self.name = name
         self.kind = place.kind
