@@ -15,7 +15,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.given import GivenStep
+from answerable.engine.steps.literal import LiteralStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
@@ -97,7 +97,7 @@ def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> 
         "sql": dependencies.sql,
         "combine": dependencies.combine,
         "python": dependencies.python,
-        "given": GivenStep(),
+        "given": LiteralStep(),
         "statement": StatementStep(dependencies.sources),
         "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
         "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
-from answerable.sources.base import Limits, Result
+from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
 from answerable.sources.served import ServedSource
 
@@ -140,7 +140,7 @@ async def source(data: Data) -> AsyncIterator[ServedSource]:
 
 @pytest.fixture
 def run(source: ServedSource, tmp_path: Path) -> Callable[..., Any]:
-    async def run(sql: str, **limits: Any) -> tuple[Result, pl.DataFrame]:
+    async def run(sql: str, **limits: Any) -> tuple[QueryResult, pl.DataFrame]:
         into = tmp_path / "result.arrow"
         result = await source.execute(sql, into, Limits(**limits))
         return result, pl.read_ipc(into)

@@ -12,7 +12,7 @@ from answerable.reader.reading import Reading
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
     from answerable.query.split import Together
-    from answerable.sources.several import SeveralSources
+    from answerable.sources.federation import FederatedSources
 
 COMBINED = "combined"
 ROWS = "rows"
@@ -29,7 +29,7 @@ class Readable(Protocol):
 
 
 class SourcesTogether(Sources, Protocol):
-    async def together(self, names: Sequence[str]) -> "SeveralSources": ...
+    async def federated(self, names: Sequence[str]) -> "FederatedSources": ...
 
     def instead_of(self, asked: Collection[str]) -> tuple[str, ...]: ...
 

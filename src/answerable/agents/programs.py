@@ -63,7 +63,7 @@ class ProgramStep:
             catalog = await (await self._sources.get(config.source)).describe()
             named = [table.name for table in catalog.tables if table.name in wanted]
             return {name: Origin(config.source, name, catalog.dialect) for name in named}
-        merged = await (await self._sources.together(config.sources)).merged()
+        merged = await (await self._sources.federated(config.sources)).merged()
         for name in sorted(wanted):
             if len(alike := meant(name, merged)) > 1:
                 raise ambiguous(name, alike)

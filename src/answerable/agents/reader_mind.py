@@ -74,12 +74,12 @@ class ReaderMind:
     async def asked(self, question: Question) -> Readable:
         """What the question is about: one source, or several as one."""
         if question.sources:
-            return await self._sources.together(question.sources)
+            return await self._sources.federated(question.sources)
         return await self._sources.get(question.source)
 
     async def merged(self, question: Question) -> "Merged | None":
         """How several sources were made one; nothing for a single one."""
-        return await (await self._sources.together(question.sources)).merged() if question.sources else None
+        return await (await self._sources.federated(question.sources)).merged() if question.sources else None
 
     async def reply(self, question: Question, before: Conversation) -> Reply:
         """How the reader reads a question; of what it may mean, only a few rows are looked at."""

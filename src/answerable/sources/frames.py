@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from answerable.core.values import Dialect
-from answerable.sources.base import Limits, Result
+from answerable.sources.base import Limits, QueryResult
 from answerable.sources.served import Options, ServedSource, Snapshot
 
 
@@ -28,7 +28,7 @@ class FramesPlace:
         return Snapshot(spec, fingerprint="")
 
 
-async def query_frames(sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> Result:
+async def query_frames(sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult:
     """Runs checked SQL over Arrow files by name, in a process of its own that ends with it."""
     options = Options(workers=1, memory_mb=limits.memory_mb)
     source = ServedSource("frames", FramesPlace(frames, options), into.parent, options)

@@ -15,8 +15,8 @@ from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.kept import kept
 from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.stored_frame import stored_frame
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
 from answerable.sources.base import Limits, Source
@@ -61,7 +61,9 @@ class SqlStep:
         statement = checked(_text(config, catalog), catalog)
         code = statement.text
         tell(code)
-        result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, principal)
+        result, frame = await stored_frame(
+            lambda into: source.execute(code, into, self._limits), self._artifacts, principal
+        )
         return Produced(
             kind="sql",
             frame=frame,
