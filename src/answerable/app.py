@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from answerable.agents.means import ModelMeans
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.minds import Minds
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
@@ -55,7 +55,7 @@ async def open_service(
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = Apis(settings.apis, clock, settings.sandbox_seconds)
-    means = ModelMeans(
+    dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
         mind=ReaderMind(sources, clock),
         sources=sources,
@@ -69,12 +69,12 @@ async def open_service(
     )
     service = Service(
         store=store,
-        engine=Engine(_kinds(means, apis, settings.history_window), store.events, clock),
+        engine=Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock),
         sources=sources,
-        sql=means.sql,
-        combine=means.combine,
-        python=means.python,
-        mind=means.mind,
+        sql=dependencies.sql,
+        combine=dependencies.combine,
+        python=dependencies.python,
+        mind=dependencies.mind,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,
@@ -85,23 +85,23 @@ async def open_service(
         await service.close()
         await sandboxes.close()
         await apis.close()
-        await means.agents.close()
+        await dependencies.agents.close()
 
 
-def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, StepKind]:
+def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> dict[str, StepKind]:
     """Every kind of step that a graph can have."""
-    store = means.store
+    store = dependencies.store
     return {
-        "understand": UnderstandStep(Minds(means), store.threads, store.capsules, history_window),
+        "understand": UnderstandStep(Minds(dependencies), store.threads, store.capsules, history_window),
         "subgraph": SubgraphStep(),
-        "sql": means.sql,
-        "combine": means.combine,
-        "python": means.python,
+        "sql": dependencies.sql,
+        "combine": dependencies.combine,
+        "python": dependencies.python,
         "given": LiteralStep(),
-        "statement": StatementStep(means.sources),
-        "program": ProgramStep(means.sources, store.capsules, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, means.clock),
-        **model_kinds(means),
+        "statement": StatementStep(dependencies.sources),
+        "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
+        "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),
+        **model_kinds(dependencies),
     }
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.several import SourcesTogether
+from answerable.agents.federation import SourcesTogether
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
 from answerable.core.errors import UserError

@@ -8,10 +8,10 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from answerable.agents.dry_run import dry_run
-from answerable.agents.elsewhere import Knowing, knowing
 from answerable.agents.execution_plan import plan_graph
+from answerable.agents.federation import Readable, SourcesTogether, reading_plan, unrelated_note
 from answerable.agents.graphs import clarify_graph, query_graph
-from answerable.agents.several import Readable, SourcesTogether, reading_plan, unrelated_note
+from answerable.agents.other_sources import Knowing, knowing
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
@@ -96,7 +96,7 @@ class ReaderMind:
         merged = await self.merged(question)
         if merged is None or not isinstance(reply, Read):
             return reply
-        from answerable.agents.namesakes import with_namesakes
+        from answerable.agents.ambiguous_names import with_namesakes
 
         return with_namesakes(reply, question, merged)
 

@@ -1,7 +1,7 @@
 """Kind `statement`: takes SQL over several sources apart, and gives the graph that asks each and combines the rows."""
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.several import ROWS, SourcesTogether, fetching_steps
+from answerable.agents.federation import ROWS, SourcesTogether, fetching_steps
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 
