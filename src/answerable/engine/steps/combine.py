@@ -28,7 +28,9 @@ from answerable.store.base import Artifacts
 class FrameQuery(Protocol):
     """Runs checked SQL over Arrow files, each a table by its name."""
 
-    async def __call__(self, sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult: ...
+    async def __call__(
+        self, query: CheckedQuery, frames: Mapping[str, Path], into: Path, limits: Limits, progress: Progress
+    ) -> QueryResult: ...
 
 
 class CombineConfig(Frozen):

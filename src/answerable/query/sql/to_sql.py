@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.grouping import completed_keys
 from answerable.query.labels import labels_in
 from answerable.query.plan import Aggregate, And, ColumnRef, Expr, Filter, IsNull, OrderItem, QueryPlan
@@ -20,7 +20,7 @@ _SET_OPERATIONS = {"union": exp.Union, "union_all": exp.Union, "intersect": exp.
 _ASSOCIATIVE = ("union", "union_all", "intersect")
 
 
-def to_sql(plan: QueryPlan, catalog: Catalog, dialect: Dialect | None = None) -> str:
+def to_sql(plan: QueryPlan, catalog: Catalog, dialect: Language | None = None) -> str:
     """The plan as one SELECT statement. A plan that cannot run is a `UserError` that names the field."""
     validate(plan, catalog)
     name = dialect or catalog.dialect
@@ -291,7 +291,7 @@ def _outputs(plan: QueryPlan) -> Iterator[Expr]:
         yield from (expr for _, expr in operands(plan.having))
 
 
-def _shown_aliases(scope: Scope, dialect: Dialect) -> dict[str, str]:
+def _shown_aliases(scope: Scope, dialect: Language) -> dict[str, str]:
     """The alias of each table as SQL shows it: a table that goes by `schema.name` is called by its name."""
     shown: dict[str, str] = {}
     for alias, table in scope.tables.items():
