@@ -25,6 +25,9 @@ from answerable.models.config import ModelsConfig
 from answerable.sandbox.apis import Apis
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
+from answerable.service.answers import AnswerService, Rerunners
+from answerable.service.questions import QuestionService
+from answerable.service.runs import RunService
 from answerable.settings import Settings
 from answerable.sources.base import Limits
 from answerable.sources.frames import query_frames
@@ -67,17 +70,16 @@ async def open_service(
         share_rows=settings.share_rows,
         preplan=settings.preplan,
     )
+    engine = Engine(_kinds(means, apis, settings.history_window), store.events, clock)
+    runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
-        engine=Engine(_kinds(means, apis, settings.history_window), store.events, clock),
-        sources=sources,
-        sql=means.sql,
-        combine=means.combine,
-        python=means.python,
-        mind=means.mind,
+        registry=sources,
+        runs=runs,
+        questions=QuestionService(runs, sources, means.mind, settings.source),
+        answers=AnswerService(store, Rerunners(means.sql, means.combine, means.python)),
         clock=clock,
         default_source=settings.source,
-        listeners=listeners,
     )
     try:
         yield service
