@@ -124,13 +124,13 @@ async def _measured(
     cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: ModelMeasurement
 ) -> "Report":
     """An interruption, or a budget that is spent, ends it with what is known by then."""
-    from answerable.evals.kept import KeptResults
     from answerable.evals.measured import measured
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
+    from answerable.evals.stored_results import StoredResults
     from answerable.service.eval_runner import EvalRunner
 
-    kept = KeptResults(measure.results, measure.model, measure.mode) if measure.results else None
+    kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
     done = kept.load() if kept else {}
     started = perf_counter()
 
