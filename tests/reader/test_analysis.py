@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.grammar.follow_up import FollowUp
 from answerable.reader.grammar.grammar import Analysis
 from answerable.reader.linking.scene import Scene

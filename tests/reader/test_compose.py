@@ -3,7 +3,7 @@
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.candidates.compose import beyond_all, combines_figures, contradicts
 from answerable.reader.candidates.shape import shape_of
 from answerable.reader.linking.schema import Schema
