@@ -19,8 +19,13 @@ from answerable.reader.explaining.nouns import Names
 from answerable.reader.explaining.sentence import told
 from answerable.reader.grammar.follow_up import FollowUp
 from answerable.reader.grammar.grammar import Analysis
+from answerable.reader.linking.row_words import place_of_rows
+from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import normalise
 from answerable.reader.linking.unknown_words import Doubt, doubts
+from answerable.reader.pipeline import Ranked, Understanding, lay_out_question, understand
+from answerable.reader.plans.draft_to_plan import to_plan
 from answerable.reader.plans.joins import NoPath
 from answerable.reader.ranking.confidence import confidence_vector
 from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
