@@ -9,7 +9,7 @@ from answerable.gateway.access import MeasuringOf, PrincipalOf, ServiceOf, Setti
 from answerable.gateway.measuring import GoldenCase, Measuring
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
-from answerable.reader.suggested import suggested
+from answerable.reader.suggestions import suggested
 
 router = APIRouter(prefix=API, tags=["sources"])
 
