@@ -1,7 +1,7 @@
 """The one thing that a source executes: a query that the checker of its language has approved.
 
 Each query language has a subclass of its own, and only the checker or compiler of that language creates it. A source
-takes no plain text, so text that nobody checked cannot reach it; `tests/query/test_checked.py` holds all of `src` to it.
+takes no plain text, so text that nobody checked cannot reach it. `tests/query/test_checked.py` makes sure of both.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,6 @@ class CheckedQuery:
     language: Language
     text: str
     """What runs. The checker wrote it; it is never the text that came in."""
-    tables: frozenset[str]
-    """The tables of the catalog that it reads. In a graph these are labels, in an API endpoints."""
 
     def __post_init__(self) -> None:
         if type(self) is CheckedQuery:

@@ -76,6 +76,8 @@ class Source(Protocol):
 class Peekable(Protocol):
     """A source that can return a few rows of several queries without writing them to a file."""
 
+    is_local: bool
+
     async def peek(self, queries: Sequence[CheckedQuery], limits: Limits) -> Sequence[list[tuple[Any, ...]] | None]:
         """The rows of each query, or None for a query that fails. `limits.rows` holds for each query, the other limits
         for all of them together."""

@@ -1,8 +1,10 @@
 """What somebody who looks at a table sees of its columns, and whether relationships hold for all rows."""
 
+from datetime import date, datetime
+
 from answerable.core.catalog import Catalog, Relationship, Table
 from answerable.core.errors import NotFoundError
-from answerable.core.values import ColumnType, Frozen, Scalar
+from answerable.core.values import ColumnType, Frozen, Json, Scalar
 
 
 class HistogramBin(Frozen):
@@ -51,3 +53,12 @@ def table_named(catalog: Catalog, name: str) -> Table:
         hint = f"It has: {', '.join(table.name for table in catalog.tables[:20])}."
         raise NotFoundError(f"The source {catalog.source!r} has no table {name!r}.", code="table_unknown", hint=hint)
     return table
+
+
+def plain(value: Json) -> Json:
+    """A stored value in the form that JSON can hold."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes"
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -53,6 +53,7 @@ _WRITING = {
 class CheckedSql(CheckedQuery):
     """The statement written anew, without comments."""
 
+    tables: frozenset[str]
     columns: Mapping[str, frozenset[str]]
     """Of each table, the columns that the statement reads anywhere, by the catalog's names."""
     output_labels: tuple[str | None, ...]

@@ -286,4 +286,6 @@ def _like(kind: type[exp.Like] | type[exp.ILike], left: exp.Expr, how: str, patt
     return exp.Escape(this=matches, expression=text(_ESCAPE)) if special else matches
 
 
+FRAMES_DIALECT = "duckdb"
+"""The dialect of the engine that queries the rows of earlier steps, whatever sources they came from."""
 DIALECTS: dict[Language, SqlDialect] = {"duckdb": DuckDb(), "postgres": Postgres(), "sqlite": Sqlite()}

@@ -3,14 +3,14 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.errors import LimitError, SourceError, UserError
-from answerable.core.values import Json, Language
+from answerable.core.values import Language
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import Sql, chunked, union_all
 from answerable.sources.statistics import ColumnStatistics, HistogramBin, RelationshipCheck, TableStatistics, ValueCount
@@ -212,12 +212,3 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 def _table(name: str, alias: str | None = None) -> exp.Table:
     called = exp.TableAlias(this=exp.to_identifier(alias)) if alias else None
     return exp.Table(this=exp.to_identifier(name, quoted=True), alias=called)
-
-
-def plain(value: Json) -> Json:
-    """A value of a probe as JSON holds it."""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

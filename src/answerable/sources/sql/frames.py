@@ -6,13 +6,14 @@ from pathlib import Path
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.sql.source import Snapshot, SourceOptions, SqlSource
 
 
 class FramesBackend:
     kind = "frames"
-    dialect: Language = "duckdb"
+    dialect: Language = FRAMES_DIALECT
     is_local = True
     semantic_files: Sequence[Path] = ()
 

@@ -80,7 +80,7 @@ class SqlSource:
         self.name = name
         self.kind = backend.kind
         self.dialect = backend.dialect
-        self.languages = (backend.dialect,)
+        self.languages: tuple[Language, ...] = (backend.dialect,)
         self.is_local = backend.is_local
         self.semantic_files = tuple(backend.semantic_files)
         self._backend = backend
