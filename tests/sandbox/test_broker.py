@@ -539,7 +539,7 @@ class StillClock:
 
 async def test_the_rate_holds_for_all_runs_together(api: Api) -> None:
     clock = StillClock()
-    target = ApiTarget(url=api.url, paths=PATHS, rate={"per_second": 2, "burst": 3})  # type: ignore[arg-type]
+    target = ApiTarget(url=api.url, paths=PATHS, rate={"per_second": 2, "burst": 3})
     broker = Broker({"a": target}, clock=clock)
     one, two = (broker.calls("a", lambda _call: None, seconds=100).functions["api_get"] for _ in range(2))
     for _ in range(4):
