@@ -9,7 +9,8 @@ CODE = """
 import json, sys
 import answerable.app
 
-HEAVY = ["answerable.agents.context", "answerable.reader.reader", "duckdb", "polars", "psycopg", "pydantic_ai", "yaml"]
+HEAVY = ["answerable.agents.prompt_context", "answerable.reader.reader", "duckdb", "polars", "psycopg"]
+HEAVY += ["pydantic_ai", "yaml"]
 def loaded():
     return [name for name in HEAVY if name in sys.modules]
 
@@ -30,5 +31,5 @@ def test_a_question_that_needs_no_model_loads_nothing_of_models(tmp_path: Path) 
     imported, direct, asked = json.loads(done.stdout)
 
     assert imported == []
-    assert not {"answerable.reader.reader", "answerable.agents.context", "pydantic_ai"} & set(direct)
-    assert not {"answerable.agents.context", "pydantic_ai"} & set(asked)
+    assert not {"answerable.reader.reader", "answerable.agents.prompt_context", "pydantic_ai"} & set(direct)
+    assert not {"answerable.agents.prompt_context", "pydantic_ai"} & set(asked)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from answerable.agents.means import ModelMeans
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.minds import Minds
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
@@ -15,7 +15,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.given import GivenStep
+from answerable.engine.steps.literal import LiteralStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
@@ -27,8 +27,8 @@ from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.base import Limits
-from answerable.sources.frames import query_frames
 from answerable.sources.registry import SourceRegistry
+from answerable.sources.sql.frames import query_frames
 from answerable.store.base import Store
 from answerable.store.open import open_store
 
@@ -55,7 +55,7 @@ async def open_service(
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = Apis(settings.apis, clock, settings.sandbox_seconds)
-    means = ModelMeans(
+    dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
         mind=ReaderMind(sources, clock),
         sources=sources,
@@ -69,12 +69,12 @@ async def open_service(
     )
     service = Service(
         store=store,
-        engine=Engine(_kinds(means, apis, settings.history_window), store.events, clock),
+        engine=Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock),
         sources=sources,
-        sql=means.sql,
-        combine=means.combine,
-        python=means.python,
-        mind=means.mind,
+        sql=dependencies.sql,
+        combine=dependencies.combine,
+        python=dependencies.python,
+        mind=dependencies.mind,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,
@@ -85,23 +85,23 @@ async def open_service(
         await service.close()
         await sandboxes.close()
         await apis.close()
-        await means.agents.close()
+        await dependencies.agents.close()
 
 
-def _kinds(means: ModelMeans, apis: Apis, history_window: int) -> dict[str, StepKind]:
+def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> dict[str, StepKind]:
     """Every kind of step that a graph can have."""
-    store = means.store
+    store = dependencies.store
     return {
-        "understand": UnderstandStep(Minds(means), store.threads, store.capsules, history_window),
+        "understand": UnderstandStep(Minds(dependencies), store.threads, store.capsules, history_window),
         "subgraph": SubgraphStep(),
-        "sql": means.sql,
-        "combine": means.combine,
-        "python": means.python,
-        "given": GivenStep(),
-        "statement": StatementStep(means.sources),
-        "program": ProgramStep(means.sources, store.capsules, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, means.clock),
-        **model_kinds(means),
+        "sql": dependencies.sql,
+        "combine": dependencies.combine,
+        "python": dependencies.python,
+        "given": LiteralStep(),
+        "statement": StatementStep(dependencies.sources),
+        "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
+        "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),
+        **model_kinds(dependencies),
     }
 
 

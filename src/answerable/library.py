@@ -84,7 +84,7 @@ class Answerable:
     async def _described(self) -> Catalog:
         service = await self._host.service()
         if len(self._sources) > 1:
-            return await (await service.sources.together(self._sources)).describe()
+            return await (await service.sources.federated(self._sources)).describe()
         return await (await service.sources.get(self._sources[0])).describe()
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from answerable.core.errors import LimitError, UserError
 from answerable.evals.cases import Case
-from answerable.evals.kept import KeptResults
 from answerable.evals.measured import measured
 from answerable.evals.run import Attempt, evaluate
 from answerable.evals.score import Scored, Spent, report
+from answerable.evals.stored_results import StoredResults
 
 SPENT = Spent(calls=2, input_tokens=100, output_tokens=10, cost_usd=0.5)
 
@@ -105,7 +105,7 @@ def test_nothing_asked_is_no_latency() -> None:
 
 
 def test_results_are_kept_line_by_line(tmp_path: Path) -> None:
-    kept = KeptResults(tmp_path / "results.jsonl", "lab:one", "plan")
+    kept = StoredResults(tmp_path / "results.jsonl", "lab:one", "plan")
     assert kept.load() == {}
     kept.add(scored("a", 1))
     kept.add(scored("b", 2, None))
@@ -119,9 +119,9 @@ def test_results_are_kept_line_by_line(tmp_path: Path) -> None:
 def test_results_of_something_else_are_refused(tmp_path: Path, line: str | None, reason: str) -> None:
     path = tmp_path / "results.jsonl"
     if line is None:
-        KeptResults(path, "lab:two", "plan").add(scored("a", 1))
+        StoredResults(path, "lab:two", "plan").add(scored("a", 1))
     else:
         path.write_text(line + "\n")
     with pytest.raises(UserError, match=reason) as caught:
-        KeptResults(path, "lab:one", "plan").load()
+        StoredResults(path, "lab:one", "plan").load()
     assert caught.value.stable_code == "results_invalid"

@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
-from answerable.query.names import RESERVED, address, identifier
 from answerable.query.plan import Aggregate, ColumnRef, Join, OrderItem, QueryPlan, SelectItem
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.names import RESERVED, address, identifier
+from answerable.query.sql.to_sql import to_sql
 
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
 from answerable.query.labels import result_labels
 from answerable.query.plan import (
     Aggregate,
@@ -37,7 +36,8 @@ from answerable.query.plan import (
     TextFunction,
     TextMatch,
 )
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.to_sql import to_sql
 
 Strategy = st.SearchStrategy[Any]
 INTEGERS = ("items.quantity", "products.stock", "orders.customer_id", "orders.id", "employees.salary", "customers.id")

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.analysis import Analysis
 from answerable.reader.dates import find_dates
 from answerable.reader.follow_up import FollowUp

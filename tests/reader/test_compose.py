@@ -3,7 +3,7 @@
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.compose import beyond_all, combines_figures, contradicts
 from answerable.reader.draft import ROWS, Combination, Condition, Draft, Order, Term, Values
 from answerable.reader.schema import Schema

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
 from answerable.query.plan import ColumnRef, Compare, Constant, InList, QueryPlan
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.explain import sentence
 from answerable.reader.plain_names import plural, singular, spoken
 

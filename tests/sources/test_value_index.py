@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from answerable.core.catalog import Catalog, Column, Table, ValueHit, ValueName
 from answerable.core.errors import LimitError, OperatorError, SourceError
 from answerable.core.spelling import allowed_slips
-from answerable.sources.value_build import IndexLimits, file_name, piece
+from answerable.sources.sql.value_build import IndexLimits, file_name, piece
 from answerable.sources.value_forms import PIECES, cuts, shared_pieces
 from answerable.sources.value_index import _SHARING, ValueIndex
 

@@ -8,9 +8,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answerable.agents.context import shortened, tables_text, touched
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import AdviceConfig
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import schema_links, shortened, tables_text
 from answerable.agents.replies import Checks, Verification, Wording
 from answerable.agents.write_steps import checked_sql
 from answerable.core.errors import LimitError, RefusedError, UserError
@@ -27,34 +27,36 @@ _TOLERANCE = 1e-9
 
 
 class CriticStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
-        means = self._means
-        source = await means.sources.get(config.source)
-        reader = await means.mind.reader(source)
+        dependencies = self._dependencies
+        source = await dependencies.sources.get(config.source)
+        reader = await dependencies.mind.reader(source)
         given = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),
             "program": produced.code,
-            "rows": await _rows_text(produced, means.store.artifacts, step, share_rows=means.share_rows),
+            "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
             "dialect": source.dialect,
-            "tables": tables_text(touched(reader, config.question), share_rows=means.share_rows),
+            "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
         }
 
         async def check(reply: Checks) -> None:
             for verification in reply.checks:
                 await checked_sql(verification.sql, source)
 
-        reply = await means.agents.ask("critic", given, Checks, step.context, step.output, check=check)
+        reply = await dependencies.agents.ask("critic", given, Checks, step.context, step.output, check=check)
         held = [await self._held(each, config.source, step) for each in reply.checks]
         return _verdict(reply, held).model_dump(mode="json")
 
     async def _held(self, verification: Verification, source: str, step: Step) -> "Held":
         try:
-            result = await self._means.sql.query(SqlConfig(source=source, sql=verification.sql), step.context.principal)
+            result = await self._dependencies.sql.query(
+                SqlConfig(source=source, sql=verification.sql), step.context.principal
+            )
         except (UserError, RefusedError, LimitError):
             return Held(verification, None)
         value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
@@ -102,17 +104,17 @@ def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
 
 
 class FormatStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
-        means = self._means
-        if not means.share_rows or not produced.frame.row_count:
+        dependencies = self._dependencies
+        if not dependencies.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
-        rows = await _rows_text(produced, means.store.artifacts, step, share_rows=True)
+        rows = await _rows_text(produced, dependencies.store.artifacts, step, share_rows=True)
         given = {"question": config.question, "rows": rows}
-        reply = await means.agents.ask("format", given, Wording, step.context, step.output)
+        reply = await dependencies.agents.ask("format", given, Wording, step.context, step.output)
         return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
 
 

@@ -3,10 +3,10 @@
 Whatever either of them decides becomes a graph, so that everything after this knows no difference.
 """
 
+from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.federation import reading_plan
 from answerable.agents.graphs import preplan_graph, react_graph, shown_graph
-from answerable.agents.means import ModelMeans
 from answerable.agents.reader_mind import chosen_reading, stands_for
-from answerable.agents.several import reading_plan
 from answerable.core.context import RunContext
 from answerable.core.errors import OperatorError
 from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
@@ -16,13 +16,13 @@ CHOSEN = "The user chose this reading from several; do not ask once more."
 
 
 class Minds:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def understand(
         self, question: Question, context: RunContext, before: Conversation, tell: Tell
     ) -> Understanding:
-        mind, has_model = self._means.mind, self._means.agents.available
+        mind, has_model = self._dependencies.mind, self._dependencies.agents.available
         if question.mode != "auto" and not has_model:
             raise OperatorError(
                 f"The mode {question.mode} needs a language model.",
@@ -45,8 +45,8 @@ class Minds:
                 plan = reading_plan(question, reply.best, await mind.merged(question))
                 return Understanding(graph=shown_graph(plan, mind="reader").model_dump(mode="json"))
             return await mind.understanding(question, reply)
-        if self._means.preplan and question.hint is None:
+        if self._dependencies.preplan and question.hint is None:
             return Understanding(graph=preplan_graph(question).model_dump(mode="json"))
         from answerable.agents.planner import Planner  # brings what tells a model of the data
 
-        return await Planner(self._means).understand(question, context, before, reply, tell)
+        return await Planner(self._dependencies).understand(question, context, before, reply, tell)

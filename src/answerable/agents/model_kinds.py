@@ -5,7 +5,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import cast
 
-from answerable.agents.means import ModelMeans
+from answerable.agents.dependencies import AgentDependencies
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step, StepKind
 
@@ -20,17 +20,17 @@ _KINDS = {
 }
 
 
-def model_kinds(means: ModelMeans) -> Mapping[str, StepKind]:
-    return {kind: _Late(module, name, means) for kind, (module, name) in _KINDS.items()}
+def model_kinds(dependencies: AgentDependencies) -> Mapping[str, StepKind]:
+    return {kind: _Late(module, name, dependencies) for kind, (module, name) in _KINDS.items()}
 
 
 class _Late:
     """Most runs ask no model, and what tells a model of the data is slow to load."""
 
-    def __init__(self, module: str, name: str, means: ModelMeans) -> None:
+    def __init__(self, module: str, name: str, dependencies: AgentDependencies) -> None:
         self._module = module
         self._name = name
-        self._means = means
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         return await self._kind.run(step)
@@ -38,4 +38,4 @@ class _Late:
     @cached_property
     def _kind(self) -> StepKind:
         made = getattr(import_module(f"answerable.agents.{self._module}"), self._name)
-        return cast(StepKind, made(self._means))
+        return cast(StepKind, made(self._dependencies))

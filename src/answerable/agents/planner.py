@@ -1,13 +1,13 @@
 """A model plans: the steps, what each must give, and beside them what makes their answer surer."""
 
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, plan_graph
+from answerable.agents.federation import by_label, reading_plan
 from answerable.agents.graphs import cannot_tell_graph, react_graph, readings_graph, shown_graph
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_mind import best_of
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Mistake
-from answerable.agents.several import by_label, reading_plan
-from answerable.agents.told import told_of
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
@@ -20,8 +20,8 @@ SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("for
 
 
 class Planner:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def understand(
         self, question: Question, context: RunContext, before: Conversation, reply: Reply, tell: Tell
@@ -49,13 +49,13 @@ class Planner:
 
     async def _second(self, question: Question, best: Reading) -> PlanStep | None:
         """The reader's own query, where it is a single one."""
-        steps = reading_plan(question, best, await self._means.mind.merged(question)).steps
+        steps = reading_plan(question, best, await self._dependencies.mind.merged(question)).steps
         return steps[0] if len(steps) == 1 else None
 
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
     ) -> Planned:
-        given = {**await told_of(question, before, best, self._means), "hint": question.hint or ""}
+        given = {**await question_context(question, before, best, self._dependencies), "hint": question.hint or ""}
 
         async def check(planned: Planned) -> None:
             """A plan that cannot become a graph is handed back."""
@@ -73,7 +73,7 @@ class Planner:
             except (AnswerableError, ValueError) as error:
                 raise Mistake(str(error)) from error
 
-        return await self._means.agents.ask("plan", given, Planned, context, tell, check=check)
+        return await self._dependencies.agents.ask("plan", given, Planned, context, tell, check=check)
 
 
 def execution_plan(question: Question, planned: Planned, *, follows: bool = False) -> ExecutionPlan:

@@ -3,12 +3,12 @@
 What cannot be told, or can be read in several ways, ends here; the rest goes on to the planner with a hint.
 """
 
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.graphs import cannot_tell_graph, question_graph, react_graph, readings_graph
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_mind import best_of
 from answerable.agents.replies import Preplanned
 from answerable.agents.runtime import Mistake
-from answerable.agents.told import told_of
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
@@ -18,14 +18,16 @@ _EFFORT = {"easy": "One query should do.", "steps": "It takes several steps.", "
 
 
 class PreplanStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        question, means = step.config_as(Question), self._means
-        before = await means.before(step.context)
-        given = await told_of(question, before, best_of(await means.mind.reply(question, before)), means)
-        reply = await means.agents.ask("preplan", given, Preplanned, step.context, step.output, check=_check)
+        question, dependencies = step.config_as(Question), self._dependencies
+        before = await dependencies.before(step.context)
+        given = await question_context(
+            question, before, best_of(await dependencies.mind.reply(question, before)), dependencies
+        )
+        reply = await dependencies.agents.ask("preplan", given, Preplanned, step.context, step.output, check=_check)
         graph = _graph(question, reply).model_dump(mode="json")
         return Understanding(graph=graph, sentence=reply.asked or None).model_dump(mode="json")
 

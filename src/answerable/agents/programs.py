@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.several import SourcesTogether
+from answerable.agents.federation import SourcesTogether
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
 from answerable.core.errors import UserError
@@ -57,13 +57,13 @@ class ProgramStep:
     async def _tables(self, config: ProgramConfig, wanted: frozenset[str]) -> Mapping[str, "Origin"]:
         """The tables that the program names."""
         from answerable.query.merged import Origin
-        from answerable.query.split_sql import ambiguous, meant
+        from answerable.query.sql.split_sql import ambiguous, meant
 
         if not config.sources:
             catalog = await (await self._sources.get(config.source)).describe()
             named = [table.name for table in catalog.tables if table.name in wanted]
             return {name: Origin(config.source, name, catalog.dialect) for name in named}
-        merged = await (await self._sources.together(config.sources)).merged()
+        merged = await (await self._sources.federated(config.sources)).merged()
         for name in sorted(wanted):
             if len(alike := meant(name, merged)) > 1:
                 raise ambiguous(name, alike)

@@ -7,13 +7,20 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from answerable.agents.context import Touched, earlier_text, frame_text
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import ANSWER
 from answerable.agents.graphs import cannot_tell_graph, readings_graph
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import (
+    SchemaLinks,
+    earlier_text,
+    frame_text,
+    known_values_text,
+    links_between_sources,
+    schema_links_by_source,
+    schema_texts,
+)
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Mistake
-from answerable.agents.told import links_between, schemas_of, touched_by, values_of
 from answerable.agents.write_steps import told
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
@@ -27,8 +34,8 @@ from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
-from answerable.query.split import Together, split
-from answerable.query.split_sql import split_sql
+from answerable.query.sql.split import Together, split
+from answerable.query.sql.split_sql import split_sql
 
 MOST_LOOKS = 12
 ROWS_SEEN = 20
@@ -37,44 +44,44 @@ _SEVERAL = "Name a table as source.table. SQL over tables of more than one sourc
 
 
 class ReactStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        question, means = step.config_as(Question), self._means
-        found = await touched_by(question, means)
-        schemas = schemas_of(found, share_rows=means.share_rows)
-        looks = _Looks(step, question, means)
-        reader = await means.mind.reader(await means.mind.asked(question))
+        question, dependencies = step.config_as(Question), self._dependencies
+        found = await schema_links_by_source(question, dependencies)
+        schemas = schema_texts(found, share_rows=dependencies.share_rows)
+        looks = _Looks(step, question, dependencies)
+        reader = await dependencies.mind.reader(await dependencies.mind.asked(question))
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
             "datasets": await self._datasets(question, found, schemas),
-            "values": values_of(found, share_rows=means.share_rows),
-            "earlier": earlier_text(await means.before(step.context)),
+            "values": known_values_text(found, share_rows=dependencies.share_rows),
+            "earlier": earlier_text(await dependencies.before(step.context)),
         }
-        reply = await means.agents.ask(
+        reply = await dependencies.agents.ask(
             "react", given, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
         return {"graph": graph.model_dump(mode="json"), "sentence": None}
 
-    async def _datasets(self, question: Question, found: Mapping[str, Touched], schemas: Mapping[str, str]) -> str:
+    async def _datasets(self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str]) -> str:
         told = [
             f"source {label}, in the SQL of {each.catalog.dialect}\n{schemas[label]}" for label, each in found.items()
         ]
         if len(told) > 1:
-            told += [await links_between(question, self._means), _SEVERAL]
+            told += [await links_between_sources(question, self._dependencies), _SEVERAL]
         return "\n".join(filter(None, told))
 
 
 class _Looks:
     """What was looked at so far, by name."""
 
-    def __init__(self, step: Step, question: Question, means: ModelMeans) -> None:
+    def __init__(self, step: Step, question: Question, dependencies: AgentDependencies) -> None:
         self._step = step
         self._question = question
-        self._means = means
+        self._dependencies = dependencies
         self.produced: dict[NodeId, Produced] = {}
         self.fetched: dict[NodeId, Produced] = {}
         """What several sources gave for looks at them together."""
@@ -142,13 +149,13 @@ class _Looks:
     async def _seen(self, name: str, result: FrameRef) -> str:
         from answerable.answers import frame
 
-        path = await self._means.store.artifacts.path(self._step.context.principal, result.artifact)
+        path = await self._dependencies.store.artifacts.path(self._step.context.principal, result.artifact)
         names = [column.name for column in result.columns]
         records = [dict(zip(names, row, strict=True)) for row in frame.rows(path, 0, ROWS_SEEN)]
-        return frame_text(name, result, share_rows=self._means.share_rows, records=records)
+        return frame_text(name, result, share_rows=self._dependencies.share_rows, records=records)
 
     async def _statement(self, name: str, sql: str) -> Produced:
-        merged = await self._means.mind.merged(self._question)
+        merged = await self._dependencies.mind.merged(self._question)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, sql=sql))
         parts = split_sql(sql, merged)
@@ -157,7 +164,7 @@ class _Looks:
         return await self._query(SqlConfig(source=parts.source, sql=parts.sql))
 
     async def _plan(self, name: str, plan: QueryPlan) -> Produced:
-        merged = await self._means.mind.merged(self._question)
+        merged = await self._dependencies.mind.merged(self._question)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, plan=plan))
         parts = split(plan, merged)
@@ -170,7 +177,7 @@ class _Looks:
         asked = [self._query(SqlConfig(source=each.source, plan=each.plan)) for each in parts.fetches]
         rows = dict(zip((NodeId(each.name) for each in parts.fetches), await asyncio.gather(*asked), strict=True))
         step = self._step
-        combined = await self._means.combine.produce(
+        combined = await self._dependencies.combine.produce(
             CombineConfig(sql=parts.sql), rows, step.context.principal, step.output
         )
         self.fetched |= {NodeId(f"{name}__{table}"): each for table, each in rows.items()}
@@ -178,14 +185,16 @@ class _Looks:
 
     async def _query(self, config: SqlConfig) -> Produced:
         step = self._step
-        return await self._means.sql.query(config, step.context.principal, lambda code: step.output("code", code))
+        return await self._dependencies.sql.query(
+            config, step.context.principal, lambda code: step.output("code", code)
+        )
 
     async def _program(self, code: str, inputs: list[str]) -> Produced:
         unknown = [name for name in inputs if name not in self.produced]
         if unknown:
             raise UserError(f"There is no look named {unknown[0]!r}.")
         earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
-        config, python = PythonConfig(code=code), self._means.python
+        config, python = PythonConfig(code=code), self._dependencies.python
         await python.check(config, earlier)
         return await python.produce(config, earlier, self._step.context.principal, self._step.output)
 

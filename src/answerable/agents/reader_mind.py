@@ -8,10 +8,10 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from answerable.agents.dry_run import dry_run
-from answerable.agents.elsewhere import Knowing, knowing
 from answerable.agents.execution_plan import plan_graph
+from answerable.agents.federation import Readable, SourcesTogether, reading_plan, unrelated_note
 from answerable.agents.graphs import clarify_graph, query_graph
-from answerable.agents.several import Readable, SourcesTogether, reading_plan, unrelated_note
+from answerable.agents.other_sources import Knowing, knowing
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
@@ -74,12 +74,12 @@ class ReaderMind:
     async def asked(self, question: Question) -> Readable:
         """What the question is about: one source, or several as one."""
         if question.sources:
-            return await self._sources.together(question.sources)
+            return await self._sources.federated(question.sources)
         return await self._sources.get(question.source)
 
     async def merged(self, question: Question) -> "Merged | None":
         """How several sources were made one; nothing for a single one."""
-        return await (await self._sources.together(question.sources)).merged() if question.sources else None
+        return await (await self._sources.federated(question.sources)).merged() if question.sources else None
 
     async def reply(self, question: Question, before: Conversation) -> Reply:
         """How the reader reads a question; of what it may mean, only a few rows are looked at."""
@@ -96,7 +96,7 @@ class ReaderMind:
         merged = await self.merged(question)
         if merged is None or not isinstance(reply, Read):
             return reply
-        from answerable.agents.namesakes import with_namesakes
+        from answerable.agents.ambiguous_names import with_namesakes
 
         return with_namesakes(reply, question, merged)
 

@@ -1,7 +1,7 @@
 """Kind `statement`: takes SQL over several sources apart, and gives the graph that asks each and combines the rows."""
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.several import ROWS, SourcesTogether, fetching_steps
+from answerable.agents.federation import ROWS, SourcesTogether, fetching_steps
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 
@@ -16,10 +16,10 @@ class StatementStep:
         self._sources = sources
 
     async def run(self, step: Step) -> Json:
-        from answerable.query.split_sql import AloneSql, split_sql
+        from answerable.query.sql.split_sql import AloneSql, split_sql
 
         config = step.config_as(StatementConfig)
-        parts = split_sql(config.sql, await (await self._sources.together(config.sources)).merged())
+        parts = split_sql(config.sql, await (await self._sources.federated(config.sources)).merged())
         if isinstance(parts, AloneSql):
             steps: tuple[PlanStep, ...] = (PlanStep(id=ROWS, tool="sql", source=parts.source, code=parts.sql),)
         else:

@@ -3,9 +3,9 @@
 It is the writer of queries, told of rows in place of tables. What fails is handed back with the exact reason.
 """
 
-from answerable.agents.context import frame_text
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import WriteConfig
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import frame_text
 from answerable.agents.replies import WrittenSql
 from answerable.agents.write_steps import produced_by
 from answerable.core.clock import today
@@ -16,18 +16,18 @@ from answerable.engine.steps.produced import Produced, produced_before
 
 
 class WriteCombineStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        means, earlier = self._means, produced_before(step.inputs)
-        frames = [frame_text(name, each.frame, share_rows=means.share_rows) for name, each in earlier.items()]
+        dependencies, earlier = self._dependencies, produced_before(step.inputs)
+        frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
         given = {
             "question": config.question,
             "task": config.task,
             "dialect": "duckdb",
-            "today": (config.today or today(means.clock)).isoformat(),
+            "today": (config.today or today(dependencies.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",
         }
@@ -37,6 +37,6 @@ class WriteCombineStep:
             if not reply.sql.strip():
                 return None
             config = CombineConfig(sql=reply.sql)
-            return await means.combine.produce(config, earlier, step.context.principal, step.output)
+            return await dependencies.combine.produce(config, earlier, step.context.principal, step.output)
 
-        return await produced_by(means.agents, "write_sql", given, WrittenSql, step, run)
+        return await produced_by(dependencies.agents, "write_sql", given, WrittenSql, step, run)

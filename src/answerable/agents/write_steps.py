@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from answerable.agents.context import frame_text, tables_text, touched, values_text
+from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import WriteConfig
-from answerable.agents.means import ModelMeans
+from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.agents.replies import WrittenPython, WrittenSql
 from answerable.agents.runtime import Agents, Mistake
 from answerable.core.clock import today
@@ -27,16 +27,16 @@ W = TypeVar("W", WrittenSql, WrittenPython)
 
 
 class WriteSqlStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        source = await self._means.sources.get(config.source)
+        source = await self._dependencies.sources.get(config.source)
         written = await self._written(step, config, source)
         if not written.sql.strip():
             raise _cannot(written.cannot)
-        produced = await self._means.sql.query(
+        produced = await self._dependencies.sql.query(
             SqlConfig(source=config.source, sql=written.sql),
             step.context.principal,
             lambda code: step.output("code", code),
@@ -44,29 +44,29 @@ class WriteSqlStep:
         return produced.model_dump(mode="json")
 
     async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
-        means = self._means
-        reader = await means.mind.reader(source)
-        found = touched(reader, f"{config.question} {config.task}")
-        meant = touched(reader, config.question)  # words of the task, which a model wrote, match values by chance
+        dependencies = self._dependencies
+        reader = await dependencies.mind.reader(source)
+        found = schema_links(reader, f"{config.question} {config.task}")
+        meant = schema_links(reader, config.question)  # words of the task, which a model wrote, match values by chance
         given = {
             "question": config.question,
             "task": config.task,
             "dialect": source.dialect,
             "today": (config.today or reader.today()).isoformat(),
-            "tables": tables_text(found, share_rows=means.share_rows),
-            "values": values_text(replace(meant, unknown=()), share_rows=means.share_rows),
+            "tables": tables_text(found, share_rows=dependencies.share_rows),
+            "values": values_text(replace(meant, unknown=()), share_rows=dependencies.share_rows),
         }
 
         async def check(reply: WrittenSql) -> None:
             if reply.sql.strip():
                 await checked_sql(reply.sql, source)
 
-        return await means.agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
+        return await dependencies.agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
 
 
 async def checked_sql(sql: str, source: Source) -> None:
     """Raises `Mistake` with the exact reason for a query that would not run."""
-    from answerable.query.check_sql import checked
+    from answerable.query.sql.check import checked
 
     try:
         await source.check(checked(sql, await source.describe()).text)
@@ -75,17 +75,17 @@ async def checked_sql(sql: str, source: Source) -> None:
 
 
 class WritePythonStep:
-    def __init__(self, means: ModelMeans) -> None:
-        self._means = means
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        means, earlier = self._means, produced_before(step.inputs)
-        frames = [frame_text(name, each.frame, share_rows=means.share_rows) for name, each in earlier.items()]
+        dependencies, earlier = self._dependencies, produced_before(step.inputs)
+        frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
         given = {
             "question": config.question,
             "task": config.task,
-            "today": (config.today or today(means.clock)).isoformat(),
+            "today": (config.today or today(dependencies.clock)).isoformat(),
             "frames": "\n".join(frames),
         }
 
@@ -94,10 +94,10 @@ class WritePythonStep:
             if not reply.code.strip():
                 return None
             config = PythonConfig(code=reply.code)
-            await means.python.check(config, earlier)
-            return await means.python.produce(config, earlier, step.context.principal, step.output)
+            await dependencies.python.check(config, earlier)
+            return await dependencies.python.produce(config, earlier, step.context.principal, step.output)
 
-        return await produced_by(means.agents, "write_python", given, WrittenPython, step, run)
+        return await produced_by(dependencies.agents, "write_python", given, WrittenPython, step, run)
 
 
 async def produced_by(

@@ -123,13 +123,13 @@ async def _measured(
     cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: Measure
 ) -> "Report":
     """An interruption, or a budget that is spent, ends it with what is known by then."""
-    from answerable.evals.kept import KeptResults
     from answerable.evals.measured import measured
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
+    from answerable.evals.stored_results import StoredResults
     from answerable.examiner import Examiner
 
-    kept = KeptResults(measure.results, measure.model, measure.mode) if measure.results else None
+    kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
     done = kept.load() if kept else {}
     started = perf_counter()
 

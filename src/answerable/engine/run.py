@@ -17,11 +17,11 @@ from answerable.core.events import (
     RunStarted,
 )
 from answerable.core.ids import NodeId, RunId
+from answerable.engine.dependencies import EngineDependencies
 from answerable.engine.graph import Graph
 from answerable.engine.guards import Guard, default_guards
 from answerable.engine.handle import Handle
 from answerable.engine.journal import Journal, Listener
-from answerable.engine.means import Means
 from answerable.engine.outcome import Outcome, reached, told
 from answerable.engine.steps.base import StepKind
 from answerable.engine.walk import Walk
@@ -41,7 +41,7 @@ class Engine:
         guards: Sequence[Guard] | None = None,
     ) -> None:
         clock = clock or SystemClock()
-        self._means = Means(kinds, default_guards(clock) if guards is None else guards, clock)
+        self._dependencies = EngineDependencies(kinds, default_guards(clock) if guards is None else guards, clock)
         self._events = events
         self._live: dict[RunId, Handle] = {}
 
@@ -57,7 +57,7 @@ class Engine:
         self, graph: Graph, context: RunContext, *, question: str | None = None, listeners: Iterable[Listener] = ()
     ) -> Handle:
         """Starts a run: await the handle for its outcome, or iterate over its events."""
-        self._means.check(graph)
+        self._dependencies.check(graph)
         handle = Handle(context, self._events, listeners)
         return self._carried(handle, self._begin(handle, graph, question))
 
@@ -81,7 +81,7 @@ class Engine:
         if (handle := self._live.get(context.run)) is not None:
             await asyncio.wait((handle.task,))
         past = await self._past(context)
-        journal = Journal(context, self._means.clock, self._events, past=past)
+        journal = Journal(context, self._dependencies.clock, self._events, past=past)
         if node not in journal.past or journal.past[node].approval != "asked":
             raise UserError(f"Step `{node}` of {context.run} waits for no decision.", code="approval_not_asked")
         journal.record(ApprovalDecided, node, approved, by, note)
@@ -98,7 +98,7 @@ class Engine:
         return handle
 
     async def _begin(self, handle: Handle, graph: Graph, question: str | None) -> Outcome:
-        journal = Journal(handle.context, self._means.clock, self._events, handle.listeners)
+        journal = Journal(handle.context, self._dependencies.clock, self._events, handle.listeners)
         journal.record(RunStarted, graph.document, question)
         return await self._carry_out(handle, graph, journal)
 
@@ -107,7 +107,7 @@ class Engine:
         ended = told(past)
         if ended is not None:
             return ended
-        journal = Journal(handle.context, self._means.clock, self._events, handle.listeners, past)
+        journal = Journal(handle.context, self._dependencies.clock, self._events, handle.listeners, past)
         journal.record(RunResumed)
         return await self._carry_out(handle, _graph(past[0]), journal)
 
@@ -126,7 +126,7 @@ class Engine:
         return past
 
     async def _carry_out(self, handle: Handle, graph: Graph, journal: Journal) -> Outcome:
-        walk = Walk(self._means, graph, journal)
+        walk = Walk(self._dependencies, graph, journal)
         try:
             handle.set_out()
             await journal.flush()  # the run is known before it acts, and of two processes only one gets past this

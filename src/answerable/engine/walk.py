@@ -11,10 +11,10 @@ import logging
 from answerable.core.errors import LimitError, kind_of
 from answerable.core.events import Event, StepFailed, StepFinished, StepOutput, StepSkipped
 from answerable.core.ids import NodeId
+from answerable.engine.dependencies import EngineDependencies, as_kept, typed
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal
-from answerable.engine.means import Means, as_kept, typed
 from answerable.engine.outcome import Outcome, error_in, reached
 from answerable.engine.steps.base import Step, Suspended
 
@@ -27,10 +27,10 @@ _log = logging.getLogger("answerable.engine")
 
 
 class Walk:
-    def __init__(self, means: Means, graph: Graph, journal: Journal, inside: str = "") -> None:
-        means.check(graph)
+    def __init__(self, dependencies: EngineDependencies, graph: Graph, journal: Journal, inside: str = "") -> None:
+        dependencies.check(graph)
         self.frontier = Frontier(graph)
-        self._means = means
+        self._dependencies = dependencies
         self._journal = journal
         self._prefix = inside and f"{inside}/"
         self._loop = asyncio.get_running_loop()
@@ -96,10 +96,10 @@ class Walk:
         self._tasks[node.id] = self._loop.create_task(self._run(step))
 
     async def _run(self, step: Step) -> None:
-        journal, clock = self._journal, self._means.clock
+        journal, clock = self._journal, self._dependencies.clock
         began = clock.monotonic()
         try:
-            output = as_kept(await self._means.guarded(step.node)(step), step)
+            output = as_kept(await self._dependencies.guarded(step.node)(step), step)
         except Suspended:
             self.frontier.hold(step.node.id)
             self._advance()
@@ -116,7 +116,7 @@ class Walk:
         if self._prefix.count("/") >= DEEPEST:
             message = f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep."
             raise LimitError(message, code="subgraph_depth")
-        frontier = await Walk(self._means, graph, self._journal, step.inside).to_end()
+        frontier = await Walk(self._dependencies, graph, self._journal, step.inside).to_end()
         outcome = reached(self._journal.context.run, frontier)
         if outcome.status == "waiting":
             raise Suspended

@@ -13,7 +13,7 @@ from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
 from answerable.query.plan import QueryPlan
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.to_sql import to_sql
 from answerable.reader.analysis import Analysis
 from answerable.reader.bindings import bindings_of
 from answerable.reader.choices import varied

@@ -19,7 +19,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class QueryResult:
     """A finished query: an Arrow IPC file was written to the path that the caller gave."""
 
     columns: tuple[OutputColumn, ...]
@@ -66,6 +66,6 @@ class Source(Probe, Protocol):
         """Plans the statement without running it; raises the source's own complaint as a `UserError`."""
         ...
 
-    async def execute(self, sql: str, into: Path, limits: Limits) -> Result: ...
+    async def execute(self, sql: str, into: Path, limits: Limits) -> QueryResult: ...
 
     async def close(self) -> None: ...

@@ -13,7 +13,7 @@ from answerable.sources.base import Source
 from answerable.sources.open import open_source, shown_location
 
 if TYPE_CHECKING:
-    from answerable.sources.several import SeveralSources
+    from answerable.sources.federation import FederatedSources
 
 
 class SourceRegistry:
@@ -28,7 +28,7 @@ class SourceRegistry:
         self._cache = cache
         self._any_location = any_location
         self._open: dict[str, asyncio.Task[Source]] = {}
-        self._together: dict[tuple[str, ...], SeveralSources] = {}
+        self._federated: dict[tuple[str, ...], FederatedSources] = {}
         self._expected: asyncio.Task[None] | None = None
         self._full: dict[str, str] = {}
         """URLs with their passwords, by what they are known as."""
@@ -85,15 +85,15 @@ class SourceRegistry:
             self._open.pop(name, None)  # what could not be opened now is tried again next time
             raise
 
-    async def together(self, names: Sequence[str]) -> "SeveralSources":
+    async def federated(self, names: Sequence[str]) -> "FederatedSources":
         """Several sources as one."""
-        from answerable.sources.several import SeveralSources  # brings the SQL parser
+        from answerable.sources.federation import FederatedSources  # brings the SQL parser
 
         names = [self.known_as(name) for name in names]
-        known = self._together.get(tuple(names))
+        known = self._federated.get(tuple(names))
         if known is None:
             sources = {name: await self.get(name) for name in names}
-            known = self._together[tuple(names)] = SeveralSources(sources)
+            known = self._federated[tuple(names)] = FederatedSources(sources)
         return known
 
     def expect(self, name: str) -> None:
@@ -124,7 +124,7 @@ class SourceRegistry:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
         name = self.known_as(name)
         opening = self._open.pop(name, None)
-        self._together = {names: several for names, several in self._together.items() if name not in names}
+        self._federated = {names: sources for names, sources in self._federated.items() if name not in names}
         if opening is not None:
             await (await opening).close()
 
@@ -132,7 +132,7 @@ class SourceRegistry:
         if self._expected is not None:
             self._expected.cancel()
             await asyncio.wait([self._expected])
-        opened, self._open, self._together = list(self._open.values()), {}, {}
+        opened, self._open, self._federated = list(self._open.values()), {}, {}
         for result in await asyncio.gather(*opened, return_exceptions=True):
             if not isinstance(result, BaseException):
                 await result.close()

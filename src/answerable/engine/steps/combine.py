@@ -17,10 +17,10 @@ from answerable.core.errors import UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.kept import kept
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.engine.steps.python import Tell
-from answerable.sources.base import Limits, Result
+from answerable.engine.steps.stored_frame import stored_frame
+from answerable.sources.base import Limits, QueryResult
 from answerable.sources.fingerprints import digest
 from answerable.store.base import Artifacts
 
@@ -28,7 +28,7 @@ from answerable.store.base import Artifacts
 class FrameQuery(Protocol):
     """Runs checked SQL over Arrow files, each a table by its name."""
 
-    async def __call__(self, sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> Result: ...
+    async def __call__(self, sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult: ...
 
 
 class CombineConfig(Frozen):
@@ -51,7 +51,7 @@ class CombineStep:
         self, config: CombineConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
     ) -> Produced:
         """Runs the SQL over the rows of earlier steps; `tell` hears it, as it runs, before it starts."""
-        from answerable.query.written_quantities import written_quantities
+        from answerable.query.sql.written_quantities import written_quantities
 
         code = checked_over(config.sql, {name: each.frame for name, each in earlier.items()})
         tell("code", code)
@@ -73,15 +73,17 @@ class CombineStep:
 
     async def execute(
         self, code: str, inputs: Mapping[str, ArtifactId], principal: Principal
-    ) -> tuple[Result, FrameRef]:
+    ) -> tuple[QueryResult, FrameRef]:
         """Runs checked SQL over stored rows by name."""
         frames = {name: await self._artifacts.path(principal, each) for name, each in inputs.items()}
-        return await kept(lambda into: self._query(code, frames, into, self._limits), self._artifacts, principal)
+        return await stored_frame(
+            lambda into: self._query(code, frames, into, self._limits), self._artifacts, principal
+        )
 
 
 def checked_over(sql: str, frames: Mapping[NodeId, FrameRef]) -> str:
     """The SQL that may run over rows of these names, written anew."""
-    from answerable.query.check_sql import checked
+    from answerable.query.sql.check import checked
 
     if not frames:
         raise UserError(

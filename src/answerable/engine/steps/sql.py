@@ -15,8 +15,8 @@ from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.kept import kept
 from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.stored_frame import stored_frame
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
 from answerable.sources.base import Limits, Source
@@ -54,14 +54,16 @@ class SqlStep:
         self, config: SqlConfig, principal: Principal, tell: Callable[[str], None] = lambda _: None
     ) -> Produced:
         """Runs it; `tell` hears the program before it starts."""
-        from answerable.query.check_sql import checked
+        from answerable.query.sql.check import checked
 
         source = await self._sources.get(config.source)
         catalog = await source.describe()
         statement = checked(_text(config, catalog), catalog)
         code = statement.text
         tell(code)
-        result, frame = await kept(lambda into: source.execute(code, into, self._limits), self._artifacts, principal)
+        result, frame = await stored_frame(
+            lambda into: source.execute(code, into, self._limits), self._artifacts, principal
+        )
         return Produced(
             kind="sql",
             frame=frame,
@@ -79,7 +81,7 @@ class SqlStep:
 
 def _text(config: SqlConfig, catalog: Catalog) -> str:
     if config.plan is not None:
-        from answerable.query.to_sql import to_sql
+        from answerable.query.sql.to_sql import to_sql
 
         return to_sql(config.plan, catalog)
     assert config.sql is not None
@@ -99,8 +101,8 @@ def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
 
 
 def _quantities(config: SqlConfig, code: str, catalog: Catalog) -> Mapping[str, Quantity]:
+    from answerable.query.sql.written_quantities import written_quantities
     from answerable.query.units import result_quantities
-    from answerable.query.written_quantities import written_quantities
 
     if config.plan is not None:
         return result_quantities(config.plan, catalog)

@@ -16,8 +16,8 @@ from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, source_name
-from answerable.sources.postgres import SCHEMES
-from answerable.sources.statistics import (
+from answerable.sources.sql.postgres import SCHEMES
+from answerable.sources.sql.statistics import (
     TableStatistics,
     first_rows,
     plain,

@@ -20,9 +20,9 @@ from answerable.core.catalog import Column, Table, Warning
 from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.values import ColumnType, Dialect, Scalar
 from answerable.core.words import name_words, singular
-from answerable.sources import storage
 from answerable.sources.base import Probe
-from answerable.sources.statements import (
+from answerable.sources.sql import storage
+from answerable.sources.sql.statements import (
     Sql,
     Template,
     chunked,

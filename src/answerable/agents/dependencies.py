@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from answerable.agents.federation import SourcesTogether
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents
-from answerable.agents.several import SourcesTogether
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
 from answerable.engine.steps.combine import CombineStep
@@ -15,7 +15,7 @@ from answerable.store.base import Store
 
 
 @dataclass(frozen=True, slots=True)
-class ModelMeans:
+class AgentDependencies:
     agents: Agents
     mind: ReaderMind
     """Reads without a model; what it links of a question is what a model is told of the data."""

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from answerable.agents.context import frame_text, tables_text, touched, values_text
+from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
 from answerable.core.ids import ArtifactId
 from answerable.core.values import FrameRef, OutputColumn
@@ -58,18 +58,18 @@ def reader() -> Reader:
 
 
 def test_touched_tables_come_first_and_their_neighbours_follow(reader: Reader) -> None:
-    assert touched(reader, "total amount of orders").tables == ("orders", "customers", "weather")
+    assert schema_links(reader, "total amount of orders").tables == ("orders", "customers", "weather")
 
 
 def test_values_and_unknown_words_are_told(reader: Reader) -> None:
-    found = touched(reader, "orders from Ulm by zeppelins")
+    found = schema_links(reader, "orders from Ulm by zeppelins")
     told = values_text(found, share_rows=True)
     assert "customers.town = 'Ulm'" in told
     assert "zeppelins" in told
 
 
 def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
-    found = touched(reader, "orders from Ulm")
+    found = schema_links(reader, "orders from Ulm")
     shared, kept = tables_text(found, share_rows=True), tables_text(found, share_rows=False)
     assert "town text, for example 'Ulm', 2 empty" in shared
     assert "status text, only 'active', 'gone'" in shared
@@ -82,7 +82,7 @@ def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
 
 
 def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = touched(reader, "total amount of orders")
+    found = schema_links(reader, "total amount of orders")
     told = tables_text(found, share_rows=True, room=likely("table orders\n  customer_id integer\n" * 2))
     assert "table orders" in told
     assert "not described: customers" in told

@@ -8,7 +8,7 @@ from answerable.query.merged import Merged, merged
 from answerable.sources.base import Source
 
 
-class SeveralSources:
+class FederatedSources:
     def __init__(self, sources: Mapping[str, Source]) -> None:
         self.name = "\n".join(sources)
         self._sources = sources

@@ -20,7 +20,7 @@ from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.values import ColumnType, Dialect
 from answerable.core.words import name_words, singular
 from answerable.sources.base import Probe
-from answerable.sources.statements import (
+from answerable.sources.sql.statements import (
     Sql,
     Template,
     chunked,

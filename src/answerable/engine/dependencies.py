@@ -20,7 +20,7 @@ _log = logging.getLogger("answerable.engine")
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class EngineDependencies:
     kinds: Mapping[str, StepKind]
     guards: Sequence[Guard]
     clock: Clock

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from answerable.core.values import Dialect
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
-from answerable.sources.served import Options, Snapshot
+from answerable.sources.sql.source import Options, Snapshot
 
 
 class SqlitePlace:

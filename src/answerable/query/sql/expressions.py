@@ -5,9 +5,6 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from answerable.query.dialects import Operand, SqlDialect, call, cast, grouped, moment_of
-from answerable.query.measures import parsed_measure
-from answerable.query.names import identifier
 from answerable.query.plan import (
     Aggregate,
     And,
@@ -33,6 +30,9 @@ from answerable.query.plan import (
     TextMatch,
 )
 from answerable.query.scope import Scope, scope_of, selected, type_of
+from answerable.query.sql.dialects import Operand, SqlDialect, call, cast, grouped, moment_of
+from answerable.query.sql.measures import parsed_measure
+from answerable.query.sql.names import identifier
 
 _COMPARISONS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
 _ARITHMETIC = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}

@@ -25,7 +25,7 @@ from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
 from answerable.core.values import Dialect
 from answerable.sources.base import Probe
-from answerable.sources.statements import Template, column_hole, comparable, literal, table_hole, union_all
+from answerable.sources.sql.statements import Template, column_hole, comparable, literal, table_hole, union_all
 from answerable.sources.value_forms import PIECES, all_forms
 
 

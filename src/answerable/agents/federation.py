@@ -11,8 +11,8 @@ from answerable.reader.reading import Reading
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
-    from answerable.query.split import Together
-    from answerable.sources.several import SeveralSources
+    from answerable.query.sql.split import Together
+    from answerable.sources.federation import FederatedSources
 
 COMBINED = "combined"
 ROWS = "rows"
@@ -29,7 +29,7 @@ class Readable(Protocol):
 
 
 class SourcesTogether(Sources, Protocol):
-    async def together(self, names: Sequence[str]) -> "SeveralSources": ...
+    async def federated(self, names: Sequence[str]) -> "FederatedSources": ...
 
     def instead_of(self, asked: Collection[str]) -> tuple[str, ...]: ...
 
@@ -71,7 +71,7 @@ def unrelated_note(merged: "Merged | None") -> str:
 def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
     if merged is None:
         return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)
-    from answerable.query.split import Alone, split
+    from answerable.query.sql.split import Alone, split
 
     parts = split(reading.plan, merged)
     if isinstance(parts, Alone):

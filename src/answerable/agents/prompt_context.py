@@ -1,23 +1,28 @@
-"""What a model is told about the data: the part of the catalog that the question touches, and no more than fits.
+"""The prompt context: what a model is shown of a question, its sources and the conversation before it.
 
-The reader's linker chooses the tables; what they point to comes along, so that joins can be written. With
-`share_rows: false` no value of the data goes into any of these texts.
+The reader's linker chooses the tables that the question touches; the tables they point to come along, so that joins can
+be written. Tables that do not fit into the token budget are only named. With `share_rows: false` no value of the data
+goes into any of these texts.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.federation import by_label
+from answerable.agents.reader_mind import FAIRLY_SURE
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import FrameRef, Json
-from answerable.engine.steps.understand import Conversation
+from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
 from answerable.reader.known import doubts
 from answerable.reader.normalise import normalise
 from answerable.reader.reader import Reader
+from answerable.reader.reading import Reading
 from answerable.reader.understand import lay_out_question
 
 if TYPE_CHECKING:
@@ -33,7 +38,7 @@ _TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class SchemaLinks:
     """What the linker found of a question in one source."""
 
     catalog: Catalog
@@ -44,7 +49,7 @@ class Touched:
     unknown: tuple[str, ...]
 
 
-def touched(reader: Reader, question: str) -> Touched:
+def schema_links(reader: Reader, question: str) -> SchemaLinks:
     scene = lay_out_question(normalise(question), reader.schema, reader.values)
     links, catalog = scene.links, reader.catalog
     scores: defaultdict[str, float] = defaultdict(float)
@@ -58,7 +63,7 @@ def touched(reader: Reader, question: str) -> Touched:
         f"{_table_of(reader, value.column)}.{reader.schema.columns[value.column].name} = {value.value!r}"
         for value in sorted(links.values, key=lambda value: -value.score)
     )
-    return Touched(catalog, tuple(tables), tuple(values)[:_VALUES], doubts(scene).unknown)
+    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], doubts(scene).unknown)
 
 
 def _table_of(reader: Reader, column: int) -> str:
@@ -72,14 +77,14 @@ def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
             yield from ends
 
 
-def values_text(found: Touched, *, share_rows: bool) -> str:
+def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
     """Values of the data that words of the question may mean, and words that mean nothing in it."""
     known = list(found.values) if share_rows else []
     unknown = [f"no name or value matches: {', '.join(dict.fromkeys(found.unknown))}"] if found.unknown else []
     return "\n".join([*known, *unknown])
 
 
-def tables_text(found: Touched, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:
+def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:
     """Tables in full while they fit into so many tokens, then by name alone."""
     catalog, parts, named = found.catalog, [], []
     for name in found.tables:
@@ -177,3 +182,55 @@ def earlier_text(before: Conversation) -> str:
     capsule = read_capsule(before.last)
     programs = [f"{step.id} ({step.kind}): {step.code}" for step in capsule.answer.steps if step.code]
     return "\n".join([f"question: {capsule.question}", *programs])
+
+
+async def question_context(
+    question: Question, before: Conversation, best: Reading | None, dependencies: AgentDependencies
+) -> dict[str, str]:
+    """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
+    tables, values = await sources_context(question, dependencies)
+    reader = await dependencies.mind.reader(await dependencies.mind.asked(question))
+    return {
+        "question": question.text,
+        "today": (question.today or reader.today()).isoformat(),
+        "sources": tables,
+        "values": values,
+        "earlier": earlier_text(before),
+        "reading": best.sentence if best is not None and best.confidence >= FAIRLY_SURE else "",
+    }
+
+
+async def sources_context(question: Question, dependencies: AgentDependencies) -> tuple[str, str]:
+    """The tables of every source that the question is about, and what its words may mean in them."""
+    found = await schema_links_by_source(question, dependencies)
+    schemas = schema_texts(found, share_rows=dependencies.share_rows)
+    tables = [f"source {label}\n{schema}" for label, schema in schemas.items()]
+    tables.append(await links_between_sources(question, dependencies))
+    return "\n".join(filter(None, tables)), known_values_text(found, share_rows=dependencies.share_rows)
+
+
+async def schema_links_by_source(question: Question, dependencies: AgentDependencies) -> dict[str, SchemaLinks]:
+    """What the linker found in each source, by what the source is called."""
+    return {
+        label: schema_links(await dependencies.mind.reader(await dependencies.sources.get(name)), question.text)
+        for label, name in by_label(question).items()
+    }
+
+
+def schema_texts(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> dict[str, str]:
+    room = TABLE_TOKENS // len(found)
+    return {label: tables_text(each, share_rows=share_rows, room=room) for label, each in found.items()}
+
+
+async def links_between_sources(question: Question, dependencies: AgentDependencies) -> str:
+    merged = await dependencies.mind.merged(question)
+    return "" if merged is None else links_text(merged, merged.labels)
+
+
+def known_values_text(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> str:
+    """A word is unknown only if no source knows it."""
+    first, *others = found.values()
+    unknown = tuple(word for word in first.unknown if all(word in each.unknown for each in others))
+    values = [values_text(replace(each, unknown=()), share_rows=share_rows) for each in found.values()]
+    values.append(values_text(replace(first, values=(), unknown=unknown), share_rows=share_rows))
+    return "\n".join(filter(None, values))

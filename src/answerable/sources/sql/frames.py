@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from answerable.core.values import Dialect
-from answerable.sources.base import Limits, Result
-from answerable.sources.served import Options, ServedSource, Snapshot
+from answerable.sources.base import Limits, QueryResult
+from answerable.sources.sql.source import Options, Snapshot, SqlSource
 
 
 class FramesPlace:
@@ -28,10 +28,10 @@ class FramesPlace:
         return Snapshot(spec, fingerprint="")
 
 
-async def query_frames(sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> Result:
+async def query_frames(sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult:
     """Runs checked SQL over Arrow files by name, in a process of its own that ends with it."""
     options = Options(workers=1, memory_mb=limits.memory_mb)
-    source = ServedSource("frames", FramesPlace(frames, options), into.parent, options)
+    source = SqlSource("frames", FramesPlace(frames, options), into.parent, options)
     try:
         return await source.execute(sql, into, limits)
     finally:

@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from answerable.core.errors import UserError
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked, parsed
 from answerable.query.merged import Merged
-from answerable.query.names import address
 from answerable.query.scope import nearest
-from answerable.query.split import Together, columns_read, fetched, stored_tables, typed
+from answerable.query.sql.check import checked, parsed
+from answerable.query.sql.names import address
+from answerable.query.sql.split import Together, columns_read, fetched, stored_tables, typed
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import OperatorError, SemanticError
 from answerable.core.values import Dialect, Frozen, OutputColumn
-from answerable.sources.base import Limits, Result
+from answerable.sources.base import Limits, QueryResult
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
-from answerable.sources.profile import profile
-from answerable.sources.relationships import relate, relationship_name
+from answerable.sources.sql.profile import profile
+from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.value_index import ValueIndex
 
 _FORMAT = "2"
@@ -64,7 +64,7 @@ class Place(Protocol):
         ...
 
 
-class ServedSource:
+class SqlSource:
     def __init__(self, name: str, place: Place, cache: Path, options: Options) -> None:
         self.name = name
         self.kind = place.kind
@@ -117,7 +117,7 @@ class ServedSource:
     async def check(self, sql: str) -> None:
         await self._ask("check", {"sql": self._addressed(sql)}, self._probing())
 
-    async def execute(self, sql: str, into: Path, limits: Limits) -> Result:
+    async def execute(self, sql: str, into: Path, limits: Limits) -> QueryResult:
         output = _created(into)
         try:
             done = await self._ask("execute", {"sql": self._addressed(sql)}, limits, output)
@@ -127,7 +127,7 @@ class ServedSource:
         finally:
             os.close(output)
         columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
-        return Result(columns, done["rows"], done["bytes"], done["milliseconds"])
+        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"])
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""

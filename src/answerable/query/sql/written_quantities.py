@@ -6,8 +6,8 @@ Only what its form proves: plain sums and counts over groups that hold each row 
 from sqlglot import exp
 
 from answerable.core.values import Dialect
-from answerable.query.check_sql import parsed
 from answerable.query.quantities import Quantity
+from answerable.query.sql.check import parsed
 
 _OVERLAPPING = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _MULTIPLYING = (exp.Explode, exp.UDTF)

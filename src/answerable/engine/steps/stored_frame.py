@@ -9,13 +9,13 @@ from pathlib import Path
 
 from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
-from answerable.sources.base import Result
+from answerable.sources.base import QueryResult
 from answerable.store.base import Artifacts
 
 
-async def kept(
-    query: Callable[[Path], Awaitable[Result]], artifacts: Artifacts, principal: Principal
-) -> tuple[Result, FrameRef]:
+async def stored_frame(
+    query: Callable[[Path], Awaitable[QueryResult]], artifacts: Artifacts, principal: Principal
+) -> tuple[QueryResult, FrameRef]:
     """Runs a query that writes its rows to the path it is given; nothing is left behind when it fails."""
     staging = artifacts.staging()
     reading = asyncio.create_task(asyncio.to_thread(_reader_of_rows))

@@ -16,9 +16,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Dialect
-from answerable.query.allowed import FUNCTIONS, JOINS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
-from answerable.query.resolve import Names, resolved
-from answerable.query.writing import written
+from answerable.query.sql.allowed import FUNCTIONS, JOINS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
+from answerable.query.sql.resolve import Names, resolved
+from answerable.query.sql.writing import written
 
 MAX_LENGTH = 100_000
 MAX_TOKENS = 20_000

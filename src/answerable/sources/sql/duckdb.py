@@ -5,7 +5,7 @@ from pathlib import Path
 
 from answerable.core.values import Dialect
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
-from answerable.sources.served import Options, Snapshot
+from answerable.sources.sql.source import Options, Snapshot
 
 _IDLE_SECONDS = 3.0
 """A reader keeps writers out, so it does not stay for long."""

@@ -8,9 +8,9 @@ from sqlglot.errors import SqlglotError
 from answerable.core.catalog import Catalog, Measure, Table
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.values import Dialect
-from answerable.query.check_sql import check_nodes, parsed_expression
-from answerable.query.names import folded, folded_name
 from answerable.query.scope import nearest
+from answerable.query.sql.check import check_nodes, parsed_expression
+from answerable.query.sql.names import folded, folded_name
 
 
 def parsed_measure(measure: Measure, catalog: Catalog) -> exp.Expr:

@@ -13,10 +13,10 @@ import sqlglot
 from sqlglot import exp
 
 from answerable.core.values import ColumnType, Json
-from answerable.query.check_sql import CheckedSql, checked
 from answerable.query.merged import Merged, Origin
 from answerable.query.plan import And, ColumnRef, Filter, QueryPlan, SelectItem
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import CheckedSql, checked
+from answerable.query.sql.to_sql import to_sql
 
 _NOT_PUSHED = frozenset({"aggregate", "measure", "query", "in_query"})
 _OWN_LETTERS = frozenset({"match", "text"})

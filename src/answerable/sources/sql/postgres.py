@@ -6,7 +6,7 @@ from pathlib import Path
 
 from answerable.core.errors import UserError
 from answerable.core.values import Dialect
-from answerable.sources.served import Options, Snapshot
+from answerable.sources.sql.source import Options, Snapshot
 
 SCHEMES = ("postgresql", "postgres")
 _ENVIRONMENT = {

@@ -37,7 +37,7 @@ from answerable.sources.discovery import (
 )
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
-from answerable.sources.served import Options, Snapshot, write_whole
+from answerable.sources.sql.source import Options, Snapshot, write_whole
 
 _FORMAT = "2"
 """Of what is kept in the cache: raised whenever reading the same file gives something else."""

@@ -13,7 +13,7 @@ from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.errors import LimitError, NotFoundError, SourceError, UserError
 from answerable.core.values import ColumnType, Dialect, Frozen, Json, Scalar
 from answerable.sources.base import Probe, Source
-from answerable.sources.statements import chunked
+from answerable.sources.sql.statements import chunked
 
 BINS = 24
 TOP = 10

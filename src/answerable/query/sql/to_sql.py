@@ -6,15 +6,15 @@ from sqlglot import exp
 
 from answerable.core.catalog import Catalog
 from answerable.core.values import Dialect
-from answerable.query.dialects import DIALECTS, SqlDialect, call, grouped, number, or_null_if_zero
-from answerable.query.expressions import ExpressionCompiler
 from answerable.query.grouping import completed_keys
 from answerable.query.labels import labels_in
-from answerable.query.names import address
 from answerable.query.plan import Aggregate, And, ColumnRef, Expr, Filter, IsNull, OrderItem, QueryPlan
 from answerable.query.scope import Scope, aggregates, children, operands, scope_of, selected
+from answerable.query.sql.dialects import DIALECTS, SqlDialect, call, grouped, number, or_null_if_zero
+from answerable.query.sql.expressions import ExpressionCompiler
+from answerable.query.sql.names import address
+from answerable.query.sql.writing import written
 from answerable.query.validate import validate
-from answerable.query.writing import written
 
 _SET_OPERATIONS = {"union": exp.Union, "union_all": exp.Union, "intersect": exp.Intersect, "except": exp.Except}
 _ASSOCIATIVE = ("union", "union_all", "intersect")

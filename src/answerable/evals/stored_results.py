@@ -14,7 +14,7 @@ class _Line(MeasuredCase):
     mode: str
 
 
-class KeptResults:
+class StoredResults:
     def __init__(self, path: Path, model: str, mode: str) -> None:
         self._path = path
         self._model = model

@@ -12,8 +12,8 @@ from sqlglot import exp
 from answerable.core.catalog import Catalog, Table
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Dialect
-from answerable.query.names import address, folded, folded_name
 from answerable.query.scope import nearest
+from answerable.query.sql.names import address, folded, folded_name
 
 MAX_SOURCES = 50
 MAX_UNCONNECTED = 2

@@ -1,0 +1,12 @@
+"""Kind `given`: its output is its config. A graph can continue from what an earlier step has found.
+
+The wire name `given` is stored in graphs and must not change.
+"""
+
+from answerable.core.values import Json
+from answerable.engine.steps.base import Step
+
+
+class LiteralStep:
+    async def run(self, step: Step) -> Json:
+        return step.node.config
