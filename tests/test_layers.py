@@ -13,6 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("isolation",),
     ("store",),
     ("query",),
+    ("apis",),
     ("models", "sources", "sandbox", "knowledge", "answers", "governance"),
     ("tools",),
     ("engine",),

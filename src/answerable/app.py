@@ -11,6 +11,7 @@ from answerable.agents.programs import ProgramStep
 from answerable.agents.reader_mind import ReaderMind
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
+from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
@@ -22,7 +23,7 @@ from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
 from answerable.models.config import ModelsConfig
-from answerable.sandbox.apis import Apis
+from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
 from answerable.settings import Settings
@@ -54,14 +55,16 @@ async def open_service(
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
-    apis = Apis(settings.apis, clock, settings.sandbox_seconds)
+    apis = ConfiguredApis(settings.apis, clock)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
         mind=ReaderMind(sources, clock),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
         combine=CombineStep(query_frames, store.artifacts, limits),
-        python=PythonStep(sandboxes, store.artifacts, settings.sandbox_limits, apis),
+        python=PythonStep(
+            sandboxes, store.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
+        ),
         store=store,
         clock=clock,
         share_rows=settings.share_rows,
@@ -88,7 +91,7 @@ async def open_service(
         await dependencies.agents.close()
 
 
-def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> dict[str, StepKind]:
+def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window: int) -> dict[str, StepKind]:
     """Every kind of step that a graph can have."""
     store = dependencies.store
     return {

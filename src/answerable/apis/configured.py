@@ -1,4 +1,4 @@
-"""The APIs that the operator configured, opened when a program first asks for one."""
+"""The APIs of the settings, opened when one is first used: the HTTP client takes long to import."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -9,33 +9,33 @@ from pydantic import ValidationError
 from answerable.core.clock import Clock
 from answerable.core.errors import OperatorError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostCalls
 
 if TYPE_CHECKING:
-    from answerable.sandbox.broker import Broker
+    from answerable.apis.broker import Broker
+    from answerable.apis.call import RequestRecord
+    from answerable.apis.session import ApiSession
 
 
-class Apis:
-    def __init__(self, given: Mapping[str, Mapping[str, Json]], clock: Clock, seconds: float) -> None:
-        """`given`: an `ApiTarget` by its name, as it stands in the settings; `seconds`: how long a program may wait."""
-        self._given = given
+class ConfiguredApis:
+    def __init__(self, settings: Mapping[str, Mapping[str, Json]], clock: Clock) -> None:
+        """`settings`: the fields of an `ApiTarget` by the API's name."""
+        self._settings = settings
         self._clock = clock
-        self._seconds = seconds
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._given)
+        return tuple(self._settings)
 
-    def calls(self, api: str, tell: Callable[[Json], None]) -> HostCalls:
-        return self._broker.calls(api, tell, seconds=self._seconds)
+    def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession":
+        return self._broker.session(api, record, seconds=seconds)
 
     @cached_property
     def _broker(self) -> "Broker":
-        from answerable.sandbox.api_target import ApiTarget
-        from answerable.sandbox.broker import Broker  # brings the HTTP client
+        from answerable.apis.broker import Broker
+        from answerable.apis.target import ApiTarget
 
         try:
-            targets = {name: ApiTarget.model_validate(target) for name, target in self._given.items()}
+            targets = {name: ApiTarget.model_validate(fields) for name, fields in self._settings.items()}
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
             where = ".".join(str(part) for part in first["loc"])

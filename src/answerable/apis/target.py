@@ -1,25 +1,24 @@
-"""An API that sandboxed code may read through the host: where it is, what of it may be asked for, and how often.
+"""An API as the operator configures it: where it is, which paths may be asked for, and how often.
 
-The code never sees any of this but the paths. It names a path; the host knows the rest.
+A caller sees none of this but the paths. It names a path; the host knows the rest.
 """
 
 import base64
 import binascii
 import ipaddress
 from functools import cached_property
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator, model_validator
 
+from answerable.apis.call import Method
+from answerable.apis.paths import PathTemplate
 from answerable.core.values import Frozen
-from answerable.sandbox.api_paths import PathTemplate
-
-Method: TypeAlias = Literal["GET", "POST"]
 
 
 class _Quiet(Frozen):
-    """What is wrong is said without showing it: it may be a credential."""
+    """Its validation errors do not show the value, which may be a credential."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
@@ -53,11 +52,11 @@ class LinkPages(Frozen):
 
     kind: Literal["link"] = "link"
     items: str | None = None
-    """Where the rows of a page are: a field such as `data`, or `data.items`; nothing if the page is a list."""
+    """Where the rows of a page are: a field such as `data`, or `data.items`; None if the page itself is the list."""
 
 
 class CursorPages(Frozen):
-    """A field of each page holds what to ask for the next; it is missing, null or empty on the last."""
+    """A field of each page holds the cursor of the next; it is missing, null or empty on the last."""
 
     kind: Literal["cursor"] = "cursor"
     field: str
@@ -66,7 +65,7 @@ class CursorPages(Frozen):
 
 
 class NumberedPages(Frozen):
-    """Pages are counted; the last is the first that has no rows."""
+    """Pages are numbered; the first page without rows is the last."""
 
     kind: Literal["number"] = "number"
     parameter: str = "page"
@@ -77,14 +76,14 @@ class NumberedPages(Frozen):
 
 
 class Rate(Frozen):
-    """How often the API may be asked, by all runs together."""
+    """How often the API may be asked, by all sessions together."""
 
     per_second: float = Field(default=10.0, gt=0)
     burst: int = Field(default=20, ge=1)
 
 
-class Budget(Frozen):
-    """What one run may use; every page counts."""
+class ApiBudget(Frozen):
+    """What one session may use; every page, redirect and retry counts."""
 
     calls: int = Field(default=200, ge=1)
     bytes: int = Field(default=50_000_000, ge=1)
@@ -98,10 +97,10 @@ class ApiTarget(_Quiet):
     methods: tuple[Method, ...] = ("GET",)
     credential: Annotated[HeaderCredential | QueryCredential, Field(discriminator="kind")] | None = None
     headers: dict[str, str] = Field(default_factory=dict)
-    """Others that each request has."""
+    """Further headers of each request."""
     pages: Annotated[LinkPages | CursorPages | NumberedPages, Field(discriminator="kind")] = LinkPages()
     rate: Rate = Rate()
-    budget: Budget = Budget()
+    budget: ApiBudget = ApiBudget()
     seconds: float = Field(default=30.0, gt=0)
     """How long one request may take."""
     allow_http: bool = False
@@ -136,8 +135,13 @@ class ApiTarget(_Quiet):
         return tuple(map(PathTemplate, self.paths))
 
     @cached_property
+    def reserved_parameter(self) -> str | None:
+        """The query parameter that holds the credential, which no caller may set."""
+        return self.credential.name if isinstance(self.credential, QueryCredential) else None
+
+    @cached_property
     def secrets(self) -> tuple[str, ...]:
-        """Every form of the credential that must not reach the code."""
+        """Every form of the credential that must not reach the caller."""
         if self.credential is None:
             return ()
         whole = self.credential.value.get_secret_value()
@@ -146,7 +150,7 @@ class ApiTarget(_Quiet):
 
 
 def _basic(token: str) -> list[str]:
-    """Name and password, if that is what it stands for."""
+    """Name and password, if the token is a basic credential; else nothing."""
     try:
         pair = base64.b64decode(token, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):

@@ -1,7 +1,7 @@
-"""Paths and query parameters as code may write them: plain text, which the host takes apart, checks and encodes.
+"""Paths and query parameters as a caller writes them: plain text, which is split, checked and encoded here.
 
-A path is compared with the templates segment by segment, and what is sent is made anew from the segments. So nothing in
-a segment can end it early, climb out of it, or mean another host.
+A path is compared with the templates segment by segment, and what is sent is built anew from the segments. So nothing
+in a segment can end it early, climb out of it, or mean another host.
 """
 
 import unicodedata
@@ -11,9 +11,9 @@ from urllib.parse import quote
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Json
 
-_LONGEST = 2_000
-_MOST = 100
-_NEVER = frozenset("%?#;\\")
+_MAX_PATH = 2_000
+_MAX_PARAMS = 100
+_FORBIDDEN = frozenset("%?#;\\")
 """Characters that servers and proxies read in different ways."""
 
 
@@ -43,9 +43,9 @@ def checked_path(path: Json, templates: Sequence[PathTemplate]) -> str:
     """The path as it is sent. Raises `RefusedError` (`api_path_refused`)."""
     if not isinstance(path, str) or not path.startswith("/") or path.startswith("//"):
         raise _refused("A path is text that begins with one slash", "Give the path only, without scheme and host.")
-    if len(path) > _LONGEST:
-        raise _refused(f"The path has more than {_LONGEST:,} characters", "Give large values as parameters.")
-    odd = next((sign for sign in path if sign in _NEVER or not sign.isprintable()), None)
+    if len(path) > _MAX_PATH:
+        raise _refused(f"The path has more than {_MAX_PATH:,} characters", "Give large values as parameters.")
+    odd = next((sign for sign in path if sign in _FORBIDDEN or not sign.isprintable()), None)
     if odd is not None:
         raise _refused(f"The path holds {odd!r}", "Write ids as they are, not encoded; give a query as `params`.")
     if unicodedata.normalize("NFKC", path) != path:
@@ -64,7 +64,7 @@ def _refused(what: str, hint: str) -> RefusedError:
 
 
 def checked_params(params: Json, reserved: str | None = None) -> list[tuple[str, str]]:
-    """Pairs in the order given; a list gives its name several times, None nothing. Raises `UserError`.
+    """Pairs of name and text in the order of `params`. A list repeats its name; None is left out. Raises `UserError`.
 
     `reserved` is the parameter that only the host sets.
     """
@@ -78,7 +78,7 @@ def checked_params(params: Json, reserved: str | None = None) -> list[tuple[str,
             raise _wrong(f"The parameter {name!r} is set by the host")
         values = value if isinstance(value, list) else [value]
         pairs += [(name, _text(name, each)) for each in values if each is not None]
-    if len(pairs) > _MOST or sum(len(name) + len(text) for name, text in pairs) > 4 * _LONGEST:
+    if len(pairs) > _MAX_PARAMS or sum(len(name) + len(text) for name, text in pairs) > 4 * _MAX_PATH:
         raise _wrong("There are too many or too long parameters")
     return pairs
 
