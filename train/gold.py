@@ -2,8 +2,8 @@
 
 from sqlglot import exp, parse_one
 
-from answerable.reader.draft import Combination, Condition, Draft, Order, Term, Values
-from answerable.reader.schema import Schema
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.draft import Combination, Condition, Draft, Order, Term, Values
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
