@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy
 
-from answerable.reader.trees import Trees
-from answerable.reader.understand import Ranked
+from answerable.reader.fitted.trees import Trees
+from answerable.reader.pipeline import Ranked
 from answerable.reader.weights import Weights, save_weights
 from train.cases import load_cases
 from train.examples import make_sample

@@ -31,7 +31,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
         question="Wie viele Aufträge? 🤔",
         status="running",
         created_at=created.created_at,
-        request="req_7",
+        request_id="req_7",
         owner=created.owner,
     )
     assert created.created_at.microsecond
@@ -41,7 +41,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
 async def test_a_run_needs_neither_question_nor_thread(store: Store, people: Any) -> None:
     created = await store.runs.create(RunContext(RunId("run_1"), people.ada), None)
     assert await store.runs.get(people.ada, RunId("run_1")) == created
-    assert created.question is created.thread is created.request is None
+    assert created.question is created.thread is created.request_id is None
 
 
 async def test_a_run_is_created_once(store: Store, people: Any) -> None:
