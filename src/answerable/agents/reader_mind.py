@@ -171,7 +171,7 @@ def _understanding(
 
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
     """With a catalog, names of one source: each says what could be remembered of choosing it."""
-    from answerable.reader.remembering import synonyms
+    from answerable.reader.explaining.learned_synonyms import synonyms
 
     told = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
     return tuple(
