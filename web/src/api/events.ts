@@ -24,7 +24,15 @@ export type RunEvent = Told &
     | { type: "step.output"; node: string; channel: string; data: Json }
     | { type: "step.retried"; node: string; attempt: number; delay: number; code: string; message: string }
     | { type: "step.finished"; node: string; output: Json; attempt: number; duration_ms: number; partial: boolean }
-    | { type: "step.failed"; node: string; kind: string; code: string; message: string; hint: string | null; duration_ms: number }
+    | {
+        type: "step.failed";
+        node: string;
+        kind: string;
+        code: string;
+        message: string;
+        hint: string | null;
+        duration_ms: number;
+      }
     | { type: "step.skipped"; node: string; reason: string }
     | { type: "approval.requested"; node: string; prompt: string; effect: Json }
     | { type: "approval.decided"; node: string; approved: boolean; by: string; note: string | null }

@@ -58,12 +58,19 @@ export class RowPainter {
     const window = rowWindow(drawing.rows, place);
     this.prepare(drawing, window.end - window.first);
     this.move(drawing.rows.height, window.first, place);
-    for (let index = window.first; index < window.end; index++) this.show(this.slots[index % this.slots.length]!, index, drawing);
+    for (let index = window.first; index < window.end; index++)
+      this.show(this.slots[index % this.slots.length]!, index, drawing);
     return window;
   }
 
   private prepare({ columns, formats, rows }: Drawing, size: number): void {
-    if (columns === this.columns && formats === this.formats && rows.height === this.height && size === this.slots.length) return;
+    if (
+      columns === this.columns &&
+      formats === this.formats &&
+      rows.height === this.height &&
+      size === this.slots.length
+    )
+      return;
     Object.assign(this, { columns, formats, height: rows.height });
     this.slots = Array.from({ length: size }, () => blankSlot(columns, rows.height));
     this.host.replaceChildren(...this.slots.map((slot) => slot.element));
@@ -125,7 +132,11 @@ function blankCell({ index, left, width, pinned }: PlacedColumn): HTMLElement {
   const cell = document.createElement("div");
   cell.role = "gridcell";
   cell.ariaColIndex = String(index + 1);
-  Object.assign(cell.style, { left: `${pinned ?? left}px`, width: `${width}px`, ...(pinned === null && { position: "absolute" }) });
+  Object.assign(cell.style, {
+    left: `${pinned ?? left}px`,
+    width: `${width}px`,
+    ...(pinned === null && { position: "absolute" }),
+  });
   return cell;
 }
 

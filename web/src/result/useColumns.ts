@@ -13,7 +13,16 @@ const PADDING = 40;
 /** Width, order, pinning and visibility of columns; rows stay with their source. */
 export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[]> {
   const columns = useMemo(
-    () => formats.map((format, i): ColumnDef<Json[]> => ({ id: String(i), header: format.header, size: widthOf(format, i, sample), minSize: 56, maxSize: 900 })),
+    () =>
+      formats.map(
+        (format, i): ColumnDef<Json[]> => ({
+          id: String(i),
+          header: format.header,
+          size: widthOf(format, i, sample),
+          minSize: 56,
+          maxSize: 900,
+        }),
+      ),
     // Widths are set once, from the heads and the first rows, and stay.
     [formats, sample.length > 0],
   );

@@ -5,7 +5,11 @@ import { AT_TOP, type Place, placeAt, reaching, rowWindow, scrolled, settled } f
 const REST_MS = 150;
 
 /** Keeps the rows in sight drawn in `body` while `scroll` is scrolled, and asks their source for them. */
-export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefObject<HTMLElement | null>, drawing: Drawing) {
+export function usePaintedRows(
+  scroll: RefObject<HTMLElement | null>,
+  body: RefObject<HTMLElement | null>,
+  drawing: Drawing,
+) {
   const latest = useRef(drawing);
   const painter = useRef<RowPainter>(null);
   const place = useRef<Place>(AT_TOP);
