@@ -111,6 +111,7 @@ function askAnew(question: string): void {
 }
 
 function useCommands(onHelp: () => void): Command[] {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `onHelp` only sets a state, so the first one serves for good.
   return useMemo(
     () => [
       ...VIEW_NAMES.map(

@@ -107,7 +107,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
         setLit({ row, column });
       },
     };
-  }, [key, thread, chosen, send]);
+  }, [key, thread, chosen, setChosen, send]);
 
   const startNew = useCallback(() => {
     startOver();
@@ -122,7 +122,10 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
     field,
     startNew,
     setWatched,
-    back: () => (setOnPhone(false), setFull(false)),
+    back: () => {
+      setOnPhone(false);
+      setFull(false);
+    },
   });
   useEffect(
     () =>

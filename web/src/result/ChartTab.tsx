@@ -43,6 +43,7 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
   const view = useRef<View | null>(null);
   const theme = useStore(themeChanges);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `fields` is made anew at each drawing; its three parts are named.
   useEffect(() => {
     const node = holder.current;
     if (!node) return undefined;

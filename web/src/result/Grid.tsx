@@ -59,9 +59,9 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
     if (node && at && at.pinned === null) node.scrollLeft = nearest(node, at, shown.pinnedWidth);
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new wish moves the table; a redraw does not.
   useEffect(() => {
     if (lit) moveTo(lit);
-    // Only a new wish moves the table; a redraw does not.
   }, [lit]);
 
   return (
@@ -153,6 +153,7 @@ function useShownColumns(all: Column<Json[]>[], hidden: ReadonlySet<number>, wid
   const total = ordered.reduce((sum, column) => sum + column.getSize(), 0);
   const extra = Math.max(0, (width - total) / Math.max(1, ordered.length));
   const key = ordered.map((column) => `${column.id}:${column.getSize()}:${Boolean(column.getIsPinned())}`).join(" ");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says what matters of the columns.
   return useMemo(() => {
     let left = 0;
     const columns = ordered.map((column): PlacedColumn => {

@@ -84,13 +84,16 @@ export class RowPainter {
 
   private show(slot: Slot, index: number, { source, rows, cursor, lit }: Drawing): void {
     const top = (index - this.origin) * rows.height;
-    if (top !== slot.top) slot.element.style.transform = `translateY(${(slot.top = top)}px)`;
+    if (top !== slot.top) {
+      slot.top = top;
+      slot.element.style.transform = `translateY(${top}px)`;
+    }
     const values = source.row(index);
     const marked = cursor?.row === index ? cursor.column : null;
     if (index === slot.index && values === slot.values && marked === slot.marked && lit === slot.lit) return;
     if (index !== slot.index) slot.element.setAttribute("aria-rowindex", String(index + 2));
     Object.assign(slot, { index, values, marked, lit });
-    slot.cells.forEach((cell, i) => this.fill(slot, cell, this.columns[i]!));
+    for (const [i, cell] of slot.cells.entries()) this.fill(slot, cell, this.columns[i]!);
   }
 
   private fill({ index, values, marked, lit }: Slot, cell: HTMLElement, column: PlacedColumn): void {

@@ -92,7 +92,7 @@ export function remoteRows(
     } finally {
       asked.delete(block);
     }
-    listeners.forEach((listener) => listener());
+    for (const listener of listeners) listener();
     fetchWanted();
   }
 

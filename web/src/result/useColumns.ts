@@ -12,6 +12,7 @@ const PADDING = 40;
 
 /** Width, order, pinning and visibility of columns; rows stay with their source. */
 export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[]> {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: widths are set once, from the heads and the first rows, and stay.
   const columns = useMemo(
     () =>
       formats.map(
@@ -23,7 +24,6 @@ export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[
           maxSize: 900,
         }),
       ),
-    // Widths are set once, from the heads and the first rows, and stay.
     [formats, sample.length > 0],
   );
   return useReactTable<Json[]>({

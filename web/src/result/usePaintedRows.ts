@@ -30,6 +30,7 @@ export function usePaintedRows(
     paint();
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: set up once; all that changes is read from `latest` and `place`.
   useLayoutEffect(() => {
     const node = scroll.current;
     if (!node || !body.current) return undefined;
@@ -49,6 +50,7 @@ export function usePaintedRows(
     };
   }, []);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another number of rows makes the place invalid.
   useLayoutEffect(() => {
     place.current = placeAt(rows, scroll.current?.scrollTop ?? 0);
   }, [rows.count]);
@@ -58,6 +60,7 @@ export function usePaintedRows(
     paint();
   });
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `paint` reads all that changes from `latest`.
   useEffect(() => source.subscribe(paint), [source]);
 
   return {

@@ -31,6 +31,7 @@ export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props)
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0], items.at(-1)];
   const near = last !== undefined && last.index >= runs.length - AHEAD;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is reached once for each length of the list.
   useEffect(() => {
     if (near) onEnd();
   }, [near, runs.length]);

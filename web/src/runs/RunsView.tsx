@@ -136,6 +136,7 @@ function FilterBar({
   onChange: (filters: Filters) => void;
 }) {
   const [known, setKnown] = useState<string[]>([]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names count, not the list that holds them.
   useEffect(() => setKnown((now) => [...new Set([...now, ...sources])].sort()), [sources.join()]);
   return (
     <div className="filters">

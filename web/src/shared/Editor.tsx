@@ -57,7 +57,10 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
     const node = holder.current;
     if (!node) return undefined;
     const root = node.shadowRoot ?? node.attachShadow({ mode: "open" });
-    const submit = () => (heard.current.onSubmit?.(), true);
+    const submit = () => {
+      heard.current.onSubmit?.();
+      return true;
+    };
     const view = new EditorView({
       parent: root,
       root,

@@ -52,7 +52,10 @@ export function RelationshipForm({
         label={`Table ${word.toLowerCase()}`}
         value={ends[which]}
         options={Object.keys(tables)}
-        onChange={(table) => (setChosen({}), onEnds({ ...ends, [which]: table }))}
+        onChange={(table) => {
+          setChosen({});
+          onEnds({ ...ends, [which]: table });
+        }}
       />
       <Choice
         label={`Column ${word.toLowerCase()}`}

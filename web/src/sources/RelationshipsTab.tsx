@@ -95,7 +95,7 @@ function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
 
 /** One decision for all that nobody declared; each has its own in the list below. */
 function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: string }) {
-  const useAll = async () => {
+  const declareAll = async () => {
     const note = `${plural(guessed.length, "relationship")} declared`;
     await editRelationships(
       source,
@@ -109,7 +109,7 @@ function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: str
       <header>
         <TriangleAlert className="i" aria-hidden />
         <b className="grow">{plural(guessed.length, "relationship")} seen in the values, not declared</b>
-        <button type="button" className="btn small primary" onClick={() => void useAll()}>
+        <button type="button" className="btn small primary" onClick={() => void declareAll()}>
           {guessed.length > 1 ? `Use all ${guessed.length}` : "Use it"}
         </button>
       </header>

@@ -184,6 +184,7 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
   const [tab, setTab] = useState<Tab>("tables");
   const state = `${source.fingerprint} ${source.state === "failed"}`;
   const shown = useRef(state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another source is another pane.
   useEffect(() => {
     if (shown.current === state) return;
     shown.current = state;

@@ -92,9 +92,9 @@ async function add({ upload, stopping }: Begun, source: string | null): Promise<
 }
 
 function failed(id: number, error: unknown): void {
-  if (error instanceof DOMException && error.name === "AbortError") return dismiss(id);
-  if (!(error instanceof Problem)) throw error;
-  return change(id, { state: "failed", problem: error.hint ? `${error.message} ${error.hint}` : error.message });
+  if (error instanceof DOMException && error.name === "AbortError") dismiss(id);
+  else if (!(error instanceof Problem)) throw error;
+  else change(id, { state: "failed", problem: error.hint ? `${error.message} ${error.hint}` : error.message });
 }
 
 function change(id: number, changes: Partial<Upload>): void {
