@@ -16,7 +16,7 @@ type Told<T> = unknown extends T
       ? { [K in keyof T]-?: Told<Exclude<T[K], undefined>> }
       : T;
 type Schemas = components["schemas"];
-type Reply<Name extends keyof Schemas> = Told<Schemas[Name]>;
+export type Reply<Name extends keyof Schemas> = Told<Schemas[Name]>;
 
 export type About = Reply<"About">;
 export type Binding = Reply<"Binding">;
