@@ -22,6 +22,7 @@ from answerable.core.errors import AnswerableError, LimitError, RefusedError, Us
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
+from answerable.sources.sql.statements import Sql
 
 KINDS = ("files", "sqlite", "duckdb", "postgres")
 
@@ -341,7 +342,7 @@ async def test_nothing_can_be_written(run: Callable[..., Any], source: SqlSource
     for sql in WRITES:
         for attempt in (run, source.rows, check):
             with pytest.raises((RefusedError, UserError)):
-                await attempt(sql)
+                await attempt(Sql(sql))
     _, frame = await run("SELECT (SELECT count(*) FROM customers) AS c, (SELECT count(*) FROM orders) AS o")
     assert frame.rows() == [(4, 4)]
 
@@ -375,7 +376,7 @@ async def test_finds_values(source: SqlSource) -> None:
 
 
 async def test_probes_give_python_values(source: SqlSource, data: Data) -> None:
-    [row] = await source.rows("SELECT id, name, joined, active FROM customers WHERE id = 1")
+    [row] = await source.rows(Sql("SELECT id, name, joined, active FROM customers WHERE id = 1"))
     expected = (1, "Ana Müller", date(2022, 1, 31), True)
     assert row == ((1, "Ana Müller", "2022-01-31", 1) if data.kind == "sqlite" else expected)
 
@@ -404,7 +405,8 @@ async def test_changed_data_is_seen(data: Data) -> None:
                 break
             await asyncio.sleep(0.1)
         assert after.table("numbers").row_count == 1001  # type: ignore[union-attr]
-        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]
+        assert isinstance(source, SqlSource)
+        assert await source.rows(Sql("SELECT max(n) FROM numbers")) == [(5000,)]
     finally:
         await source.close()
 

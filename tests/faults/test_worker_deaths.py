@@ -20,6 +20,7 @@ from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.pool import Worker, WorkerPool
 from answerable.sources.sql.source import SqlSource
+from answerable.sources.sql.statements import Sql
 
 BOMB = "SELECT sum(a.n * b.n * c.n * d.n) AS x FROM numbers a, numbers b, numbers c, numbers d"
 
@@ -63,7 +64,7 @@ async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path:
     with pytest.raises(LimitError, match="ended"):
         await running
     assert not (tmp_path / "x.arrow").exists()
-    assert await source.rows("SELECT count(*) FROM numbers") == [(1000,)]
+    assert await source.rows(Sql("SELECT count(*) FROM numbers")) == [(1000,)]
     assert worker.pid not in [other.pid for other in workers()]
 
 
@@ -72,7 +73,7 @@ async def test_an_idle_worker_that_died_is_not_missed(source: SqlSource) -> None
     [worker] = workers()
     worker.kill()
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 async def test_a_worker_that_will_not_stop_is_killed(source: SqlSource, tmp_path: Path) -> None:
@@ -87,7 +88,7 @@ async def test_a_worker_that_will_not_stop_is_killed(source: SqlSource, tmp_path
         await running
     assert caught.value.stable_code == "query_time"
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 async def test_cancelling_twice_leaves_nothing(source: SqlSource, tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ async def test_cancelling_twice_leaves_nothing(source: SqlSource, tmp_path: Path
     with pytest.raises(asyncio.CancelledError):
         await running
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 PARENT = """

@@ -65,7 +65,7 @@ def test_the_more_agree_the_surer(reader: Reader) -> None:
 
 
 def test_the_dry_run_is_shown(reader: Reader) -> None:
-    asked: list[Sequence[str]] = []
+    asked: list[Sequence[CheckedQuery]] = []
 
     def run(statements: Sequence[CheckedQuery]) -> list[Rows | None]:
         asked.append(statements)
