@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.minds import Minds
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.readers import Readers
+from answerable.agents.routing import RoutingTable
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
 from answerable.core.clock import Clock, SystemClock
@@ -57,7 +57,7 @@ async def open_service(
     apis = Apis(settings.apis, clock, settings.sandbox_seconds)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
-        mind=ReaderMind(sources, clock),
+        readers=Readers(sources, clock),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
         combine=CombineStep(query_frames, store.artifacts, limits),
@@ -74,7 +74,7 @@ async def open_service(
         sql=dependencies.sql,
         combine=dependencies.combine,
         python=dependencies.python,
-        mind=dependencies.mind,
+        readers=dependencies.readers,
         clock=clock,
         default_source=settings.source,
         listeners=listeners,
@@ -92,7 +92,7 @@ def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> 
     """Every kind of step that a graph can have."""
     store = dependencies.store
     return {
-        "understand": UnderstandStep(Minds(dependencies), store.threads, store.capsules, history_window),
+        "understand": UnderstandStep(RoutingTable(dependencies), store.threads, store.capsules, history_window),
         "subgraph": SubgraphStep(),
         "sql": dependencies.sql,
         "combine": dependencies.combine,

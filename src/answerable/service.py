@@ -9,9 +9,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from answerable.agents.asking import Asking, graph_of
+from answerable.agents.asking import Asking
 from answerable.agents.graphs import QueryType, direct_graph
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.readers import Readers
+from answerable.agents.routing import graph_of
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import cancelled, failed
@@ -66,7 +67,7 @@ class Service:
         sql: SqlStep,
         combine: CombineStep,
         python: PythonStep,
-        mind: ReaderMind,
+        readers: Readers,
         clock: Clock,
         default_source: str,
         listeners: Sequence[Listener] = (),
@@ -77,7 +78,7 @@ class Service:
         self._sql = sql
         self._combine = combine
         self._python = python
-        self._mind = mind
+        self._readers = readers
         self._clock = clock
         self.default_source = default_source
         self._listeners = tuple(listeners)
@@ -281,7 +282,7 @@ class Service:
 
     async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
         """How the reader reads a question, stage by stage."""
-        return await self._mind.explain(Question(text=question, source=source or self.default_source, today=today))
+        return await self._readers.explain(Question(text=question, source=source or self.default_source, today=today))
 
     async def replay(self, run: RunId, principal: Principal = LOCAL) -> "Replay":
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
