@@ -14,10 +14,10 @@ from typing import Any
 
 from answerable.agents.dry_run import dry_run
 from answerable.core.catalog import Catalog, Column, Table, ValueHit
-from answerable.reader.link import link
-from answerable.reader.normalise import normalise
+from answerable.reader.linking.links import link
+from answerable.reader.linking.schema import build_schema
+from answerable.reader.linking.tokens import normalise
 from answerable.reader.reader import Reader
-from answerable.reader.schema import build_schema
 from answerable.sources.open import open_source
 from bench.figures import Figure
 

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from answerable.core.catalog import Catalog, ValueHit, ValueLookup
-from answerable.reader.schema import Schema, build_schema
-from answerable.sources.value_build import file_name
+from answerable.reader.linking.schema import Schema, build_schema
+from answerable.sources.sql.value_build import file_name
 from answerable.sources.value_index import ValueIndex
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -2,12 +2,18 @@
 
 from dataclasses import dataclass, field
 
-from answerable.reader.draft import Condition, Draft, Term, Values, all_drafts
-from answerable.reader.features import Featurizer, Vector
-from answerable.reader.link import link
-from answerable.reader.normalise import normalise
-from answerable.reader.roles import COLUMN_ROLES, NUMBER_ROLES, functions_said, number_columns, relevant_columns
-from answerable.reader.scene import Scene, lay_out
+from answerable.reader.candidates.role_features import Featurizer, Vector
+from answerable.reader.candidates.roles import (
+    COLUMN_ROLES,
+    NUMBER_ROLES,
+    functions_said,
+    number_columns,
+    relevant_columns,
+)
+from answerable.reader.linking.links import link
+from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.tokens import normalise
+from answerable.reader.plans.draft import Condition, Draft, Term, Values, all_drafts
 from train.cases import Case, database
 from train.gold import Unsupported, gold_draft
 

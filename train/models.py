@@ -10,8 +10,8 @@ import numpy
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from answerable.reader.shape import PARTS, Linear, LinearPart, Shape
-from answerable.reader.trees import Trees
+from answerable.reader.candidates.shape import PARTS, Linear, LinearPart, Shape
+from answerable.reader.fitted.trees import Trees
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

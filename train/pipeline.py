@@ -9,17 +9,17 @@ from itertools import islice
 
 import numpy
 
-from answerable.reader.choices import varied
-from answerable.reader.compose import Candidate, Composer
-from answerable.reader.confidence import confidence_vector
-from answerable.reader.draft import Draft
-from answerable.reader.dry_run import MOST_ROWS, RUNS, Outcome, outcome_of
-from answerable.reader.options import gather
-from answerable.reader.rank import Ranker
-from answerable.reader.roles import RoleModels, Roles, assign_roles
-from answerable.reader.shape import Linear, grams, shape_of
-from answerable.reader.trees import Trees
-from answerable.reader.understand import Ranked, Understanding, in_the_lead
+from answerable.reader.candidates.clause_options import gather
+from answerable.reader.candidates.compose import Candidate, Composer
+from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
+from answerable.reader.candidates.shape import Linear, grams, shape_of
+from answerable.reader.fitted.trees import Trees
+from answerable.reader.pipeline import Ranked, Understanding, in_the_lead
+from answerable.reader.plans.draft import Draft
+from answerable.reader.ranking.confidence import confidence_vector
+from answerable.reader.ranking.dry_run import MOST_ROWS, RUNS, Outcome, outcome_of
+from answerable.reader.ranking.meaning import varied
+from answerable.reader.ranking.ranker_features import Ranker
 from train.cases import Case, load_cases, run_sql, same_rows
 from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
 from train.models import fit_ranker, fit_shapes, fit_trees

@@ -1,9 +1,9 @@
 """Drafts straight to SQLite text, for labelling many candidates. The product compiles plans instead."""
 
-from answerable.reader.draft import Condition, Draft, Term, Values
-from answerable.reader.joins import join_tree
-from answerable.reader.schema import Schema
-from answerable.reader.to_plan import tables_of
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.draft import Condition, Draft, Term, Values
+from answerable.reader.plans.draft_to_plan import tables_of
+from answerable.reader.plans.joins import join_tree
 
 
 def quick_sql(draft: Draft, schema: Schema) -> str:

@@ -11,6 +11,7 @@ from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
+from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
@@ -22,13 +23,16 @@ from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
 from answerable.models.config import ModelsConfig
-from answerable.sandbox.apis import Apis
+from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
+from answerable.service.answers import AnswerService, Rerunners
+from answerable.service.questions import QuestionService
+from answerable.service.runs import RunService
 from answerable.settings import Settings
 from answerable.sources.base import Limits
-from answerable.sources.frames import query_frames
 from answerable.sources.registry import SourceRegistry
+from answerable.sources.sql.frames import query_frames
 from answerable.store.base import Store
 from answerable.store.open import open_store
 
@@ -54,30 +58,31 @@ async def open_service(
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
-    apis = Apis(settings.apis, clock, settings.sandbox_seconds)
+    apis = ConfiguredApis(settings.apis, clock)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
         readers=Readers(sources, clock),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
         combine=CombineStep(query_frames, store.artifacts, limits),
-        python=PythonStep(sandboxes, store.artifacts, settings.sandbox_limits, apis),
+        python=PythonStep(
+            sandboxes, store.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
+        ),
         store=store,
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
     )
+    engine = Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock)
+    runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
-        engine=Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock),
-        sources=sources,
-        sql=dependencies.sql,
-        combine=dependencies.combine,
-        python=dependencies.python,
-        readers=dependencies.readers,
+        registry=sources,
+        runs=runs,
+        questions=QuestionService(runs, sources, dependencies.readers, settings.source),
+        answers=AnswerService(store, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)),
         clock=clock,
         default_source=settings.source,
-        listeners=listeners,
     )
     try:
         yield service
@@ -88,7 +93,7 @@ async def open_service(
         await dependencies.agents.close()
 
 
-def _kinds(dependencies: AgentDependencies, apis: Apis, history_window: int) -> dict[str, StepKind]:
+def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window: int) -> dict[str, StepKind]:
     """Every kind of step that a graph can have."""
     store = dependencies.store
     return {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from answerable.agents.dry_run import MOST_DATA, dry_run
-from answerable.reader.dry_run import MOST_ROWS
+from answerable.reader.ranking.dry_run import MOST_ROWS
 from answerable.sources.base import Source
 from answerable.sources.open import open_source
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.agents.replies import Planned
 from answerable.agents.routing import ROUTES, Fact, Route, graph_of
 from answerable.agents.situation import MAX_QUESTION, Situation
@@ -115,27 +115,27 @@ def test_no_row_applies_before_the_fact_that_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asking", "kinds", "mode"),
+    ("request", "kinds", "mode"),
     [
-        (Asking("SQL: SELECT 1"), ["sql", "present"], "sql"),
-        (Asking("python: result = 1"), ["program", "subgraph"], "python"),
-        (Asking("SQL: SELECT 1", choice=1), ["understand", "subgraph"], "auto"),
-        (Asking("how many orders?", mode="plan"), ["understand", "subgraph"], "plan"),
+        (QuestionRequest("SQL: SELECT 1"), ["sql", "present"], "sql"),
+        (QuestionRequest("python: result = 1"), ["program", "subgraph"], "python"),
+        (QuestionRequest("SQL: SELECT 1", choice=1), ["understand", "subgraph"], "auto"),
+        (QuestionRequest("how many orders?", mode="plan"), ["understand", "subgraph"], "plan"),
     ],
 )
-def test_a_written_query_is_not_routed(asking: Asking, kinds: list[str], mode: str) -> None:
-    graph, name = graph_of(asking, ("demo",))
+def test_a_written_query_is_not_routed(request: QuestionRequest, kinds: list[str], mode: str) -> None:
+    graph, name = graph_of(request, ("demo",))
     assert ([node.kind for node in graph.nodes], name) == (kinds, mode)
 
 
 def test_sql_over_several_sources_is_taken_apart_first() -> None:
-    graph, _ = graph_of(Asking("SQL: SELECT 1"), ("a", "b"))
+    graph, _ = graph_of(QuestionRequest("SQL: SELECT 1"), ("a", "b"))
     assert [node.kind for node in graph.nodes] == ["statement", "subgraph"]
 
 
 def test_a_question_carries_what_was_asked_for() -> None:
     day = date(2026, 1, 2)
-    graph, _ = graph_of(Asking("how many?", choice=2, force=True, today=day, plan_only=True), ("a", "b"))
+    graph, _ = graph_of(QuestionRequest("how many?", choice=2, force=True, today=day, plan_only=True), ("a", "b"))
     question = Question.model_validate(graph.nodes[0].config)
     assert question == Question(
         text="how many?", source="a", sources=("a", "b"), choice=2, force=True, today=day, plan_only=True

@@ -20,7 +20,7 @@ import pytest
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 KINDS = ("files", "sqlite", "duckdb", "postgres")
 
@@ -131,15 +131,15 @@ def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture
-async def source(data: Data) -> AsyncIterator[ServedSource]:
+async def source(data: Data) -> AsyncIterator[SqlSource]:
     opened = await open_source(data.location, name="shop", cache=data.cache)
-    assert isinstance(opened, ServedSource)
+    assert isinstance(opened, SqlSource)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-def run(source: ServedSource, tmp_path: Path) -> Callable[..., Any]:
+def run(source: SqlSource, tmp_path: Path) -> Callable[..., Any]:
     async def run(sql: str, **limits: Any) -> tuple[QueryResult, pl.DataFrame]:
         into = tmp_path / "result.arrow"
         result = await source.execute(sql, into, Limits(**limits))
@@ -158,7 +158,7 @@ def _command(process: psutil.Process) -> str:
     return ""
 
 
-async def test_describes_tables_types_and_counts(source: ServedSource, data: Data) -> None:
+async def test_describes_tables_types_and_counts(source: SqlSource, data: Data) -> None:
     catalog = await source.describe()
     assert (catalog.source, source.kind) == ("shop", data.kind)
     assert {table.name: table.row_count for table in catalog.tables} == {
@@ -186,7 +186,7 @@ async def test_describes_tables_types_and_counts(source: ServedSource, data: Dat
     assert catalog.fingerprint.startswith("sha256:")
 
 
-async def test_finds_keys_and_relationships(source: ServedSource, data: Data) -> None:
+async def test_finds_keys_and_relationships(source: SqlSource, data: Data) -> None:
     catalog = await source.describe()
     [link] = [r for r in catalog.relationships if r.from_table == "orders"]
     assert (link.from_columns, link.to_table, link.to_columns) == (("customer_id",), "customers", ("id",))
@@ -197,7 +197,7 @@ async def test_finds_keys_and_relationships(source: ServedSource, data: Data) ->
     assert customers.column("id").unique  # type: ignore[union-attr]
 
 
-async def test_describing_again_reads_nothing(source: ServedSource, data: Data) -> None:
+async def test_describing_again_reads_nothing(source: SqlSource, data: Data) -> None:
     first = await source.describe()
     assert await source.describe() is first
     again = await open_source(data.location, name="shop", cache=data.cache)
@@ -253,7 +253,7 @@ async def test_order_is_kept(run: Callable[..., Any]) -> None:
     assert frame["x"].to_list() == list(range(999_999, 929_999, -1))
 
 
-async def test_checks_without_running(source: ServedSource) -> None:
+async def test_checks_without_running(source: SqlSource) -> None:
     await source.check("SELECT name FROM customers")
     with pytest.raises(UserError, match="nowhere") as caught:
         await source.check("SELECT * FROM nowhere")
@@ -333,7 +333,7 @@ WRITES = (
 )
 
 
-async def test_nothing_can_be_written(run: Callable[..., Any], source: ServedSource) -> None:
+async def test_nothing_can_be_written(run: Callable[..., Any], source: SqlSource) -> None:
     for sql in WRITES:
         for attempt in (run, source.rows, source.check):
             with pytest.raises((RefusedError, UserError)):
@@ -342,7 +342,7 @@ async def test_nothing_can_be_written(run: Callable[..., Any], source: ServedSou
     assert frame.rows() == [(4, 4)]
 
 
-async def test_a_million_rows_in_bounded_memory(run: Callable[..., Any], source: ServedSource) -> None:
+async def test_a_million_rows_in_bounded_memory(run: Callable[..., Any], source: SqlSource) -> None:
     sql = "SELECT a.n AS a, b.n AS b, a.n * 1000 + b.n AS x, note FROM numbers a, numbers b, orders WHERE id = 10"
     await run(f"{sql} LIMIT 100000", seconds=100)
     [worker] = workers()
@@ -364,19 +364,19 @@ def peak(pid: int | str) -> int:
     return int(status.split("VmHWM:")[1].split()[0]) // 1024
 
 
-async def test_finds_values(source: ServedSource) -> None:
+async def test_finds_values(source: SqlSource) -> None:
     lookup = await source.values()
     hits = lookup.find("berlin")
     assert ("customers", "city", "Berlin") in [(hit.table, hit.column, hit.value) for hit in hits]
 
 
-async def test_probes_give_python_values(source: ServedSource, data: Data) -> None:
+async def test_probes_give_python_values(source: SqlSource, data: Data) -> None:
     [row] = await source.rows("SELECT id, name, joined, active FROM customers WHERE id = 1")
     expected = (1, "Ana Müller", date(2022, 1, 31), True)
     assert row == ((1, "Ana Müller", "2022-01-31", 1) if data.kind == "sqlite" else expected)
 
 
-async def test_many_at_once(source: ServedSource, tmp_path: Path) -> None:
+async def test_many_at_once(source: SqlSource, tmp_path: Path) -> None:
     async def one(number: int) -> Any:
         into = tmp_path / f"{number}.arrow"
         await source.execute(f"SELECT n FROM numbers WHERE n = {number}", into, Limits())
@@ -398,7 +398,7 @@ async def test_changed_data_is_seen(data: Data) -> None:
                 break
             await asyncio.sleep(0.1)
         assert after.table("numbers").row_count == 1001  # type: ignore[union-attr]
-        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]  # type: ignore[attr-defined]
+        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]
     finally:
         await source.close()
 
@@ -427,7 +427,7 @@ def written_when_free(location: str) -> duckdb.DuckDBPyConnection:
     raise AssertionError("the source holds on to the file")
 
 
-async def test_says_which_walls_stand(source: ServedSource, data: Data) -> None:
+async def test_says_which_walls_stand(source: SqlSource, data: Data) -> None:
     assert source.isolation == {}
     await source.check("SELECT 1")
     assert set(source.isolation) == {"memory", "files", "network", "programs"}

@@ -12,8 +12,8 @@ from answerable.demo.golden import opened
 from answerable.evals.cases import load_cases
 from answerable.evals.compare import same_rows
 from answerable.query.plan import QueryPlan
-from answerable.query.to_sql import to_sql
-from answerable.reader.explain import sentence
+from answerable.query.sql.to_sql import to_sql
+from answerable.reader.explaining.sentence import sentence
 from answerable.sources.open import open_source
 
 FILE = Path(__file__).parents[1] / "fixtures" / "demo" / "plans.jsonl"

@@ -11,22 +11,22 @@ from typing import Any
 
 import polars as pl
 import pytest
-import xlsxwriter
+import xlsxwriter  # type: ignore[import-untyped]
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError
 from answerable.sources.open import open_source
-from answerable.sources.served import Options, ServedSource
+from answerable.sources.sql.source import Options, SqlSource
 
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     """Opens a location, and closes all of them in the end."""
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened(location: Path | str, options: Options | None = None) -> ServedSource:
+    async def opened(location: Path | str, options: Options | None = None) -> SqlSource:
         source = await open_source(str(location), cache=tmp_path / "cache", options=options)
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 

@@ -10,7 +10,7 @@ import yaml
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
+from answerable.query.sql.check import checked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "query"
 SLIPS = {"sql_table_unknown", "sql_column_unknown", "sql_columns_differ", "sql_unparsable", "sql_empty"}

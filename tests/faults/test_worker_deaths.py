@@ -18,7 +18,7 @@ from answerable.core.errors import LimitError, OperatorError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.pool import Worker, WorkerPool
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 BOMB = "SELECT sum(a.n * b.n * c.n * d.n) AS x FROM numbers a, numbers b, numbers c, numbers d"
 
@@ -34,9 +34,9 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def source(database: Path, tmp_path: Path) -> AsyncIterator[ServedSource]:
+async def source(database: Path, tmp_path: Path) -> AsyncIterator[SqlSource]:
     opened = await open_source(str(database), cache=tmp_path / "cache")
-    assert isinstance(opened, ServedSource)
+    assert isinstance(opened, SqlSource)
     yield opened
     await opened.close()
 
@@ -51,7 +51,7 @@ def _is_worker(process: psutil.Process) -> bool:
     return False
 
 
-async def test_a_killed_worker_is_told_and_replaced(source: ServedSource, tmp_path: Path) -> None:
+async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path: Path) -> None:
     await source.check("SELECT 1")
     [worker] = workers()
     running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
@@ -64,7 +64,7 @@ async def test_a_killed_worker_is_told_and_replaced(source: ServedSource, tmp_pa
     assert worker.pid not in [other.pid for other in workers()]
 
 
-async def test_an_idle_worker_that_died_is_not_missed(source: ServedSource) -> None:
+async def test_an_idle_worker_that_died_is_not_missed(source: SqlSource) -> None:
     await source.check("SELECT 1")
     [worker] = workers()
     worker.kill()
@@ -72,7 +72,7 @@ async def test_an_idle_worker_that_died_is_not_missed(source: ServedSource) -> N
     assert await source.rows("SELECT 1") == [(1,)]
 
 
-async def test_a_worker_that_will_not_stop_is_killed(source: ServedSource, tmp_path: Path) -> None:
+async def test_a_worker_that_will_not_stop_is_killed(source: SqlSource, tmp_path: Path) -> None:
     await source.check("SELECT 1")
     [worker] = workers()
     running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=0.5)))
@@ -85,7 +85,7 @@ async def test_a_worker_that_will_not_stop_is_killed(source: ServedSource, tmp_p
     assert await source.rows("SELECT 1") == [(1,)]
 
 
-async def test_cancelling_twice_leaves_nothing(source: ServedSource, tmp_path: Path) -> None:
+async def test_cancelling_twice_leaves_nothing(source: SqlSource, tmp_path: Path) -> None:
     await source.check("SELECT 1")
     [worker] = workers()
     worker.suspend()
@@ -153,7 +153,7 @@ async def test_idle_workers_go(database: Path) -> None:
     await pool.close()
 
 
-async def test_a_thousand_queries_leak_no_descriptor(source: ServedSource, tmp_path: Path) -> None:
+async def test_a_thousand_queries_leak_no_descriptor(source: SqlSource, tmp_path: Path) -> None:
     into = tmp_path / "x.arrow"
     await source.execute("SELECT 1 AS one", into, Limits())
     [worker] = workers()
@@ -169,7 +169,7 @@ def descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-async def test_failures_leak_nothing_either(source: ServedSource, tmp_path: Path) -> None:
+async def test_failures_leak_nothing_either(source: SqlSource, tmp_path: Path) -> None:
     await source.check("SELECT 1")
     before = descriptors(os.getpid())
     for _ in range(10):
@@ -198,7 +198,7 @@ async def test_nothing_of_the_environment_reaches_a_worker(
         await source.close()
 
 
-async def test_a_full_disk_is_told(source: ServedSource, tmp_path: Path) -> None:
+async def test_a_full_disk_is_told(source: SqlSource, tmp_path: Path) -> None:
     into = tmp_path / "x.arrow"
     into.symlink_to("/dev/full")  # never itself: what is half written is removed
     with pytest.raises(OperatorError, match="disk is full") as caught:
@@ -207,7 +207,7 @@ async def test_a_full_disk_is_told(source: ServedSource, tmp_path: Path) -> None
     assert "full" in os.listdir("/dev")
 
 
-async def test_a_result_that_cannot_be_written_at_all(source: ServedSource, tmp_path: Path) -> None:
+async def test_a_result_that_cannot_be_written_at_all(source: SqlSource, tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="No such file") as caught:
         await source.execute("SELECT 1 AS one", tmp_path / "no" / "folder" / "x.arrow", Limits())
     assert caught.value.stable_code == "result_unwritable"

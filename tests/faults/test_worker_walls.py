@@ -17,7 +17,7 @@ import pytest
 from answerable.core.errors import AnswerableError, LimitError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 SECRET = "a secret that no answer may show"
 
@@ -56,11 +56,11 @@ async def listener() -> AsyncIterator[tuple[int, list[bytes]]]:
 
 @pytest.fixture
 async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened(location: str) -> ServedSource:
+    async def opened(location: str) -> SqlSource:
         source = await open_source(location, cache=tmp_path / "cache")
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 
@@ -167,6 +167,7 @@ async def test_attempts_to_get_out(
 ) -> None:
     port, heard = listener
     own = tmp_path / "own"
+    attempts: tuple[str, ...]
     if kind == "postgres":
         location = request.getfixturevalue("postgres_url")
         with psycopg.connect(location, autocommit=True) as connection:

@@ -14,8 +14,8 @@ from sqlglot.errors import SqlglotError
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, RefusedError
 from answerable.core.values import Dialect
-from answerable.query.allowed import FUNCTIONS, NAMES, NODES
-from answerable.query.check_sql import check_nodes, checked
+from answerable.query.sql.allowed import FUNCTIONS, NAMES, NODES
+from answerable.query.sql.check import check_nodes, checked
 
 LET_THROUGH = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "query" / "functions.yaml").read_text())
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
@@ -79,7 +79,7 @@ def _is_anonymous(sql: str, dialect: Dialect) -> bool:
 
 def _functions_of(dialect: Dialect, postgres_url: str) -> set[str]:
     if dialect == "duckdb":
-        rows = duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+        rows = duckdb.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     elif dialect == "sqlite":
         rows = sqlite3.connect(":memory:").execute("SELECT DISTINCT name FROM pragma_function_list").fetchall()
     else:

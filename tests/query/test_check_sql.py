@@ -11,7 +11,7 @@ import yaml
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
+from answerable.query.sql.check import checked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "query"
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")

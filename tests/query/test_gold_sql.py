@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.query.check_sql import checked
+from answerable.query.sql.check import checked
 
 EVERY = 7
 

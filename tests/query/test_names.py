@@ -11,17 +11,17 @@ from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
-from answerable.query.names import RESERVED, address, identifier
 from answerable.query.plan import Aggregate, ColumnRef, Join, OrderItem, QueryPlan, SelectItem
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.names import RESERVED, address, identifier
+from answerable.query.sql.to_sql import to_sql
 
 DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
 
 
 def _keywords(postgres_server: str) -> list[str]:
     """All words that a database or the parser has a special use for, besides some plain ones."""
-    words = {row[0] for row in duckdb.sql("SELECT keyword_name FROM duckdb_keywords()").fetchall()}
+    words = {row[0] for row in duckdb.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()}
     with psycopg.connect(postgres_server) as connection:
         words |= {row[0] for row in connection.execute("SELECT word FROM pg_get_keywords()").fetchall()}
     for dialect in DIALECTS:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
 from answerable.query.labels import result_labels
 from answerable.query.plan import (
     Aggregate,
@@ -37,7 +36,8 @@ from answerable.query.plan import (
     TextFunction,
     TextMatch,
 )
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.to_sql import to_sql
 
 Strategy = st.SearchStrategy[Any]
 INTEGERS = ("items.quantity", "products.stock", "orders.customer_id", "orders.id", "employees.salary", "customers.id")
@@ -83,7 +83,7 @@ class Tables:
     @cached_property
     def moments(self) -> Strategy:
         days = st.sampled_from(["2022-12-31", "2023-01-03", "2024-01-01", "2024-02-29", "2024-07-02", "2025-01-06"])
-        options = [st.builds(Constant, value=days, type=st.just("date"))]
+        options: list[st.SearchStrategy[Any]] = [st.builds(Constant, value=days, type=st.just("date"))]
         if self.has(MOMENTS):
             options.append(self.columns(MOMENTS))
             options.append(st.builds(Bucket, unit=UNITS, of=self.columns(MOMENTS)))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
 from answerable.query.plan import (
     Arithmetic,
     Bucket,
@@ -23,7 +22,8 @@ from answerable.query.plan import (
     SelectItem,
     TextMatch,
 )
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.to_sql import to_sql
 
 SETTINGS = settings(
     max_examples=60,

@@ -15,8 +15,8 @@ from answerable.evals.cases import load_cases
 from answerable.evals.compare import same_rows
 from answerable.query.merged import Merged, merged, short_name
 from answerable.query.plan import QueryPlan
-from answerable.query.split import Alone, Together, split
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.split import Alone, Together, split
+from answerable.query.sql.to_sql import to_sql
 from answerable.sources.open import open_source
 
 FILE = Path(__file__).parents[1] / "fixtures" / "demo" / "plans.jsonl"

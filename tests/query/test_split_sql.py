@@ -6,8 +6,8 @@ from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import ColumnType, Dialect
 from answerable.query.merged import Merged, merged
-from answerable.query.split import Together
-from answerable.query.split_sql import AloneSql, split_sql
+from answerable.query.sql.split import Together
+from answerable.query.sql.split_sql import AloneSql, split_sql
 
 
 def table(name: str, /, **columns: ColumnType) -> Table:

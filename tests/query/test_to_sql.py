@@ -10,17 +10,18 @@ import yaml
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
 from answerable.core.values import Dialect
-from answerable.query.check_sql import checked
 from answerable.query.labels import result_labels
 from answerable.query.plan import QueryPlan
-from answerable.query.to_sql import to_sql
+from answerable.query.sql.check import checked
+from answerable.query.sql.to_sql import to_sql
 
 PLANS = sorted((Path(__file__).parents[1] / "fixtures" / "query" / "plans").glob("*.yaml"))
 
 
 @pytest.fixture(params=PLANS, ids=lambda path: path.stem)
 def case(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return yaml.safe_load(request.param.read_text())
+    content: dict[str, Any] = yaml.safe_load(request.param.read_text())
+    return content
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answerable.query.written_quantities import written_quantities
+from answerable.query.sql.written_quantities import written_quantities
 
 
 def test_sums_and_counts_over_groups_add_up() -> None:

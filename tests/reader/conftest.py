@@ -8,10 +8,10 @@ import pytest
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueHit
 from answerable.core.words import normalise as normal
 from answerable.core.words import stemmed
-from answerable.reader.link import link
-from answerable.reader.normalise import normalise
-from answerable.reader.scene import Scene, lay_out
-from answerable.reader.schema import Schema, build_schema
+from answerable.reader.linking.links import link
+from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.schema import Schema, build_schema
+from answerable.reader.linking.tokens import normalise
 
 
 class ListedValues:

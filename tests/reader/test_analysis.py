@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
-from answerable.reader.analysis import Analysis
-from answerable.reader.dates import find_dates
-from answerable.reader.follow_up import FollowUp
-from answerable.reader.scene import Scene
+from answerable.query.sql.to_sql import to_sql
+from answerable.reader.grammar.follow_up import FollowUp
+from answerable.reader.grammar.grammar import Analysis
+from answerable.reader.linking.scene import Scene
+from answerable.reader.time.date_phrases import find_dates
 
 Make = Callable[[str], Scene]
 TODAY = date(2025, 6, 15)

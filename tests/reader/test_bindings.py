@@ -16,15 +16,15 @@ from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog
 from answerable.demo import golden_cases, location
 from answerable.query.plan import QueryPlan
-from answerable.reader.bindings import BEFORE, IMPLIED, UNUSED
-from answerable.reader.lexicon import GENERIC, STOPWORDS
-from answerable.reader.normalise import normalise
-from answerable.reader.own_text import OwnText
-from answerable.reader.parts import FILLERS
-from answerable.reader.plan_parts import parts_of
+from answerable.reader.explaining.bindings import BEFORE, IMPLIED, UNUSED
+from answerable.reader.explaining.plan_parts import parts_of
+from answerable.reader.grammar.parts import FILLERS
+from answerable.reader.linking.cues import find_cues
+from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.original_text import OwnText
+from answerable.reader.linking.tokens import normalise
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read
-from answerable.reader.tag import find_cues
 from answerable.sources.open import open_source
 
 SPIDER = Path(__file__).parents[3] / "shared" / "data" / "spider_train"

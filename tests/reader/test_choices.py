@@ -1,10 +1,10 @@
 """Readings that are offered differ in what they mean."""
 
-from answerable.reader.choices import gist, varied
-from answerable.reader.compose import Candidate, Evidence
-from answerable.reader.draft import Condition, Draft, Order, Term
-from answerable.reader.shape import shape_of
-from answerable.reader.understand import Ranked
+from answerable.reader.candidates.compose import Candidate, Evidence
+from answerable.reader.candidates.shape import shape_of
+from answerable.reader.pipeline import Ranked
+from answerable.reader.plans.draft import Condition, Draft, Order, Term
+from answerable.reader.ranking.meaning import gist, varied
 
 NAMES = Draft(0, (Term(1),))
 BERLIN = Condition(Term(5), "=", "Berlin")

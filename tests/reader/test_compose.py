@@ -3,12 +3,12 @@
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.to_sql import to_sql
-from answerable.reader.compose import beyond_all, combines_figures, contradicts
-from answerable.reader.draft import ROWS, Combination, Condition, Draft, Order, Term, Values
-from answerable.reader.schema import Schema
-from answerable.reader.shape import shape_of
-from answerable.reader.to_plan import to_plan
+from answerable.query.sql.to_sql import to_sql
+from answerable.reader.candidates.compose import beyond_all, combines_figures, contradicts
+from answerable.reader.candidates.shape import shape_of
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.draft import ROWS, Combination, Condition, Draft, Order, Term, Values
+from answerable.reader.plans.draft_to_plan import to_plan
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.reader.dry_run import MORE_RUNS, RUNS, Rows, outcome_of
+from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, outcome_of
 from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Unsure
 

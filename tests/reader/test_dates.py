@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answerable.reader.dates import DateSpan, find_dates
-from answerable.reader.periods import Period, around, floor, period_name, shift, unit_of
+from answerable.reader.time.calendar_periods import Period, around, floor, period_name, shift, unit_of
+from answerable.reader.time.date_phrases import DateSpan, find_dates
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "dates"
 CASES = [json.loads(line) for file in sorted(FIXTURES.glob("*.jsonl")) for line in file.read_text("utf-8").splitlines()]

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
 from answerable.query.plan import ColumnRef, Compare, Constant, InList, QueryPlan
-from answerable.query.to_sql import to_sql
-from answerable.reader.explain import sentence
-from answerable.reader.plain_names import plural, singular, spoken
+from answerable.query.sql.to_sql import to_sql
+from answerable.reader.explaining.nouns import plural, singular, spoken
+from answerable.reader.explaining.sentence import sentence
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "explain"
 CASES = [json.loads(line) for line in (FIXTURES / "sentences.jsonl").read_text("utf-8").splitlines()]

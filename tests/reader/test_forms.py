@@ -5,19 +5,19 @@ from collections.abc import Callable
 import pytest
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
-from answerable.reader import pieces
-from answerable.reader.combinations import of_conditions, of_two_tables
-from answerable.reader.comparisons import comparing_tests
-from answerable.reader.compose import Candidate, Composer
-from answerable.reader.draft import ROWS, Condition, Draft, Order, Term
-from answerable.reader.link import link
-from answerable.reader.normalise import normalise
-from answerable.reader.options import gather
-from answerable.reader.relations import related, relations_of
-from answerable.reader.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
-from answerable.reader.scene import Scene, lay_out
-from answerable.reader.schema import Schema, build_schema
-from answerable.reader.shape import grams
+from answerable.reader.candidates import pieces
+from answerable.reader.candidates.clause_options import gather
+from answerable.reader.candidates.combinations import of_conditions, of_two_tables
+from answerable.reader.candidates.comparisons import comparing_tests
+from answerable.reader.candidates.compose import Candidate, Composer
+from answerable.reader.candidates.relations import related, relations_of
+from answerable.reader.candidates.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
+from answerable.reader.candidates.shape import grams
+from answerable.reader.linking.links import link
+from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.schema import Schema, build_schema
+from answerable.reader.linking.tokens import normalise
+from answerable.reader.plans.draft import ROWS, Condition, Draft, Order, Term
 from answerable.reader.weights import load_weights
 
 SceneOf = Callable[[str], Scene]

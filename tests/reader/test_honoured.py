@@ -5,11 +5,11 @@ from tests.reader.conftest import ListedValues
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.query.plan import Aggregate, ColumnRef, Compare, Constant, Expr, OrderItem, QueryPlan, SelectItem
-from answerable.reader.honoured import dropped_numbers, honours
-from answerable.reader.link import link
-from answerable.reader.normalise import normalise
-from answerable.reader.scene import Scene, lay_out
-from answerable.reader.schema import build_schema
+from answerable.reader.linking.links import link
+from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.schema import build_schema
+from answerable.reader.linking.tokens import normalise
+from answerable.reader.ranking.plan_checks import dropped_numbers, honours
 
 CATALOG = Catalog(
     source="land",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from answerable.reader.joins import NoPath, distance, join_tree
-from answerable.reader.schema import Schema
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.joins import NoPath, distance, join_tree
 
 
 def test_the_way_leads_over_tables_between(schema: Schema) -> None:

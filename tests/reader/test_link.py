@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from answerable.reader.scene import Scene
+from answerable.reader.linking.scene import Scene
 
 Make = Callable[[str], Scene]
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from answerable.reader.draft import Draft, Order, Term
-from answerable.reader.listing import Listing, listed
-from answerable.reader.scene import Scene
-from answerable.reader.schema import Schema
+from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.draft import Draft, Order, Term
+from answerable.reader.ranking.listed_items import Listing, listed
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answerable.reader.names import spelled_out, split_name
+from answerable.reader.linking.name_words import spelled_out, split_name
 
 
 @pytest.mark.parametrize(

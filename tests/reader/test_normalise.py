@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answerable.reader.normalise import MAX_CHARACTERS, MAX_TOKENS, normalise
+from answerable.reader.linking.tokens import MAX_CHARACTERS, MAX_TOKENS, normalise
 
 
 @pytest.mark.parametrize(

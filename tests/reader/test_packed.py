@@ -2,7 +2,7 @@
 
 import pytest
 
-from answerable.reader.packed import Packed, unpack
+from answerable.reader.fitted.packed import Packed, unpack
 
 
 def test_what_was_put_in_comes_out() -> None:

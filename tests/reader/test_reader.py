@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError
-from answerable.reader.bindings import UNUSED
+from answerable.reader.explaining.bindings import UNUSED
 from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Read, Unreadable, Unsure
 from answerable.reader.weights import FILE, FOLDER, PROVENANCE, load_weights

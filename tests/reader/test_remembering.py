@@ -5,9 +5,9 @@ import pytest
 from answerable.answers.answer import Binding, Synonym
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.query.plan import QueryPlan
-from answerable.reader.bindings import IMPLIED, UNUSED
+from answerable.reader.explaining.bindings import IMPLIED, UNUSED
+from answerable.reader.explaining.learned_synonyms import synonyms
 from answerable.reader.reading import Reading
-from answerable.reader.remembering import synonyms
 
 SHOP = Catalog(
     source="shop",

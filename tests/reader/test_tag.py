@@ -2,8 +2,8 @@
 
 import pytest
 
-from answerable.reader.normalise import normalise
-from answerable.reader.tag import find_cues
+from answerable.reader.linking.cues import find_cues
+from answerable.reader.linking.tokens import normalise
 
 
 @pytest.mark.parametrize(

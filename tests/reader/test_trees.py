@@ -1,6 +1,6 @@
 """Trees as plain lists add up the leaves that a vector reaches."""
 
-from answerable.reader.trees import Trees
+from answerable.reader.fitted.trees import Trees
 
 MANY = 60
 DOWN_OR_UP = Trees(

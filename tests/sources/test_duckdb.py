@@ -13,7 +13,7 @@ import pytest
 from answerable.core.errors import LimitError, SourceError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def write(path: Path) -> Callable[[str], None]:
 
 @pytest.fixture
 async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened() -> ServedSource:
+    async def opened() -> SqlSource:
         source = await open_source(str(path), cache=tmp_path / "cache")
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 

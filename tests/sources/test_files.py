@@ -10,7 +10,7 @@ import pytest
 
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -22,11 +22,11 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def opened(folder: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened(location: Path = folder) -> ServedSource:
+    async def opened(location: Path = folder) -> SqlSource:
         source = await open_source(str(location), name="company", cache=tmp_path / "cache")
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 

@@ -12,7 +12,7 @@ import pytest
 from answerable.core.errors import TransientError, UserError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def write(postgres_url: str) -> Callable[[str], None]:
 
 @pytest.fixture
 async def opened(postgres_url: str, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened(url: str = postgres_url) -> ServedSource:
+    async def opened(url: str = postgres_url) -> SqlSource:
         source = await open_source(url, cache=tmp_path / "cache")
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 
@@ -79,7 +79,7 @@ async def test_every_type(write: Callable[[str], None], opened: Callable[..., An
 
 
 def done_type(done: Any, name: str) -> str:
-    return next(column.type for column in done.columns if column.name == name)
+    return str(next(column.type for column in done.columns if column.name == name))
 
 
 async def test_schemas_comments_and_keys(write: Callable[[str], None], opened: Callable[..., Any]) -> None:

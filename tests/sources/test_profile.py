@@ -5,7 +5,7 @@ import pytest
 
 from answerable.core.catalog import Column, Table, Warning
 from answerable.core.errors import LimitError
-from answerable.sources.profile import Budget, profile
+from answerable.sources.sql.profile import Budget, profile
 
 
 async def profiled(engine: Any, **options: Any) -> dict[str, Table]:

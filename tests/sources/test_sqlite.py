@@ -13,7 +13,7 @@ import pytest
 from answerable.core.errors import SourceError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.served import ServedSource
+from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -29,11 +29,11 @@ def writer(path: Path) -> Iterator[sqlite3.Connection]:
 
 @pytest.fixture
 async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[ServedSource] = []
+    sources: list[SqlSource] = []
 
-    async def opened(location: Path = path) -> ServedSource:
+    async def opened(location: Path = path) -> SqlSource:
         source = await open_source(str(location), cache=tmp_path / "cache")
-        assert isinstance(source, ServedSource)
+        assert isinstance(source, SqlSource)
         sources.append(source)
         return source
 
@@ -42,7 +42,7 @@ async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]
         await source.close()
 
 
-async def result(source: ServedSource, sql: str, into: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
+async def result(source: SqlSource, sql: str, into: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
     done = await source.execute(sql, into, Limits())
     return [column.type for column in done.columns], pl.read_ipc(into).rows()
 

@@ -6,9 +6,9 @@ import pytest
 
 from answerable.core.catalog import Catalog, Relationship
 from answerable.core.errors import NotFoundError
-from answerable.sources import statistics
-from answerable.sources.profile import profile
-from answerable.sources.statistics import first_rows, relationship_checks, table_named, table_statistics
+from answerable.sources.sql import statistics
+from answerable.sources.sql.profile import profile
+from answerable.sources.sql.statistics import first_rows, relationship_checks, table_named, table_statistics
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from answerable.core.catalog import Catalog, Column, Table, ValueHit, ValueName
 from answerable.core.errors import LimitError, OperatorError, SourceError
 from answerable.core.spelling import allowed_slips
-from answerable.sources.value_build import IndexLimits, file_name, piece
+from answerable.sources.sql.value_build import IndexLimits, file_name, piece
 from answerable.sources.value_forms import PIECES, cuts, shared_pieces
 from answerable.sources.value_index import _SHARING, ValueIndex
 
@@ -330,7 +330,7 @@ async def test_pages(places: Places) -> None:
         ({"longest_average": 4}, "its values are long texts"),
     ],
 )
-async def test_what_is_left_out_is_told(lite_places: Places, limits: dict[str, int], notice: str) -> None:
+async def test_what_is_left_out_is_told(lite_places: Places, limits: dict[str, Any], notice: str) -> None:
     lite_places.put("few", "abc", "abd")
     lite_places.put("many", "value a", "value b", "value c", "value d")
     index = await lite_places.open(**limits)

@@ -8,7 +8,7 @@ from answerable.core.words import normalise
 from answerable.engine.steps.understand import Question
 from answerable.query.merged import Merged, short_name
 from answerable.query.plan import QueryPlan
-from answerable.reader.explain import sentence
+from answerable.reader.explaining.sentence import sentence
 from answerable.reader.reading import Read, Reply, Unsure
 
 _MOST = 5

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError
-from answerable.reader.dry_run import MOST_ROWS, Rows, Run
+from answerable.reader.ranking.dry_run import MOST_ROWS, Rows, Run
 from answerable.sources.base import Limits
 
 MOST_DATA = 50_000

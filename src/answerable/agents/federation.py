@@ -11,7 +11,7 @@ from answerable.reader.reading import Reading
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
-    from answerable.query.split import Together
+    from answerable.query.sql.split import Together
     from answerable.sources.federation import FederatedSources
 
 COMBINED = "combined"
@@ -71,7 +71,7 @@ def unrelated_note(merged: "Merged | None") -> str:
 def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
     if merged is None:
         return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)
-    from answerable.query.split import Alone, split
+    from answerable.query.sql.split import Alone, split
 
     parts = split(reading.plan, merged)
     if isinstance(parts, Alone):

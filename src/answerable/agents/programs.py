@@ -57,7 +57,7 @@ class ProgramStep:
     async def _tables(self, config: ProgramConfig, wanted: frozenset[str]) -> Mapping[str, "Origin"]:
         """The tables that the program names."""
         from answerable.query.merged import Origin
-        from answerable.query.split_sql import ambiguous, meant
+        from answerable.query.sql.split_sql import ambiguous, meant
 
         if not config.sources:
             catalog = await (await self._sources.get(config.source)).describe()

@@ -19,11 +19,11 @@ from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import FrameRef, Json
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
-from answerable.reader.known import doubts
-from answerable.reader.normalise import normalise
+from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.unknown_words import doubts
+from answerable.reader.pipeline import lay_out_question
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Reading
-from answerable.reader.understand import lay_out_question
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged

@@ -34,8 +34,8 @@ from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
-from answerable.query.split import Together, split
-from answerable.query.split_sql import split_sql
+from answerable.query.sql.split import Together, split
+from answerable.query.sql.split_sql import split_sql
 
 MOST_LOOKS = 12
 ROWS_SEEN = 20

@@ -76,7 +76,7 @@ def _presentation(question: Question, reading: Reading, reason: str | None) -> P
 
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
     """With the catalog of a single source, each choice also says which synonym it would teach."""
-    from answerable.reader.remembering import synonyms
+    from answerable.reader.explaining.learned_synonyms import synonyms
 
     taught = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
     return tuple(

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from answerable.agents import route_builders as build
-from answerable.agents.asking import Asking
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.graphs import direct_graph, direct_query, question_graph
+from answerable.agents.question_request import QuestionRequest
 from answerable.agents.route_builders import Workshop
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
@@ -61,22 +61,22 @@ ROUTES: tuple[Route | Fact, ...] = (
 )
 
 
-def graph_of(asking: Asking, sources: tuple[str, ...]) -> tuple[Graph, str]:
+def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph, str]:
     """The graph of a request, and the name under which such runs are listed: a query language, or a question's mode."""
-    direct = direct_query(asking.message) if asking.choice is None else None
+    direct = direct_query(request.message) if request.choice is None else None
     if direct is not None:
         return direct_graph(*direct, sources), direct[0]
     question = Question(
-        text=asking.message,
+        text=request.message,
         source=sources[0],
         sources=sources if len(sources) > 1 else (),
-        choice=asking.choice,
-        force=asking.force,
-        today=asking.today,
-        mode=asking.mode,
-        plan_only=asking.plan_only,
+        choice=request.choice,
+        force=request.force,
+        today=request.today,
+        mode=request.mode,
+        plan_only=request.plan_only,
     )
-    return question_graph(question), asking.mode
+    return question_graph(question), request.mode
 
 
 class RoutingTable:

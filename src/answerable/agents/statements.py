@@ -16,7 +16,7 @@ class StatementStep:
         self._sources = sources
 
     async def run(self, step: Step) -> Json:
-        from answerable.query.split_sql import AloneSql, split_sql
+        from answerable.query.sql.split_sql import AloneSql, split_sql
 
         config = step.config_as(StatementConfig)
         parts = split_sql(config.sql, await (await self._sources.federated(config.sources)).merged())

@@ -66,7 +66,7 @@ class WriteSqlStep:
 
 async def checked_sql(sql: str, source: Source) -> None:
     """Raises `Mistake` with the exact reason for a query that would not run."""
-    from answerable.query.check_sql import checked
+    from answerable.query.sql.check import checked
 
     try:
         await source.check(checked(sql, await source.describe()).text)

@@ -13,8 +13,8 @@ from typing import TypeVar
 from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, Warning
 from answerable.core.errors import SemanticError
 from answerable.core.values import ColumnType, Dialect
-from answerable.query.measures import parsed_measure
 from answerable.query.scope import nearest
+from answerable.query.sql.measures import parsed_measure
 
 Key = TypeVar("Key")
 

@@ -70,14 +70,14 @@ def _related(part: Quantity | None, whole: Expr) -> Quantity | None:
 
 
 def _adds_up(ref: MeasureRef, scope: Scope) -> bool:
-    from answerable.query.measures import adds_up  # brings the parser of SQL
+    from answerable.query.sql.measures import adds_up  # brings the parser of SQL
 
     return adds_up(scope.measure(ref)[0], scope.catalog)
 
 
 def _is_summed(column: ColumnRef, scope: Scope) -> bool:
     """A column of single amounts is one that a measure of its table adds up."""
-    from answerable.query.measures import summed_column
+    from answerable.query.sql.measures import summed_column
 
     table = scope.tables[column.table].name
     measures = (measure for measure in scope.catalog.measures if measure.table == table)

@@ -190,7 +190,7 @@ class _PlanCheck:
             self.filter(expr.where, f"{path}.where", groups=False)
 
     def _check_measure(self, expr: MeasureRef, path: str, groups: bool) -> None:
-        from answerable.query.measures import parsed_measure
+        from answerable.query.sql.measures import parsed_measure
 
         measure, _ = self.scope.measure(expr, path)
         if not groups:

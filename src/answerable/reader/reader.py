@@ -13,26 +13,26 @@ from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
 from answerable.query.plan import QueryPlan
-from answerable.query.to_sql import to_sql
-from answerable.reader.analysis import Analysis
-from answerable.reader.bindings import bindings_of
-from answerable.reader.choices import varied
-from answerable.reader.confidence import confidence_vector
-from answerable.reader.dates import DateSpan, find_dates
-from answerable.reader.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
-from answerable.reader.explain import told
-from answerable.reader.follow_up import FollowUp
-from answerable.reader.honoured import dropped_numbers, honours
-from answerable.reader.joins import NoPath
-from answerable.reader.known import Doubt, doubts
-from answerable.reader.normalise import normalise
-from answerable.reader.plain_names import Names
+from answerable.query.sql.to_sql import to_sql
+from answerable.reader.explaining.bindings import bindings_of
+from answerable.reader.explaining.nouns import Names
+from answerable.reader.explaining.sentence import told
+from answerable.reader.grammar.follow_up import FollowUp
+from answerable.reader.grammar.grammar import Analysis
+from answerable.reader.linking.row_words import place_of_rows
+from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import build_schema
+from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.unknown_words import Doubt, doubts
+from answerable.reader.pipeline import Ranked, Understanding, lay_out_question, understand
+from answerable.reader.plans.draft_to_plan import to_plan
+from answerable.reader.plans.joins import NoPath
+from answerable.reader.ranking.confidence import confidence_vector
+from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
+from answerable.reader.ranking.meaning import varied
+from answerable.reader.ranking.plan_checks import dropped_numbers, honours
 from answerable.reader.reading import Read, Reading, Reply, Unsure
-from answerable.reader.row_words import place_of_rows
-from answerable.reader.scene import Scene
-from answerable.reader.schema import build_schema
-from answerable.reader.to_plan import to_plan
-from answerable.reader.understand import Ranked, Understanding, lay_out_question, understand
+from answerable.reader.time.date_phrases import DateSpan, find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5

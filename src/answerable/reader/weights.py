@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from answerable.core.errors import OperatorError
-from answerable.reader.packed import Packed, unpack
-from answerable.reader.roles import RoleModels
-from answerable.reader.shape import Linear, LinearPart
-from answerable.reader.trees import Trees
+from answerable.reader.candidates.roles import RoleModels
+from answerable.reader.candidates.shape import Linear, LinearPart
+from answerable.reader.fitted.packed import Packed, unpack
+from answerable.reader.fitted.trees import Trees
 
 FOLDER = Path(__file__).parent / "weights"
 FILE = "reader.bin"

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
 from answerable.sources.discovery import database_kind, named_file
-from answerable.sources.duckdb import DuckDbPlace
-from answerable.sources.files import FilesPlace
 from answerable.sources.fingerprints import digest
-from answerable.sources.postgres import SCHEMES, PostgresPlace
-from answerable.sources.served import Options, Place, ServedSource
-from answerable.sources.sqlite import SqlitePlace
+from answerable.sources.sql.duckdb import DuckDbPlace
+from answerable.sources.sql.files import FilesPlace
+from answerable.sources.sql.postgres import SCHEMES, PostgresPlace
+from answerable.sources.sql.source import Options, Place, SqlSource
+from answerable.sources.sql.sqlite import SqlitePlace
 
 
 async def open_source(
@@ -37,7 +37,7 @@ async def open_source(
     return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: Options) -> ServedSource:
+def _by_url(location: str, name: str | None, cache: Path, options: Options) -> SqlSource:
     scheme = location.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise UserError(
@@ -49,7 +49,7 @@ def _by_url(location: str, name: str | None, cache: Path, options: Options) -> S
     return _served(shown_location(location), name or place.database, place, cache, options)
 
 
-def _by_path(location: str, name: str | None, cache: Path, options: Options) -> ServedSource:
+def _by_path(location: str, name: str | None, cache: Path, options: Options) -> SqlSource:
     try:
         path = Path(location).expanduser().absolute()
         found = path.exists()
@@ -72,8 +72,8 @@ def _by_path(location: str, name: str | None, cache: Path, options: Options) -> 
     return _served(str(path), name or path.stem or path.name or "files", place, cache, options)
 
 
-def _served(location: str, name: str, place: Place, cache: Path, options: Options) -> ServedSource:
-    return ServedSource(name, place, cache / _folder(location), options)
+def _served(location: str, name: str, place: Place, cache: Path, options: Options) -> SqlSource:
+    return SqlSource(name, place, cache / _folder(location), options)
 
 
 def _folder(location: str) -> str:

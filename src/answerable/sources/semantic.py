@@ -25,8 +25,8 @@ from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship
 from answerable.core.errors import SemanticError, UserError
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
-from answerable.query.measures import parsed_measure
-from answerable.sources.relationships import relationship_name
+from answerable.query.sql.measures import parsed_measure
+from answerable.sources.sql.relationships import relationship_name
 from answerable.sources.yaml_text import LARGEST, FieldPath, Marks, did_you_mean, read
 
 Named = TypeVar("Named", Table, Column)

@@ -20,7 +20,7 @@ from answerable.core.errors import OperatorError
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
 from answerable.sources.base import Probe
-from answerable.sources.value_build import IndexLimits, file_name, piece, up_to_date
+from answerable.sources.sql.value_build import IndexLimits, file_name, piece, up_to_date
 from answerable.sources.value_forms import PIECES, misspelt_length, normal_form, other_numbers, shared_pieces
 
 _LONGEST_PHRASE = 400

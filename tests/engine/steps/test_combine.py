@@ -20,8 +20,8 @@ from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig, CombineStep
 from answerable.engine.steps.produced import Produced
 from answerable.sources.base import Limits
-from answerable.sources.frames import FramesPlace, query_frames
-from answerable.sources.served import Options, ServedSource
+from answerable.sources.sql.frames import FramesPlace, query_frames
+from answerable.sources.sql.source import Options, SqlSource
 from answerable.store.base import Store
 
 Combine = Callable[..., Any]
@@ -53,7 +53,7 @@ def combine(store: Store, context: RunContext, kind: Any) -> Combine:
             return given[step.node.id].model_dump(mode="json")
 
         names = list(given)
-        nodes = [{"id": name, "kind": "give"} for name in names]
+        nodes: list[dict[str, Any]] = [{"id": name, "kind": "give"} for name in names]
         nodes.append({"id": "end", "kind": "combine", "after": names, "config": {"sql": sql}})
         step = CombineStep(query_frames, store.artifacts, limits or Limits())
         engine = Engine({"give": kind(give), "combine": step}, store.events)
@@ -260,7 +260,7 @@ async def test_the_worker_reaches_nothing_but_the_rows(tmp_path: Path, frame: Pa
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n")
     options = Options(workers=1)
-    worker = ServedSource("frames", FramesPlace({"t": frame}, options), tmp_path, options)
+    worker = SqlSource("frames", FramesPlace({"t": frame}, options), tmp_path, options)
     try:
         for sql in ESCAPES:
             with pytest.raises(AnswerableError) as caught:

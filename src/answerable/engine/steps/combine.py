@@ -51,7 +51,7 @@ class CombineStep:
         self, config: CombineConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
     ) -> Produced:
         """Runs the SQL over the rows of earlier steps; `tell` hears it, as it runs, before it starts."""
-        from answerable.query.written_quantities import written_quantities
+        from answerable.query.sql.written_quantities import written_quantities
 
         code = checked_over(config.sql, {name: each.frame for name, each in earlier.items()})
         tell("code", code)
@@ -83,7 +83,7 @@ class CombineStep:
 
 def checked_over(sql: str, frames: Mapping[NodeId, FrameRef]) -> str:
     """The SQL that may run over rows of these names, written anew."""
-    from answerable.query.check_sql import checked
+    from answerable.query.sql.check import checked
 
     if not frames:
         raise UserError(

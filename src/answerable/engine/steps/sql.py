@@ -54,7 +54,7 @@ class SqlStep:
         self, config: SqlConfig, principal: Principal, tell: Callable[[str], None] = lambda _: None
     ) -> Produced:
         """Runs it; `tell` hears the program before it starts."""
-        from answerable.query.check_sql import checked
+        from answerable.query.sql.check import checked
 
         source = await self._sources.get(config.source)
         catalog = await source.describe()
@@ -81,7 +81,7 @@ class SqlStep:
 
 def _text(config: SqlConfig, catalog: Catalog) -> str:
     if config.plan is not None:
-        from answerable.query.to_sql import to_sql
+        from answerable.query.sql.to_sql import to_sql
 
         return to_sql(config.plan, catalog)
     assert config.sql is not None
@@ -101,8 +101,8 @@ def _units(config: SqlConfig, catalog: Catalog) -> Mapping[str, str]:
 
 
 def _quantities(config: SqlConfig, code: str, catalog: Catalog) -> Mapping[str, Quantity]:
+    from answerable.query.sql.written_quantities import written_quantities
     from answerable.query.units import result_quantities
-    from answerable.query.written_quantities import written_quantities
 
     if config.plan is not None:
         return result_quantities(config.plan, catalog)

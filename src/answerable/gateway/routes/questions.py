@@ -9,7 +9,7 @@ from answerable.gateway.access import MeasuringOf, PrincipalOf, ServiceOf, Setti
 from answerable.gateway.measuring import GoldenCase, Measuring
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
-from answerable.reader.suggested import suggested
+from answerable.reader.suggestions import suggested
 
 router = APIRouter(prefix=API, tags=["sources"])
 
@@ -25,7 +25,7 @@ async def questions(
     name: SourcePath, service: ServiceOf, settings: SettingsOf, measuring: MeasuringOf, principal: PrincipalOf
 ) -> QuestionList:
     """A few questions that this source can answer."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     golden = _varied(await _golden(name, measuring, principal, bundled=name not in settings.sources))
     made = suggested(await source.describe())
     return QuestionList(questions=list(dict.fromkeys((*golden, *made)))[:MOST])

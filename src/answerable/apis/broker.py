@@ -1,0 +1,55 @@
+"""The credential broker: a caller names a path of an API; the host checks it, adds the credential and sends it.
+
+The caller sees neither the credential nor the address. Every path is checked against what the operator allowed, every
+reply is bounded and has the credential taken out, and every request is recorded.
+"""
+
+from collections.abc import Callable, Mapping
+
+import httpx
+
+from answerable.apis.call import RequestRecord
+from answerable.apis.rate import RateLimiter
+from answerable.apis.session import ApiSession
+from answerable.apis.target import ApiTarget
+from answerable.core.clock import Clock, SystemClock
+from answerable.core.errors import UserError
+
+
+class Broker:
+    """The configured APIs with their connections and rates. One for the process; each run opens a session."""
+
+    def __init__(
+        self,
+        targets: Mapping[str, ApiTarget],
+        transport: httpx.AsyncBaseTransport | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._targets = targets
+        self._clock = clock or SystemClock()
+        self._transport = transport
+        self._limiters = {name: RateLimiter(target.rate, self._clock) for name, target in targets.items()}
+
+    def session(
+        self, api: str, record: Callable[[RequestRecord], None] = lambda _record: None, *, seconds: float = 30.0
+    ) -> ApiSession:
+        """A session whose budget and time start now. `record` receives every request when it has ended."""
+        target = self._targets.get(api)
+        if target is None:
+            there = ", ".join(sorted(self._targets)) or "none"
+            raise UserError(f"There is no API {api!r}.", code="api_unknown", hint=f"There are: {there}.")
+        if self._transport is None:
+            self._transport = httpx.AsyncHTTPTransport()
+        return ApiSession(
+            api,
+            target,
+            self._transport,
+            self._limiters[api],
+            clock=self._clock,
+            record=record,
+            seconds=seconds,
+        )
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            await self._transport.aclose()

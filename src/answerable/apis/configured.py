@@ -1,0 +1,48 @@
+"""The APIs of the settings, opened when one is first used: the HTTP client takes long to import."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from answerable.core.clock import Clock
+from answerable.core.errors import OperatorError
+from answerable.core.values import Json
+
+if TYPE_CHECKING:
+    from answerable.apis.broker import Broker
+    from answerable.apis.call import RequestRecord
+    from answerable.apis.session import ApiSession
+
+
+class ConfiguredApis:
+    def __init__(self, settings: Mapping[str, Mapping[str, Json]], clock: Clock) -> None:
+        """`settings`: the fields of an `ApiTarget` by the API's name."""
+        self._settings = settings
+        self._clock = clock
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._settings)
+
+    def session(self, api: str, record: "Callable[[RequestRecord], None]", *, seconds: float) -> "ApiSession":
+        return self._broker.session(api, record, seconds=seconds)
+
+    @cached_property
+    def _broker(self) -> "Broker":
+        from answerable.apis.broker import Broker
+        from answerable.apis.target import ApiTarget
+
+        try:
+            targets = {name: ApiTarget.model_validate(fields) for name, fields in self._settings.items()}
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            message = f"`apis` in the settings is wrong: {where}: {first['msg']}."
+            raise OperatorError(message, code="settings_invalid") from None
+        return Broker(targets, clock=self._clock)
+
+    async def close(self) -> None:
+        if "_broker" in self.__dict__:
+            await self._broker.close()

@@ -1,0 +1,183 @@
+"""The calls of one run to one API: checked, paced, counted against the run's budget, retried and recorded."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+import httpx
+
+from answerable.apis.call import ApiCall, ApiReply, Method, RequestRecord
+from answerable.apis.http import HttpReply, HttpRequest, send
+from answerable.apis.paging import next_page, redirected, rows_of
+from answerable.apis.paths import checked_params, checked_path
+from answerable.apis.rate import RateLimiter
+from answerable.apis.secrets import SecretFilter
+from answerable.apis.target import ApiTarget
+from answerable.core.clock import Clock
+from answerable.core.errors import (
+    AnswerableError,
+    LimitError,
+    NotFoundError,
+    OperatorError,
+    RefusedError,
+    SourceError,
+    TransientError,
+)
+from answerable.core.values import Json
+
+_ATTEMPTS = 3
+_FIRST_BACK_OFF = 0.5
+_MAX_REDIRECTS = 3
+_BUSY = frozenset({429, 500, 502, 503, 504})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(slots=True)
+class _Used:
+    requests: int = 0
+    bytes: int = 0
+
+
+class ApiSession:
+    def __init__(
+        self,
+        api: str,
+        target: ApiTarget,
+        transport: httpx.AsyncBaseTransport,
+        limiter: RateLimiter,
+        *,
+        clock: Clock,
+        record: Callable[[RequestRecord], None],
+        seconds: float,
+    ) -> None:
+        self._api = api
+        self._target = target
+        self._transport = transport
+        self._limiter = limiter
+        self._clock = clock
+        self._record = record
+        self._until = clock.monotonic() + seconds
+        self._used = _Used()
+        self._secrets = SecretFilter(target.secrets)
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """The HTTP methods that this API may be called with."""
+        return self._target.methods
+
+    async def call(self, call: ApiCall) -> ApiReply:
+        """Raises `RefusedError` or `UserError` for a call that may not be made, and the API's failures by kind."""
+        request = self._checked(call)
+        before = replace(self._used)
+        data = await self._all_rows(request) if call.all_pages else self._json(await self._answer(request))
+        return ApiReply(data, self._used.requests - before.requests, self._used.bytes - before.bytes)
+
+    def _checked(self, call: ApiCall) -> HttpRequest:
+        try:
+            if call.method not in self._target.methods:
+                raise RefusedError(f"The API may not be called with {call.method}.", code="api_path_refused")
+            params = tuple(checked_params(call.params, self._target.reserved_parameter))
+            return HttpRequest(call.method, checked_path(call.path, self._target.templates), params, call.body)
+        except AnswerableError as error:
+            refused = self._started(call.method, str(call.path)[:200], ())
+            self._record(replace(refused, error=error.stable_code))
+            raise
+
+    def _started(self, method: Method, path: str, params: Iterable[tuple[str, str]]) -> RequestRecord:
+        shown: dict[str, list[str]] = {}
+        for name, value in params:
+            shown.setdefault(self._secrets.text(name), []).append(self._secrets.text(value))
+        return RequestRecord(self._api, method, self._secrets.text(path), shown)
+
+    async def _all_rows(self, request: HttpRequest) -> list[Json]:
+        rows: list[Json] = []
+        following: HttpRequest | None = request
+        while following is not None:
+            reply = await self._answer(following)
+            page = self._json(reply)
+            rows += rows_of(page, self._target)
+            following = next_page(self._target, following, reply, page)
+        return rows
+
+    async def _answer(self, request: HttpRequest) -> HttpReply:
+        """A successful reply, after following redirects within the API."""
+        for _ in range(_MAX_REDIRECTS + 1):
+            reply = await self._with_retries(request)
+            if reply.status not in _REDIRECTS or reply.location is None or request.method != "GET":
+                self._check_status(reply)
+                return reply
+            request = redirected(self._target, request, reply.location)
+        raise SourceError("The API redirects again and again.", code="api_failed")
+
+    async def _with_retries(self, request: HttpRequest) -> HttpReply:
+        for attempt in range(1, _ATTEMPTS + 1):
+            reply = await self._once(request)
+            # a POST that failed with 5xx may have been carried out, so only "too many requests" is tried again
+            again = reply.status == 429 or (reply.status in _BUSY and request.method == "GET")
+            delay = reply.retry_after if reply.retry_after is not None else _FIRST_BACK_OFF * 2 ** (attempt - 1)
+            if not again or attempt == _ATTEMPTS or self._clock.monotonic() + delay > self._until:
+                break
+            await self._clock.sleep(delay)
+        return reply
+
+    async def _once(self, request: HttpRequest) -> HttpReply:
+        record = self._started(request.method, unquote(request.path), request.params)
+        began = self._clock.monotonic()
+        try:
+            self._count_request()
+            await self._limiter.wait_for_turn(self._until)
+            reply = await self._sent(request)
+            self._used.bytes += len(reply.content)
+            record = replace(record, status=reply.status, byte_count=len(reply.content))
+            return reply
+        except AnswerableError as error:
+            record = replace(record, error=error.stable_code)
+            raise
+        finally:  # a cancelled request is recorded too
+            self._record(replace(record, duration_ms=(self._clock.monotonic() - began) * 1e3))
+
+    async def _sent(self, request: HttpRequest) -> HttpReply:
+        left = self._until - self._clock.monotonic()
+        if left <= 0:
+            raise TransientError("There is no time left to ask the API.", code="api_unreachable")
+        return await send(
+            self._transport,
+            self._target,
+            request,
+            seconds=min(self._target.seconds, left),
+            max_bytes=self._target.budget.bytes - self._used.bytes,
+            clock=self._clock,
+        )
+
+    def _count_request(self) -> None:
+        self._used.requests += 1
+        if self._used.requests > self._target.budget.calls:
+            raise LimitError(
+                f"One run may ask the API {self._target.budget.calls:,} times. Ask for more at a time, or for less.",
+                code="api_budget_spent",
+            )
+
+    def _check_status(self, reply: HttpReply) -> None:
+        status = reply.status
+        if status < 300:
+            return
+        if status in _BUSY:
+            raise TransientError(f"The API is busy or failing (status {status}).", code="api_busy")
+        if status in (401, 403):
+            raise OperatorError(
+                f"The API does not accept the host's credential for this path (status {status}).",
+                code="api_unauthorised",
+                hint="Check the credential of this API and what it may read.",
+            )
+        if status == 404:
+            raise NotFoundError("The API has nothing at this path (status 404).", code="api_not_found")
+        reason = self._secrets.text(reply.content[:2_000].decode("utf-8", "replace"))[:300]
+        raise SourceError(f"The API did not answer (status {status}): {reason}", code="api_failed")
+
+    def _json(self, reply: HttpReply) -> Json:
+        if not reply.content:
+            return None
+        try:
+            return self._secrets.json(reply.content)
+        except ValueError:
+            raise SourceError("The API's answer is not JSON.", code="api_failed") from None

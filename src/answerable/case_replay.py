@@ -1,0 +1,130 @@
+"""Agents are tried with their cases: with a model, which is recorded, or with what was recorded, which needs none."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from answerable.agents.cases import AgentCase, Expected, Transcript, case_graph, load_transcript, save_transcript
+from answerable.answers import frame
+from answerable.answers.answer import Answer
+from answerable.app import open_service
+from answerable.core.context import Principal
+from answerable.core.errors import AnswerableError
+from answerable.core.values import Frozen
+from answerable.engine.steps.sql import SqlConfig
+from answerable.evals.compare import Rows, same_rows
+from answerable.models.names import target_of
+from answerable.models.playback import Playback
+from answerable.models.tape import Exchange, Recorder
+from answerable.service import Service
+from answerable.settings import Settings
+
+ALL_ROWS = 100_000
+
+Chosen = tuple[Path, AgentCase]
+"""A case and the folder of its agent."""
+
+
+class CaseResult(Frozen):
+    agent: str
+    case: str
+    problems: tuple[str, ...] = ()
+    """What does not hold; nothing when all is well."""
+    calls: int = 0
+    tokens: int = 0
+
+
+async def record(chosen: Sequence[Chosen], settings: Settings, principal: Principal) -> AsyncIterator[CaseResult]:
+    """Puts the cases to their agents with the model that is set, and keeps what was said where all holds."""
+    config = settings.models_config
+    targets = [target_of(name, config, os.environ) for name in config.named()]
+    recorder = Recorder([target.key.get_secret_value() for target in targets if target.key is not None])
+    async with open_service(settings, any_location=True, tape=recorder) as service:
+        for folder, case in chosen:
+            recorder.exchanges.clear()
+            problems = await _problems(folder.name, case, service, principal)
+            said = tuple(recorder.exchanges)
+            if not problems:
+                transcript = Transcript(model=config.named()[0], share_rows=settings.share_rows, exchanges=said)
+                save_transcript(folder, case, transcript)
+            yield _case_result(folder, case, problems, said)
+
+
+async def replay(
+    chosen: Sequence[Chosen], settings_with: Callable[..., Settings], principal: Principal, *, renew: bool = False
+) -> AsyncIterator[CaseResult]:
+    """Puts the cases to their agents with a server in the place of the model, which replies what was recorded.
+    `settings_with` gives the settings with some of them overridden. With `renew`, the prompts of today are stored with
+    the recorded replies of each case that holds."""
+    kept: list[tuple[Chosen, Transcript]] = []
+    for folder, case in chosen:
+        try:
+            kept.append(((folder, case), load_transcript(folder, case)))
+        except AnswerableError as error:
+            yield _case_result(folder, case, [_said(error)], ())
+    for share_rows, group in groupby(sorted(kept, key=_shares), key=_shares):
+        async with Playback(strict=not renew) as playback:
+            settings = settings_with(
+                model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows
+            )
+            async with open_service(settings, any_location=True, tape=playback) as service:
+                for (folder, case), transcript in group:
+                    playback.play(transcript.exchanges)
+                    problems = await _problems(folder.name, case, service, principal)
+                    if playback.left and not problems:
+                        problems = [f"{playback.left} of the recorded replies were not asked for."]
+                    if renew and not problems:
+                        heard = {"exchanges": tuple(playback.heard)}
+                        save_transcript(folder, case, transcript.model_copy(update=heard))
+                    yield _case_result(folder, case, problems, transcript.exchanges)
+
+
+def _shares(kept: tuple[Chosen, Transcript]) -> bool:
+    return kept[1].share_rows
+
+
+async def _problems(agent: str, case: AgentCase, service: Service, principal: Principal) -> list[str]:
+    try:
+        answer = await service.questions.run_graph(case_graph(agent, case), case.question, principal)
+        wanted = (
+            await _rows_of(case.expect.same_rows, case.source, service, principal) if case.expect.same_rows else None
+        )
+    except AnswerableError as error:
+        return [_said(error)]
+    failure = answer.provenance.error
+    if failure is not None:
+        return [f"{failure.message}\n{failure.hint}" if failure.hint else failure.message]
+    return list(_unmet(case.expect, await service.answers.with_rows(answer, ALL_ROWS, principal), wanted))
+
+
+async def _rows_of(sql: str, source: str, service: Service, principal: Principal) -> Rows:
+    return frame.rows(await service.answers.query(SqlConfig(source=source, sql=sql), principal), 0, ALL_ROWS)
+
+
+def _unmet(expected: Expected, answer: Answer, wanted: Rows | None) -> Iterator[str]:
+    told = answer.provenance
+    heads = [column["header"] for column in told.format["columns"]] if told.format else []
+    said = "\n".join([answer.text, *(choice.label for choice in answer.choices), *heads, *told.findings]).casefold()
+    if expected.kind not in (None, answer.kind):
+        yield f"The answer is {answer.kind}, not {expected.kind}: {answer.text}"
+    yield from (f"It does not say {word!r}: {answer.text}" for word in expected.says if word.casefold() not in said)
+    yield from (f"It says {word!r}: {answer.text}" for word in expected.never_says if word.casefold() in said)
+    if expected.confidence not in (None, told.confidence):
+        yield f"Its confidence is {told.confidence}, not {expected.confidence}: {told.confidence_reason}"
+    if wanted is not None and not same_rows(answer.rows, wanted, ordered=False):
+        yield f"Its rows are not those expected: {list(answer.rows[:3])} … and not {list(wanted[:3])} …"
+
+
+def _said(error: AnswerableError) -> str:
+    return f"{error.message}\n{error.hint}" if error.hint else error.message
+
+
+def _case_result(folder: Path, case: AgentCase, problems: Sequence[str], said: Sequence[Exchange]) -> CaseResult:
+    return CaseResult(
+        agent=folder.name,
+        case=case.id,
+        problems=tuple(problems),
+        calls=len(said),
+        tokens=sum(each.input_tokens + each.output_tokens for each in said),
+    )

@@ -1,0 +1,1 @@
+"""What is common to SQL: checking written statements, compiling plans, and the facts of each dialect."""

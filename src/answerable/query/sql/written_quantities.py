@@ -1,0 +1,33 @@
+"""Which columns of a SELECT that was written as text add up over its rows.
+
+Only what its form proves: plain sums and counts over groups that hold each row of the data once.
+"""
+
+from sqlglot import exp
+
+from answerable.core.values import Dialect
+from answerable.query.quantities import Quantity
+from answerable.query.sql.check import parsed
+
+_OVERLAPPING = (exp.Rollup, exp.Cube, exp.GroupingSets)
+_MULTIPLYING = (exp.Explode, exp.UDTF)
+
+
+def written_quantities(sql: str, dialect: Dialect) -> dict[str, Quantity]:
+    """By the names that the statement gives its columns; one of which nothing is known is left out."""
+    tree = parsed(sql, dialect)
+    if not isinstance(tree, exp.Select) or not _each_row_counts_once(tree):
+        return {}
+    return {item.alias: "amount" for item in tree.selects if item.alias and _adds_up(item.unalias())}
+
+
+def _each_row_counts_once(tree: exp.Select) -> bool:
+    group = tree.args.get("group")
+    if group is None or tree.args.get("distinct") or group.args.get("totals"):
+        return False
+    return not group.find(*_OVERLAPPING) and not any(item.find(*_MULTIPLYING) for item in tree.selects)
+
+
+def _adds_up(value: exp.Expr) -> bool:
+    summed = value.this if isinstance(value, exp.Filter) else value
+    return isinstance(summed, exp.Sum | exp.Count) and not isinstance(summed.this, exp.Distinct)

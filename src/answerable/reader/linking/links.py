@@ -1,0 +1,224 @@
+"""Mentions: which phrases of the question may mean which tables, columns, measures and values."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from answerable.core.catalog import ValueLookup
+from answerable.core.words import stem
+from answerable.reader.linking.lexicon import STOPWORDS, SYNONYMS
+from answerable.reader.linking.schema import Schema, Target, Variant
+from answerable.reader.linking.tokens import Question, Quote, Token
+
+MAX_VALUE_WORDS = 7
+_LEAST_SCORE = 0.3
+_PREFIX = 5
+_SEXES = {
+    **dict.fromkeys(("male", "males", "man", "men", "boy", "boys"), "M"),
+    **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls"), "F"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Tokens `start` to `end` may name the target."""
+
+    kind: str
+    id: int
+    start: int
+    end: int
+    score: float
+    """The share of the name that was said, less for synonyms and shortened names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMention:
+    start: int
+    end: int
+    column: int
+    value: str
+    score: float
+    quoted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    tables: tuple[Mention, ...]
+    columns: tuple[Mention, ...]
+    measures: tuple[Mention, ...]
+    values: tuple[ValueMention, ...]
+
+    def covered(self) -> set[int]:
+        """Tokens that some link explains."""
+        found: set[int] = set()
+        for mention in (*self.tables, *self.columns, *self.measures):
+            found.update(range(mention.start, mention.end))
+        for value in self.values:
+            found.update(range(value.start, value.end))
+        return found
+
+
+def link(question: Question, schema: Schema, values: ValueLookup) -> Links:
+    positions = _positions(question.tokens, schema)
+    targets = {target for found in positions for target in schema.by_stem.get(found, ())}
+    mentions = [
+        mention
+        for target in sorted(targets, key=lambda t: (t.kind, t.id))
+        for mention in _mentions(target, schema.variants_of(target), positions)
+    ]
+    by_kind: dict[str, list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        by_kind[mention.kind].append(mention)
+    return Links(
+        tuple(by_kind["table"]),
+        tuple(by_kind["column"]),
+        tuple(by_kind["measure"]),
+        tuple(_values(question, schema, values)),
+    )
+
+
+_Positions = dict[str, dict[int, float]]
+
+
+def _positions(tokens: Sequence[Token], schema: Schema) -> _Positions:
+    """For every stem that the schema knows: where the question says it, and how surely."""
+    found: _Positions = defaultdict(dict)
+    for place, token in enumerate(tokens):
+        if token.kind != "word":
+            continue
+        for form, quality in _forms(token, schema):
+            known = found[form]
+            known[place] = max(quality, known.get(place, 0.0))
+    return found
+
+
+def _forms(token: Token, schema: Schema) -> Iterator[tuple[str, float]]:
+    if token.stem in schema.by_stem:
+        yield token.stem, 1.0
+    synonyms = SYNONYMS.get(token.lower) or SYNONYMS.get(token.stem) or ()
+    for synonym in synonyms:
+        form = stem(synonym)
+        if form in schema.by_stem:
+            yield form, 0.6
+    if token.lower.endswith("s") and token.lower[:-1] != token.stem and token.lower[:-1] in schema.by_stem:
+        yield token.lower[:-1], 0.95
+    if token.stem not in schema.by_stem and token.lower not in STOPWORDS and len(token.stem) >= 4:
+        yield from _near_forms(token.stem, schema)
+
+
+def _near_forms(word: str, schema: Schema) -> Iterator[tuple[str, float]]:
+    """Other derivations of the word (nation, nationality) and misspellings of a name."""
+    for known in schema.by_prefix.get(word[:3], ()):
+        shared = _shared_prefix(word, known)
+        if shared >= _PREFIX and shared >= 0.6 * max(len(word), len(known)):
+            yield known, 0.7
+        elif len(word) > 4 and abs(len(word) - len(known)) <= 2 and SequenceMatcher(None, word, known).ratio() > 0.84:
+            yield known, 0.75
+
+
+def _shared_prefix(left: str, right: str) -> int:
+    count = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _mentions(
+    target: Target, variants: Iterable[Variant], positions: Mapping[str, Mapping[int, float]]
+) -> list[Mention]:
+    """The places where the target is named; of overlapping ones the fullest, then the most compact."""
+    windows = [window for variant in variants for window in _windows(variant, positions)]
+    windows.sort(key=lambda w: (-w.score, -w.matched, w.end - w.start, w.start))
+    kept: list[_Window] = []
+    for window in windows:
+        if all(window.end <= other.start or window.start >= other.end for other in kept):
+            kept.append(window)
+    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in kept]
+
+
+class _Window(NamedTuple):
+    score: float
+    matched: int
+    start: int
+    end: int
+
+
+def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> Iterator[_Window]:
+    places = sorted(
+        (place, index, quality)
+        for index, stem_ in enumerate(variant.stems)
+        for place, quality in positions.get(stem_, {}).items()
+    )
+    total = sum(variant.weights)
+    reach = len(variant.stems) + 2
+    for first, (start, _, _) in enumerate(places):
+        gained: dict[int, float] = {}
+        used: dict[int, int] = {}
+        for place, index, quality in places[first:]:
+            if place >= start + reach:
+                break
+            if index not in gained and place not in used:
+                gained[index] = quality * variant.weights[index]
+                used[place] = index
+        score = variant.strength * sum(gained.values()) / total
+        if score >= _LEAST_SCORE:
+            yield _Window(round(score, 4), len(used), start, max(used) + 1)
+
+
+def _values(question: Question, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
+    tokens = question.tokens
+    for quote in question.quotes:
+        found = [*_hits(schema, values, quote.text, quote.start, quote.end, quoted=True)]
+        yield from found
+        if not any(hit.score >= 1.0 for hit in found):
+            yield from _parts_of_quote(question, schema, values, quote)
+    for start, token in enumerate(tokens):
+        if token.kind not in ("word", "number", "date") or _is_filler(token):
+            continue
+        yield from _sexes(schema, token, start)
+        for end in range(start + 1, min(start + MAX_VALUE_WORDS, len(tokens)) + 1):
+            last = tokens[end - 1]
+            if last.kind == "quoted":
+                break
+            if last.kind == "mark" or _is_filler(last) or (end == start + 1 and token.kind == "number"):
+                continue
+            yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
+
+
+def _parts_of_quote(question: Question, schema: Schema, values: ValueLookup, quote: Quote) -> Iterator[ValueMention]:
+    """A quoted full name may be kept as two values, first and last name."""
+    for place in range(quote.start, quote.end):
+        if 1 < quote.end - quote.start <= 3:
+            yield from _hits(schema, values, question.tokens[place].text, place, place + 1, quoted=False)
+
+
+def _sexes(schema: Schema, token: Token, place: int) -> Iterator[ValueMention]:
+    """Columns of sexes often hold just a letter."""
+    letter = _SEXES.get(token.lower)
+    if letter is None:
+        return
+    for name in ("sex", "gender"):
+        for target in schema.by_stem.get(stem(name), ()):
+            if target.kind == "column":
+                for example in schema.columns[target.id].source.examples:
+                    if example.upper() == letter:
+                        yield ValueMention(place, place + 1, target.id, example, 1.0, False)
+
+
+def _is_filler(token: Token) -> bool:
+    """No value begins or ends with such a word, unless it is written with a capital."""
+    return token.lower in STOPWORDS and not token.capital
+
+
+def _hits(
+    schema: Schema, values: ValueLookup, phrase: str, start: int, end: int, *, quoted: bool
+) -> Iterator[ValueMention]:
+    least = 0.6 if quoted else 0.85
+    for hit in values.find(phrase, least=least):
+        column = schema.column_of(hit.table, hit.column)
+        if column is not None:
+            yield ValueMention(start, end, column, hit.value, hit.score, quoted)

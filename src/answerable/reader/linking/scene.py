@@ -1,0 +1,201 @@
+"""The question laid out: tokens with one tag each, the best cover of links, and the clause that each token is in."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from answerable.reader.linking.cues import WEAK, Cue, find_cues
+from answerable.reader.linking.lexicon import STOPWORDS
+from answerable.reader.linking.links import Links, Mention, ValueMention
+from answerable.reader.linking.schema import Schema
+from answerable.reader.linking.tokens import Question, Token
+
+CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
+_SAID_IN_FULL = 0.9
+_OPENERS = {"REL": "rel", "SORT": "sort", "EACH": "each", "NEG": "neg"}
+
+
+@dataclass
+class Scene:
+    question: Question
+    schema: Schema
+    links: Links
+    cues: list[Cue]
+    tags: list[str]
+    values: list[ValueMention]
+    """The best values, one for each place; others of the same place are in `rivals`."""
+    rivals: dict[tuple[int, int], list[ValueMention]]
+    clause: list[str]
+    clause_start: list[int]
+    tables: dict[int, list[Mention]] = field(default_factory=dict)
+    columns: dict[int, list[Mention]] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        return self.question.tokens
+
+    @cached_property
+    def words(self) -> list[str]:
+        return [token.lower for token in self.question.tokens]
+
+    @cached_property
+    def cue_tags(self) -> frozenset[str]:
+        return frozenset(cue.tag for cue in self.cues)
+
+    def cues_of(self, *tags: str) -> list[Cue]:
+        return [cue for cue in self.cues if cue.tag in tags]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Places of numbers that are no part of a value of the data."""
+        return [place for place, tag in enumerate(self.tags) if tag in ("NUM", "DATE")]
+
+
+def lay_out(question: Question, schema: Schema, links: Links) -> Scene:
+    cues = find_cues(question.tokens)
+    links = replace(links, values=(*links.values, *_free_values(question, schema, links, cues)))
+    values, rivals = _chosen_values(question, links, cues)
+    tags = _tags(question, links, cues, values)
+    clause, starts = _clauses(question, cues)
+    scene = Scene(question, schema, links, cues, tags, values, rivals, clause, starts)
+    for mention in links.tables:
+        scene.tables.setdefault(mention.id, []).append(mention)
+    for mention in links.columns:
+        scene.columns.setdefault(mention.id, []).append(mention)
+    return scene
+
+
+def _free_values(question: Question, schema: Schema, links: Links, cues: list[Cue]) -> Iterator[ValueMention]:
+    """Quoted text, and what follows "contains" or "starts with", need not be a value of the data: it may be looked
+    for in any column that is mentioned, or that stands for a mentioned table."""
+    spans = [(quote.start, quote.end, quote.text) for quote in question.quotes]
+    known = {(value.start, value.end) for value in links.values if value.score >= 1.0}
+    patterns = [cue for cue in cues if cue.tag in ("LIKE", "STARTS", "ENDS")]
+    if not question.quotes:
+        spans.extend(_after_pattern(question, patterns, _named_places(links)))
+    for start, end, text in spans:
+        if (start, end) in known and not patterns:
+            continue
+        for column in _text_columns(schema, links):
+            yield ValueMention(start, end, column, text, 0.0, True)
+
+
+def _after_pattern(
+    question: Question, patterns: list[Cue], named: Mapping[int, float]
+) -> Iterator[tuple[int, int, str]]:
+    """Not what is itself named in the data: counties that contain cities."""
+    for cue in patterns[-1:]:
+        for token in question.tokens[cue.end : cue.end + 1]:
+            filler = len(token.text) > 1 and token.lower in STOPWORDS
+            if token.kind in ("word", "number") and not filler and named.get(cue.end, 0.0) < _SAID_IN_FULL:
+                yield cue.end, cue.end + 1, token.text
+
+
+def _text_columns(schema: Schema, links: Links) -> list[int]:
+    found = {m.id: m.score for m in links.columns if m.score > 0.45}
+    for mention in links.tables:
+        table = schema.tables[mention.id]
+        if mention.score > 0.45 and table.display is not None:
+            found.setdefault(table.display, mention.score * 0.5)
+    return sorted(found, key=lambda column: (-found[column], column))[:10]
+
+
+def _chosen_values(
+    question: Question, links: Links, cues: list[Cue]
+) -> tuple[list[ValueMention], dict[tuple[int, int], list[ValueMention]]]:
+    """Non-overlapping values: quoted ones first, then the longest. A word that names a table or column, or that is a
+    cue, is a value only when it is written with a capital or in quotes."""
+    rivals: dict[tuple[int, int], list[ValueMention]] = {}
+    for value in links.values:
+        rivals.setdefault((value.start, value.end), []).append(value)
+    named = _named_places(links)
+    cue_places = {place for cue in cues for place in range(cue.start, cue.end) if cue.tag not in ("O",)}
+    kept: list[ValueMention] = []
+    ranked = sorted(rivals, key=lambda span: _value_rank(rivals[span][0]))
+    for span in ranked:
+        best = rivals[span][0]
+        if any(span[0] < other.end and other.start < span[1] for other in kept):
+            continue
+        if not best.quoted and _is_ordinary(best, question, named, cue_places):
+            continue
+        kept.append(best)
+    kept.sort(key=lambda value: value.start)
+    return kept, rivals
+
+
+def _value_rank(value: ValueMention) -> tuple[bool, float, float]:
+    return (not value.quoted, -(value.end - value.start), -value.score)
+
+
+def _named_places(links: Links) -> dict[int, float]:
+    named: dict[int, float] = {}
+    for mention in (*links.tables, *links.columns):
+        for place in range(mention.start, mention.end):
+            named[place] = max(named.get(place, 0.0), mention.score)
+    return named
+
+
+def _is_ordinary(value: ValueMention, question: Question, named: dict[int, float], cues: set[int]) -> bool:
+    tokens = question.tokens[value.start : value.end]
+    capital = any(token.capital for token in tokens) and value.start > 0
+    if len(tokens) > 1 or capital:
+        return all(place in cues for place in range(value.start, value.end)) and not capital
+    if tokens[0].value is not None:
+        return True
+    place = value.start
+    return (
+        place in cues or named.get(place, 0.0) >= _SAID_IN_FULL or (value.score < 1.0 and named.get(place, 0.0) > 0.3)
+    )
+
+
+def _tags(question: Question, links: Links, cues: list[Cue], values: list[ValueMention]) -> list[str]:
+    tags = ["O"] * len(question.tokens)
+    for place, token in enumerate(question.tokens):
+        if token.kind == "number" or token.value is not None:
+            tags[place] = "NUM"
+        elif token.kind == "quoted":
+            tags[place] = "QUOTE"
+        elif token.kind == "date":
+            tags[place] = "DATE"
+        elif token.kind == "mark":
+            tags[place] = "COMMA" if token.text == "," else "MARK"
+    for cue in cues:
+        for place in range(cue.start, cue.end):
+            tags[place] = cue.tag
+    for value in values:
+        for place in range(value.start, value.end):
+            tags[place] = "VAL"
+    _tag_names(tags, links)
+    return tags
+
+
+def _tag_names(tags: list[str], links: Links) -> None:
+    mentions = sorted(
+        (*links.tables, *links.columns),
+        key=lambda m: (-m.score * (m.end - m.start) ** 0.5, m.kind != "table", m.start),
+    )
+    taken: set[int] = set()
+    for mention in mentions:
+        places = range(mention.start, mention.end)
+        if mention.score < 0.45 or any(place in taken or tags[place] == "VAL" for place in places):
+            continue
+        long = mention.end - mention.start > 1
+        for place in places:
+            if tags[place] in WEAK or (long and mention.score > 0.9 and tags[place] not in ("NUM", "QUOTE")):
+                tags[place] = "TAB" if mention.kind == "table" else "COL"
+        taken.update(places)
+
+
+def _clauses(question: Question, cues: list[Cue]) -> tuple[list[str], list[int]]:
+    """For every token the kind of clause it stands in, and where that clause began."""
+    opener = {cue.start: _OPENERS[cue.tag] for cue in cues if cue.tag in _OPENERS}
+    kind, start = "main", 0
+    kinds, starts = [], []
+    for place, token in enumerate(question.tokens):
+        if place in opener and place > 0:
+            kind, start = opener[place], place
+        elif token.text in ("?", ".", ";") and place + 1 < len(question.tokens):
+            kind, start = "after_mark", place + 1
+        kinds.append(kind)
+        starts.append(start)
+    return kinds, starts

@@ -1,0 +1,82 @@
+"""Which words of a question found no counterpart, and whether enough was understood to go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.scene import Scene
+from answerable.reader.reading import Unreadable
+
+_LEAST_LINK = 0.45
+_SURE_LINK = 0.6
+_MOST_UNKNOWN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    unknown: tuple[str, ...]
+    """Content words that nothing in the data answers to, as they were written."""
+    share: float
+    """Of the content words."""
+    linked: bool
+    """Something of the data is mentioned."""
+    truncated: bool
+    named: tuple[str, ...]
+    """Unknown words that look like names, were quoted, or describe what is asked about (major cities): to drop one
+    would change the question."""
+
+    @property
+    def hopeless(self) -> bool:
+        return not self.linked or self.truncated or (self.share > _MOST_UNKNOWN and len(self.unknown) > 1)
+
+    @property
+    def serious(self) -> bool:
+        return bool(self.named) or self.share > 0.34
+
+    def reply(self) -> Unreadable:
+        if self.truncated:
+            return Unreadable(message="The question is too long to be read safely. Please ask it in a few sentences.")
+        if not self.unknown:
+            return Unreadable(message="Nothing in the data matches this question.")
+        return Unreadable(message=f"{_not_understood(self.unknown[:8])} in this data.", unknown=self.unknown)
+
+    def question(self) -> str:
+        if self.unknown:
+            return f"{_not_understood(self.unknown[:4])}. Which of these do you mean?"
+        return "Which of these do you mean?"
+
+
+def _not_understood(words: Sequence[str]) -> str:
+    named = dict.fromkeys(f"“{word}”" for word in words)
+    return f"{', '.join(named)} {'was' if len(named) == 1 else 'were'} not understood"
+
+
+def doubts(scene: Scene) -> Doubt:
+    linked = _linked_places(scene)
+    described = {mention.start for mention in scene.links.tables if mention.score >= _SURE_LINK}
+    unknown, named, content = [], [], 0
+    for place, (token, tag) in enumerate(zip(scene.tokens, scene.tags, strict=True)):
+        if token.kind in ("mark", "number", "date") or token.value is not None:
+            continue
+        if tag != "O" and place not in linked and tag not in ("VAL", "QUOTE"):
+            continue
+        if token.lower in STOPWORDS and place not in linked:
+            continue
+        content += 1
+        if place in linked or token.lower in GENERIC or token.stem in GENERIC:
+            continue
+        unknown.append(token.text)
+        if (token.capital and place > 0) or token.kind == "quoted" or place + 1 in described:
+            named.append(token.text)
+    share = len(unknown) / content if content else 1.0
+    return Doubt(tuple(unknown), share, bool(linked), scene.question.truncated, tuple(named))
+
+
+def _linked_places(scene: Scene) -> set[int]:
+    found: set[int] = set()
+    for mention in (*scene.links.tables, *scene.links.columns, *scene.links.measures):
+        if mention.score >= _LEAST_LINK:
+            found.update(range(mention.start, mention.end))
+    for value in scene.links.values:
+        found.update(range(value.start, value.end))
+    return found

@@ -1,0 +1,59 @@
+"""Which readings are offered: likely ones that differ in what they mean, not only in how they are written."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from answerable.reader.candidates.shape import without_ties
+from answerable.reader.pipeline import Ranked
+from answerable.reader.plans.draft import Condition, Draft
+
+_REPEATED = 0.5
+"""By how much a reading falls back for each one before it that means nearly the same; fitted on the folds."""
+
+
+def varied(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
+    """The best first; then by score, less what speaks against a reading of which the like was given already. What a
+    reading says is looked at only when its turn may have come."""
+    waiting: list[tuple[Ranked, object]] = []
+    taken: Counter[object] = Counter()
+    for one in (*ranked, None):
+        while waiting:
+            best = max(waiting, key=lambda pair: _worth(pair, taken))
+            if one is not None and one.score > _worth(best, taken):
+                break
+            waiting.remove(best)
+            taken[best[1]] += 1
+            yield best[0]
+        if one is not None:
+            waiting.append((one, gist(one.candidate.draft)))
+
+
+def _worth(pair: tuple[Ranked, object], taken: Counter[object]) -> float:
+    return pair[0].score - _REPEATED * taken[pair[1]]
+
+
+def gist(draft: Draft) -> object:
+    """What is shown under which conditions; not how tables are joined, and whether equal rows are told apart."""
+    other = draft.combination
+    return draft.select, _said(draft), other and (other.operator, _said(other.right))
+
+
+def _said(draft: Draft, inside: bool = False) -> frozenset[object]:
+    draft = without_ties(draft)
+    found: set[object] = {*draft.order, *draft.having, ("limit", draft.limit)}
+    for clause in draft.where:
+        for condition in clause:
+            found.update(_condition(condition))
+    if inside and draft.select and draft.select[0].function:
+        found.add(draft.select)
+    return frozenset(found)
+
+
+def _condition(condition: Condition) -> frozenset[object]:
+    inner = condition.right
+    if not isinstance(inner, Draft):
+        return frozenset({condition})
+    if condition.operator == "in":
+        return _said(inner, inside=True)
+    left = None if condition.operator == "not_in" else condition.left.column
+    return frozenset({(left, condition.operator, _said(inner, inside=True))})

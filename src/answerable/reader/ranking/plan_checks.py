@@ -1,0 +1,139 @@
+"""What must leave a trace in the plan: a superlative that nothing sorts by, a year that nothing is compared with, was
+dropped, not understood."""
+
+import re
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+
+from answerable.core.catalog import Catalog
+from answerable.query.plan import (
+    Aggregate,
+    ColumnRef,
+    Compare,
+    Constant,
+    InList,
+    InQuery,
+    MeasureRef,
+    Not,
+    QueryPlan,
+    TextMatch,
+)
+from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import Target
+
+_DIGITS = re.compile(r"\d+")
+_EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
+
+
+_MEASURED = frozenset({"MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG"})
+
+
+def honours(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether the plan does something about every extreme, average, sum and negation that the question speaks of, and
+    takes the largest and smallest of something that has a size: not of names. The words of a name that the plan uses
+    ask for no more than that: the last name, the highest point."""
+    traces = set(_traces(plan))
+    named = set(_named_places(plan, scene))
+    tags = {cue.tag for cue in scene.cues if named.isdisjoint(range(cue.start, cue.end))}
+    if any(tag in _WANTED and _WANTED[tag].isdisjoint(traces) for tag in tags):
+        return False
+    return _MEASURED.isdisjoint(tags) or not any(_is_text(column, scene.schema.catalog) for column in _extremes(plan))
+
+
+def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
+    """Where words of the question are words of the names of used columns and tables."""
+    schema = scene.schema
+    columns = {schema.column_of(ref.table, ref.column) for ref in _columns(plan)}
+    tables = {schema.columns[column].table for column in columns if column is not None}
+    mentions = [
+        *(m for m in scene.links.columns if m.id in columns),
+        *(m for m in scene.links.tables if m.id in tables),
+    ]
+    for mention in mentions:
+        stems = {stem for variant in schema.variants_of(Target(mention.kind, mention.id)) for stem in variant.stems}
+        yield from (place for place in range(mention.start, mention.end) if scene.tokens[place].stem in stems)
+
+
+def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
+    """The numbers and dates that are nowhere in the plan. At least one of something may be said without it."""
+    constants = set(_constants(plan))
+    parts = {part for value in constants if isinstance(value, str) for part in (value, *_DIGITS.findall(value))}
+    named = set(_named_places(plan, scene))
+    dropped = []
+    for place in scene.numbers:
+        token = scene.tokens[place]
+        said = token.text if token.value is None else token.value
+        kept = said in (0, 1) or said in constants or str(said) in parts
+        if not kept and place not in named:
+            dropped.append(token.text)
+    return tuple(dropped)
+
+
+def _constants(part: object) -> Iterator[object]:
+    match part:
+        case Constant():
+            yield part.value
+        case TextMatch():
+            yield part.pattern
+        case QueryPlan():
+            yield from (part.limit, part.offset)
+    for inner in _inside(part):
+        yield from _constants(inner)
+
+
+def _columns(part: object) -> Iterator[ColumnRef]:
+    if isinstance(part, ColumnRef):
+        yield part
+    for inner in _inside(part):
+        yield from _columns(inner)
+
+
+def _extremes(part: object) -> Iterator[ColumnRef]:
+    """The columns of which only the first or the largest is taken."""
+    if isinstance(part, QueryPlan) and part.limit is not None:
+        yield from (item.expr for item in part.order_by if isinstance(item.expr, ColumnRef))
+    if isinstance(part, Aggregate) and part.function in ("min", "max") and isinstance(part.of, ColumnRef):
+        yield part.of
+    for inner in _inside(part):
+        yield from _extremes(inner)
+
+
+def _is_text(ref: ColumnRef, catalog: Catalog) -> bool:
+    table = next((table for table in catalog.tables if table.name == ref.table), None)
+    column = table.column(ref.column) if table is not None else None
+    return column is not None and column.type == "text"
+
+
+_WANTED: dict[str, frozenset[str]] = {
+    **dict.fromkeys(_EXTREMES, frozenset({"order", "max", "min", "measure"})),
+    "AVG": frozenset({"avg", "median", "measure"}),
+    "SUM": frozenset({"sum", "measure", "count"}),
+    "NEG": frozenset({"not"}),
+}
+
+
+def _traces(part: object) -> Iterator[str]:
+    """What the plan does, by the names above, at any depth."""
+    match part:
+        case Aggregate():
+            yield part.function
+        case MeasureRef():
+            yield "measure"
+        case QueryPlan() if part.order_by:
+            yield "order"
+        case Not() | Compare(op="!="):
+            yield "not"
+        case InList(negated=True) | InQuery(negated=True) | TextMatch(negated=True):
+            yield "not"
+    if isinstance(part, QueryPlan) and part.set_operation is not None and part.set_operation.op == "except":
+        yield "not"
+    for inner in _inside(part):
+        yield from _traces(inner)
+
+
+def _inside(part: object) -> Iterator[object]:
+    if isinstance(part, BaseModel):
+        yield from (getattr(part, name) for name in type(part).model_fields)
+    elif isinstance(part, tuple):
+        yield from part

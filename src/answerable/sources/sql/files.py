@@ -1,0 +1,316 @@
+"""A folder of tables, or a single file that holds one or several.
+
+Parquet is read in place. CSV, JSON and Excel are read once, by a worker of their own, into Parquet in the cache; that
+copy is used for as long as the file stays as it was.
+"""
+
+import asyncio
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from answerable.core.catalog import Warning
+from answerable.core.errors import (
+    AnswerableError,
+    InternalError,
+    LimitError,
+    OperatorError,
+    SourceError,
+    TransientError,
+)
+from answerable.core.values import Dialect, Frozen
+from answerable.sources.discovery import (
+    DataFile,
+    Found,
+    Naming,
+    found_in,
+    named_file,
+    parquet_tables,
+    sheet_names,
+    unique_table_names,
+    walked,
+)
+from answerable.sources.fingerprints import beside, digest, identity, sync_time
+from answerable.sources.pool import WorkerPool
+from answerable.sources.sql.source import Options, Snapshot, write_whole
+
+_FORMAT = "2"
+"""Of what is kept in the cache: raised whenever reading the same file gives something else."""
+_LOAD_SECONDS = 900.0
+_SPLIT = "Split it, or store it as Parquet."
+
+
+class _View(Frozen):
+    """A table, and the Parquet files that hold its rows."""
+
+    name: str
+    files: tuple[str, ...]
+    fingerprint: str
+
+
+class _Kept(Frozen):
+    """What a look at the files gave, for the next process that looks at the same files."""
+
+    views: tuple[_View, ...]
+    warnings: tuple[Warning, ...]
+
+
+class _LoadedTable(Frozen):
+    name: str | None
+    file: str
+
+
+class _Loaded(Frozen):
+    tables: tuple[_LoadedTable, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A table that has no name yet."""
+
+    naming: Naming
+    files: tuple[Path, ...]
+    fingerprint: str
+
+
+class FilesPlace:
+    kind = "files"
+    dialect: Dialect = "duckdb"
+
+    def __init__(self, path: Path, cache: Path, options: Options) -> None:
+        self._path = path
+        self._cache = cache
+        self._options = options
+        self._last: Snapshot | None = None
+        self.semantic_files: Sequence[Path] = (path / "semantic.yaml",) if path.is_dir() else beside(path)
+
+    async def look(self) -> Snapshot:
+        paths, fingerprint, last_sync = await asyncio.to_thread(self._seen)
+        if self._last is None or self._last.fingerprint != fingerprint:
+            kept = await self._kept(paths, fingerprint)
+            self._last = self._snapshot(kept, fingerprint, last_sync)
+        return self._last
+
+    def _seen(self) -> tuple[list[Path], str, datetime | None]:
+        try:
+            paths = [self._path] if self._path.is_file() else walked(self._path, self._options.max_files)
+        except OSError as error:
+            raise SourceError(f"{self._path} cannot be read: {error.strerror}.", code="source_unreadable") from error
+        if not paths and not self._path.exists():
+            raise SourceError(f"{self._path} is no longer there.", code="source_missing")
+        data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
+        return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
+
+    def _snapshot(self, kept: _Kept, fingerprint: str, last_sync: datetime | None) -> Snapshot:
+        spec = {
+            "engine": "duckdb",
+            "views": [{"name": view.name, "files": list(view.files)} for view in kept.views],
+            "files": [file for view in kept.views for file in view.files],
+            "threads": self._options.threads,
+            "memory_mb": self._options.memory_mb,
+            "generation": fingerprint,
+        }
+        tables = {view.name: view.fingerprint for view in kept.views}
+        return Snapshot(spec, fingerprint, last_sync, kept.warnings, tables)
+
+    async def _kept(self, paths: Sequence[Path], fingerprint: str) -> _Kept:
+        file = self._cache / "files" / f"{digest(str(self._path), fingerprint)[7:39]}.json"
+        if kept := await asyncio.to_thread(_complete, file):
+            return kept
+        found = await asyncio.to_thread(self._found, paths)
+        kept = await self._read(found)
+        write_whole(file, kept.model_dump_json().encode())
+        return kept
+
+    def _found(self, paths: Sequence[Path]) -> Found:
+        found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
+        size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        if size > self._options.max_mb * 1_000_000:
+            raise LimitError(
+                f"The files of {self._path} that are not Parquet have {size // 1_000_000:,} MB,"
+                f" more than {self._options.max_mb:,}.",
+                code="source_too_large",
+                hint="Store large tables as Parquet, which is read in place.",
+            )
+        return found
+
+    async def _read(self, found: Found) -> _Kept:
+        async with _Reading(self, found, self._cache, self._options) as reading:
+            rows = [*await reading.parquet(), *await reading.others()]
+        if not rows:
+            raise self._nothing_readable(reading)
+        rows.sort(key=lambda table: table.naming.shown)
+        names, clashes = unique_table_names([table.naming for table in rows])
+        views = tuple(
+            _View(name=name, files=tuple(map(str, table.files)), fingerprint=table.fingerprint)
+            for name, table in zip(names, rows, strict=True)
+        )
+        reading.warnings += clashes
+        return _Kept(views=views, warnings=tuple(reading.told()))
+
+    def _nothing_readable(self, reading: "_Reading") -> AnswerableError:
+        if self._path.is_file() and reading.failures:
+            return reading.failures[0]
+        reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.told()[:5])
+        return SourceError(
+            f"{self._path} holds no table that can be read." + (f" {reasons}" if reasons else ""),
+            code="source_unreadable" if reading.failures else "source_empty",
+            hint="Put CSV, TSV, JSON, Parquet or Excel files into it.",
+        )
+
+    def shown(self, path: Path) -> str:
+        return path.name if path == self._path else str(path.relative_to(self._path))
+
+    def naming(self, wanted: str, path: Path) -> Naming:
+        return Naming(wanted, path.parent.name, path.suffix.lstrip("."), self.shown(path))
+
+
+def _complete(file: Path) -> _Kept | None:
+    """What was kept, unless it is missing, damaged, of an older form, or tables of it were cleaned away."""
+    try:
+        kept = _Kept.model_validate_json(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return kept if all(Path(name).exists() for view in kept.views for name in view.files) else None
+
+
+class _Reading:
+    """One pass over files that are new: a worker that may read them and write to one folder, and nothing else."""
+
+    def __init__(self, place: FilesPlace, found: Found, cache: Path, options: Options) -> None:
+        self._place = place
+        self._files = found.files
+        self._tables = cache / "tables"
+        self._options = options
+        self._staging = self._tables / f".{secrets.token_hex(8)}"
+        self.warnings = list(found.warnings)
+        self.failures: list[AnswerableError] = []
+        self._pool = WorkerPool(
+            {
+                "engine": "loader",
+                "read": [str(file.path) for file in found.files],
+                "parquet": [str(file.path) for file in found.files if file.format == "parquet"],
+                "write": str(self._staging),
+                "threads": options.threads,
+                "memory_mb": options.memory_mb,
+            },
+            size=1,
+        )
+
+    async def __aenter__(self) -> "_Reading":
+        await asyncio.to_thread(self._staging.mkdir, parents=True, mode=0o700)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._pool.close()
+        await asyncio.to_thread(shutil.rmtree, self._staging, ignore_errors=True)
+
+    def told(self) -> list[Warning]:
+        return sorted(self.warnings, key=lambda warning: warning.subject)
+
+    async def parquet(self) -> list[_Rows]:
+        files = [file for file in self._files if file.format == "parquet"]
+        if not files:
+            return []
+        seen = await self._ask("inspect", {})
+        for file in files:
+            if problem := seen[str(file.path)].get("error"):
+                self._failed(file, SourceError(problem, code="file_malformed"))
+        schemas = [(file.path, columns) for file in files if (columns := seen[str(file.path)].get("columns"))]
+        return [
+            _Rows(
+                self._place.naming(table.stem, table.files[0] if len(table.files) == 1 else table.place / table.stem),
+                table.files,
+                digest(*map(identity, table.files)),
+            )
+            for table in parquet_tables(schemas)
+        ]
+
+    async def others(self) -> list[_Rows]:
+        rows: list[_Rows] = []
+        for file in self._files:
+            if file.format != "parquet":
+                try:
+                    rows += await self._loaded(file)
+                except (SourceError, LimitError, InternalError) as error:
+                    self._failed(file, error)
+        return rows
+
+    def _failed(self, file: DataFile, error: AnswerableError) -> None:
+        shown = self._place.shown(file.path)
+        if error.stable_code in ("query_memory", "query_time"):
+            error = LimitError("Reading the file takes too much time or memory.", code="file_too_large", hint=_SPLIT)
+        self.warnings.append(Warning(subject=shown, message=error.message))
+        self.failures.append(type(error)(f"{shown}: {error.message}", code=error.stable_code, hint=error.hint))
+
+    async def _loaded(self, file: DataFile) -> list[_Rows]:
+        before = identity(file.path)
+        owner = digest(str(file.path))[7:23]
+        folder = self._tables / f"{owner}-{digest(_FORMAT, before)[7:23]}"
+        loaded = await asyncio.to_thread(_loaded_before, folder)
+        if loaded is None:
+            loaded = await self._load(file, folder)
+            if identity(file.path) != before:
+                raise TransientError(f"{file.path} was changed while it was read.", code="source_changed")
+        self.warnings += [Warning(subject=self._place.shown(file.path), message=note) for note in loaded.notes]
+        names = sheet_names(file.stem, [table.name for table in loaded.tables])
+        return [
+            _Rows(self._place.naming(name, file.path), (folder / table.file,), digest(before, table.file))
+            for name, table in zip(names, loaded.tables, strict=True)
+        ]
+
+    async def _load(self, file: DataFile, folder: Path) -> _Loaded:
+        into = self._staging / folder.name
+        into.mkdir(mode=0o700)
+        job = {
+            "path": str(file.path),
+            "format": file.format,
+            "compressed": file.compressed,
+            "into": str(into),
+            "max_bytes": self._options.max_mb * 1_000_000,
+        }
+        loaded = _Loaded.model_validate(await self._ask("load", {"load": job}))
+        write_whole(into / "loaded.json", loaded.model_dump_json().encode())
+        await asyncio.to_thread(_replace_folder, into, folder)
+        return loaded
+
+    async def _ask(self, do: str, request: Mapping[str, Any]) -> Any:
+        limits = {
+            "seconds": _LOAD_SECONDS,
+            "memory_mb": self._options.memory_mb,
+            "bytes": self._options.max_mb * 1_000_000,
+        }
+        async with self._pool.worker(self._options.memory_mb) as worker:
+            return await worker.ask(do, {**limits, **request})
+
+
+def _loaded_before(folder: Path) -> _Loaded | None:
+    """What an earlier reading of the file gave; nothing when there was none or its copy is incomplete."""
+    try:
+        loaded = _Loaded.model_validate_json((folder / "loaded.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return loaded if all((folder / table.file).is_file() for table in loaded.tables) else None
+
+
+def _replace_folder(new: Path, final: Path) -> None:
+    """Copies of earlier states of the same file go away; another process may have been quicker to make the new one."""
+    owner = final.name.partition("-")[0]
+    for old in final.parent.glob(f"{owner}-*"):
+        if old != final or _loaded_before(final) is None:
+            shutil.rmtree(old, ignore_errors=True)
+    with suppress(OSError):
+        new.rename(final)
+        return
+    if _loaded_before(final) is None:
+        raise OperatorError(
+            f"The cache at {final.parent} cannot be written.",
+            code="cache_unwritable",
+            hint="Check that the folder may be written to and has room.",
+        )

@@ -1,0 +1,69 @@
+"""A PostgreSQL database, by URL."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from answerable.core.errors import UserError
+from answerable.core.values import Dialect
+from answerable.sources.sql.source import Options, Snapshot
+
+SCHEMES = ("postgresql", "postgres")
+_ENVIRONMENT = {
+    "PGHOST": "host",
+    "PGPORT": "port",
+    "PGDATABASE": "dbname",
+    "PGUSER": "user",
+    "PGPASSWORD": "password",
+    "PGPASSFILE": "passfile",
+    "PGSSLMODE": "sslmode",
+    "PGSSLROOTCERT": "sslrootcert",
+    "PGSSLCERT": "sslcert",
+    "PGSSLKEY": "sslkey",
+}
+"""What libpq takes from its environment; a worker has none, so it is handed over by name."""
+
+
+class PostgresPlace:
+    kind = "postgres"
+    dialect: Dialect = "postgres"
+    semantic_files: Sequence[Path] = ()
+
+    def __init__(self, url: str, options: Options) -> None:
+        parameters = _parameters(url)
+        self.database = parameters.get("dbname") or parameters.get("user") or "postgres"
+        self._spec = {
+            "engine": "postgres",
+            "parameters": parameters,
+            "memory_mb": options.memory_mb,
+            "threads": 1,
+        }
+
+    async def look(self) -> Snapshot:
+        return Snapshot(self._spec, fingerprint=None)
+
+
+class _Parameters(dict[str, str]):
+    """Of a connection. Shown anywhere, they show nothing."""
+
+    def __repr__(self) -> str:
+        return "<parameters of a connection>"
+
+
+def _parameters(url: str) -> _Parameters:
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+    except psycopg.ProgrammingError:
+        # The complaint may quote the URL, password and all, so it is neither shown nor chained.
+        raise UserError(
+            "This is not a PostgreSQL URL that can be read.",
+            code="source_url_invalid",
+            hint="Write it as postgresql://user:password@host:5432/database; encode special characters as %40.",
+        ) from None
+    inherited = {name: os.environ[variable] for variable, name in _ENVIRONMENT.items() if variable in os.environ}
+    passfile = Path.home() / ".pgpass"
+    kept = {"passfile": str(passfile)} if passfile.exists() else {}
+    return _Parameters({**kept, **inherited, **given})

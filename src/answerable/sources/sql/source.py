@@ -1,0 +1,350 @@
+"""A source whose statements run in worker processes. What differs from kind to kind is the place the data is in."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
+from answerable.core.errors import OperatorError, SemanticError
+from answerable.core.values import Dialect, Frozen, OutputColumn
+from answerable.sources.base import Limits, QueryResult
+from answerable.sources.fingerprints import digest, identity
+from answerable.sources.pool import WorkerPool
+from answerable.sources.sql.profile import profile
+from answerable.sources.sql.relationships import relate, relationship_name
+from answerable.sources.value_index import ValueIndex
+
+_FORMAT = "2"
+"""Of kept descriptions: raised whenever describing the same data gives another catalog."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a source may use besides the limits of a single query."""
+
+    workers: int = 2
+    threads: int = field(default_factory=lambda: min(8, os.cpu_count() or 1))
+    """Of one worker."""
+    memory_mb: int = 2048
+    probe_seconds: float = 30.0
+    probe_rows: int = 1_000_000
+    max_files: int = 10_000
+    max_mb: int = 20_000
+    """Of files that are not Parquet, together; and of one such file when unpacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The data as it is now: how a worker opens it, and by what it is known to have changed."""
+
+    spec: Mapping[str, Any] = field(repr=False)
+    """May hold a password."""
+    fingerprint: str | None
+    """Nothing where only the engine can tell."""
+    last_sync: datetime | None = None
+    warnings: tuple[Warning, ...] = ()
+    table_fingerprints: Mapping[str, str] = field(default_factory=dict)
+    """Where tables can be told apart."""
+
+
+class Place(Protocol):
+    kind: str
+    dialect: Dialect
+    semantic_files: Sequence[Path]
+    """Where a `semantic.yaml` is looked for; the first that exists counts."""
+
+    async def look(self) -> Snapshot:
+        """Quick when nothing has changed since the last look."""
+        ...
+
+
+class SqlSource:
+    def __init__(self, name: str, place: Place, cache: Path, options: Options) -> None:
+        self.name = name
+        self.kind = place.kind
+        self.dialect: Dialect = place.dialect
+        self.semantic_files = tuple(place.semantic_files)
+        self.progress: tuple[int, int] | None = None
+        self._place = place
+        self._cache = cache
+        self._options = options
+        self._lock = asyncio.Lock()
+        self._pool: WorkerPool | None = None
+        self._spec: Mapping[str, Any] | None = None
+        self._description: _Description | None = None
+        self._meant: tuple[str, Catalog] | None = None
+        self._values: list[tuple[Catalog, ValueIndex]] = []
+        """The current one first; the one before it may still be in use."""
+
+    @property
+    def isolation(self) -> Mapping[str, str]:
+        """Which walls stand around the workers, by what they guard; empty until the first one has started."""
+        return self._pool.isolation if self._pool is not None else {}
+
+    async def describe(self) -> Catalog:
+        async with self._lock:
+            snapshot = await self._look()
+            known = self._description
+            if known is None or known.catalog.fingerprint != snapshot.fingerprint:
+                self._description = known = await self._described(snapshot)
+                self.progress = self._meant = None
+            return await self._with_meaning(known.catalog)
+
+    async def describe_plainly(self) -> Catalog:
+        """Without what a `semantic.yaml` says."""
+        with suppress(SemanticError):
+            await self.describe()
+        assert self._description is not None
+        return self._description.catalog
+
+    async def values(self) -> ValueLookup:
+        catalog = await self.describe()
+        async with self._lock:
+            if not self._values or self._values[0][0] is not catalog:
+                index = await ValueIndex.open(self._cache, catalog, self)
+                self._values.insert(0, (catalog, index))
+                for _catalog, unused in self._values[2:]:
+                    unused.close()
+                del self._values[2:]
+            return self._values[0][1]
+
+    async def check(self, sql: str) -> None:
+        await self._ask("check", {"sql": self._addressed(sql)}, self._probing())
+
+    async def execute(self, sql: str, into: Path, limits: Limits) -> QueryResult:
+        output = _created(into)
+        try:
+            done = await self._ask("execute", {"sql": self._addressed(sql)}, limits, output)
+        except BaseException:
+            _removed(into)
+            raise
+        finally:
+            os.close(output)
+        columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
+        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"])
+
+    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Makes the source the probe of its own description."""
+        return [tuple(row) for row in await self._ask("rows", {"sql": self._addressed(sql)}, self._probing())]
+
+    async def peek(self, statements: Sequence[str], limits: Limits) -> list[list[tuple[Any, ...]] | None]:
+        """The rows of each, for looking at small results that nobody keeps; nothing for one that fails. The limits hold
+        for all together, but that of rows for each."""
+        asked = {"statements": [self._addressed(sql) for sql in statements]}
+        found = await self._ask("rows_of_each", asked, limits)
+        return [None if rows is None else [tuple(row) for row in rows] for rows in found]
+
+    async def close(self) -> None:
+        for _catalog, index in self._values:
+            index.close()
+        self._values.clear()
+        if self._pool is not None:
+            await self._pool.close()
+
+    def _probing(self) -> Limits:
+        options = self._options
+        return Limits(seconds=options.probe_seconds, memory_mb=options.memory_mb, rows=options.probe_rows)
+
+    def _addressed(self, sql: str) -> str:
+        return addressed(sql, self.dialect, self._description.addresses if self._description else {})
+
+    async def _ask(self, do: str, what: Mapping[str, Any], limits: Limits, output: int | None = None) -> Any:
+        request = {
+            **what,
+            "seconds": limits.seconds,
+            "memory_mb": limits.memory_mb,
+            "rows": limits.rows,
+            "bytes": limits.result_mb * 1_000_000,
+        }
+        pool = await self._ready()
+        async with pool.worker(limits.memory_mb) as worker:
+            return await worker.ask(do, request, output=output)
+
+    async def _ready(self) -> WorkerPool:
+        if self._pool is None:
+            async with self._lock:
+                await self._look()
+        assert self._pool is not None
+        return self._pool
+
+    async def _look(self) -> Snapshot:
+        """Data that has changed gets workers of its own: an open reader would go on seeing the old."""
+        snapshot = await self._place.look()
+        if self._pool is None or snapshot.spec != self._spec:
+            if self._pool is not None:
+                await self._pool.close()
+            self._pool, self._spec = WorkerPool(snapshot.spec, self._options.workers), snapshot.spec
+            self._pool.warm()
+        if snapshot.fingerprint is not None:
+            return snapshot
+        tables = (await self._ask("fingerprint", {}, self._probing()))["tables"]
+        of_each = {name: digest(figures) for name, figures in tables.items()}
+        whole = digest(*(part for pair in of_each.items() for part in pair))
+        return replace(snapshot, fingerprint=whole, table_fingerprints=of_each)
+
+    async def _described(self, snapshot: Snapshot) -> "_Description":
+        assert snapshot.fingerprint is not None
+        kept = self._cache / "catalogs" / f"{digest(_FORMAT, self.kind, self.name, snapshot.fingerprint)[7:39]}.json"
+        with suppress(OSError, ValueError):  # one that is missing, damaged or of an older form is made again
+            return _Description.model_validate_json(kept.read_bytes())
+        description = await self._read(snapshot, snapshot.fingerprint)
+        write_whole(kept, description.model_dump_json().encode())
+        return description
+
+    async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
+        found = await self._ask("inspect", {}, self._probing())
+        bare = Catalog(
+            source=self.name,
+            dialect=self.dialect,
+            tables=tuple(_table(table, snapshot.table_fingerprints) for table in found["tables"]),
+            fingerprint=fingerprint,
+            last_sync=snapshot.last_sync,
+            warnings=snapshot.warnings,
+        )
+        # The addresses are needed while the tables are profiled.
+        self._description = _Description(catalog=bare, addresses=_addresses(found["tables"]))
+        try:
+            return self._description.model_copy(update={"catalog": await self._profiled(bare, found["relationships"])})
+        finally:
+            self._description = None
+
+    async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
+        notices: list[Warning] = []
+        tables = await profile(self, self.dialect, bare.tables, notices=notices, tell=self._note_progress)
+        relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
+        told = (*bare.warnings, *notices)
+        return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": told})
+
+    def _note_progress(self, done: int, total: int) -> None:
+        self.progress = (done, total)
+
+    async def _with_meaning(self, catalog: Catalog) -> Catalog:
+        """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""
+        path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
+        if self._meant is None or self._meant[0] != state:
+            self._meant = (state, catalog if path is None else _meant(catalog, path))
+        return self._meant[1]
+
+
+class _Description(Frozen):
+    """What is kept of a description while the data stays as it is."""
+
+    catalog: Catalog
+    addresses: Mapping[str, tuple[str, str]]
+    """Schema and table of those names that need both."""
+
+
+def _meant(catalog: Catalog, path: Path) -> Catalog:
+    from answerable.sources import semantic  # brings the SQL parser, which most sources do not need for this
+
+    return semantic.apply(catalog, semantic.load(path))
+
+
+def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
+    path = next((path for path in paths if path.is_file()), None)
+    return path, identity(path) if path else ""
+
+
+def addressed(sql: str, dialect: Dialect, addresses: Mapping[str, tuple[str, str]]) -> str:
+    """The catalog calls a table of another schema `schema.table`, as one name; the engine wants two."""
+    if not any(name in sql for name in addresses):
+        return sql
+    import sqlglot
+    from sqlglot import exp
+
+    statement = sqlglot.parse_one(sql, dialect=dialect)
+    for table in statement.find_all(exp.Table):
+        if address := addresses.get(table.name):
+            table.set("db", exp.to_identifier(address[0], quoted=True))
+            table.set("this", exp.to_identifier(address[1], quoted=True))
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(".".join(address), quoted=True)))
+    return statement.sql(dialect=dialect)
+
+
+def _addresses(tables: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    return {table["name"]: tuple(table["address"]) for table in tables if table["name"] != table["address"][-1]}
+
+
+def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
+    return Table(
+        name=found["name"],
+        columns=tuple(Column(**column) for column in found["columns"]),
+        primary_key=tuple(found["primary_key"]),
+        fingerprint=fingerprints.get(found["name"], ""),
+        description=found.get("description"),
+    )
+
+
+def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:
+    """Those that lead to columns that exist. A key that names no column of the other table means its primary key."""
+    by_name = {table.name.casefold(): table for table in tables}
+    found: dict[str, Relationship] = {}
+    for key in keys:
+        source, target = by_name.get(key["from_table"].casefold()), by_name.get(key["to_table"].casefold())
+        if source is None or target is None:
+            continue
+        own = _real_names(source, key["from_columns"])
+        other = _real_names(target, key["to_columns"] or target.primary_key)
+        if own and len(own) == len(other):
+            relationship = _declared(source.name, own, target.name, other)
+            found[relationship.name] = relationship
+    return tuple(found.values())
+
+
+def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    """As the columns are written; nothing if one does not exist. Keys may name them in another case."""
+    by_name = {column.name.casefold(): column.name for column in table.columns}
+    real = [by_name[name.casefold()] for name in names if name.casefold() in by_name]
+    return tuple(real) if len(real) == len(names) else ()
+
+
+def _declared(from_table: str, own: tuple[str, ...], to_table: str, other: tuple[str, ...]) -> Relationship:
+    return Relationship(
+        name=relationship_name(from_table, own, to_table, other),
+        from_table=from_table,
+        from_columns=own,
+        to_table=to_table,
+        to_columns=other,
+        origin="declared",
+    )
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """All of it or nothing: a reader never sees half a file."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        raise OperatorError(
+            f"The cache at {path.parent} cannot be written: {error.strerror}.",
+            code="cache_unwritable",
+            hint="Check that the folder may be written to and has room.",
+        ) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _removed(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _created(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise OperatorError(
+            f"The result cannot be written to {path}: {error.strerror}.",
+            code="result_unwritable",
+            hint="Check that the folder exists, may be written to, and has room.",
+        ) from error
