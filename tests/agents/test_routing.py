@@ -115,7 +115,7 @@ def test_no_row_applies_before_the_fact_that_it_is_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request", "kinds", "mode"),
+    ("asked", "kinds", "mode"),
     [
         (QuestionRequest("SQL: SELECT 1"), ["sql", "present"], "sql"),
         (QuestionRequest("python: result = 1"), ["program", "subgraph"], "python"),
@@ -123,8 +123,8 @@ def test_no_row_applies_before_the_fact_that_it_is_about() -> None:
         (QuestionRequest("how many orders?", mode="plan"), ["understand", "subgraph"], "plan"),
     ],
 )
-def test_a_written_query_is_not_routed(request: QuestionRequest, kinds: list[str], mode: str) -> None:
-    graph, name = graph_of(request, ("demo",))
+def test_a_written_query_is_not_routed(asked: QuestionRequest, kinds: list[str], mode: str) -> None:
+    graph, name = graph_of(asked, ("demo",))
     assert ([node.kind for node in graph.nodes], name) == (kinds, mode)
 
 
