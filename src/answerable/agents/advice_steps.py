@@ -34,7 +34,7 @@ class CriticStep:
         config, produced = step.config_as(AdviceConfig), _last(step)
         dependencies = self._dependencies
         source = await dependencies.sources.get(config.source)
-        reader = await dependencies.mind.reader(source)
+        reader = await dependencies.readers.reader(source)
         given = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),
