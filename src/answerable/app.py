@@ -105,7 +105,7 @@ def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window
         "given": LiteralStep(),
         "statement": StatementStep(dependencies.sources),
         "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),
+        "present": PresentStep(store.artifacts, store.capsules, dependencies.clock),
         **model_kinds(dependencies),
     }
 
