@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep
 from answerable.core.catalog import Catalog, ValueLookup
-from answerable.engine.steps.sql import Sources
+from answerable.engine.steps.source_query import Sources
 from answerable.engine.steps.understand import Question
 from answerable.reader.reading import Reading
 

@@ -4,6 +4,7 @@ from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import ROWS, SourceLookup, fetching_steps
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 
 
 class StatementConfig(Frozen):
@@ -12,6 +13,8 @@ class StatementConfig(Frozen):
 
 
 class StatementStep:
+    descriptor = StepDescriptor(name="statement", config=StatementConfig, produces="graph")
+
     def __init__(self, sources: SourceLookup) -> None:
         self._sources = sources
 

@@ -2,6 +2,7 @@
 nothing else: they only translate."""
 
 from answerable.core.clock import Clock
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -21,6 +22,7 @@ class Service:
         runs: RunService,
         questions: QuestionService,
         answers: AnswerService,
+        step_kinds: tuple[StepDescriptor, ...],
         clock: Clock,
         default_source: str,
     ) -> None:
@@ -29,6 +31,7 @@ class Service:
         self.runs = runs
         self.questions = questions
         self.answers = answers
+        self.step_kinds = step_kinds
         self.threads = ThreadService(store, clock)
         self.default_source = default_source
 

@@ -1,7 +1,7 @@
 """Answers: the rows of a finished run, and whether the same steps still give them."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,7 @@ from answerable.answers.capsule import read_capsule
 from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError
 from answerable.core.ids import RunId
-from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.store.base import Store
 
@@ -19,19 +18,11 @@ if TYPE_CHECKING:
     from answerable.answers.replay import Replay
 
 
-@dataclass(frozen=True, slots=True)
-class Rerunners:
-    """The steps that a replay runs again."""
-
-    sql: SqlStep
-    combine: CombineStep
-    python: PythonStep
-
-
 class AnswerService:
-    def __init__(self, store: Store, steps: Rerunners) -> None:
+    def __init__(self, store: Store, sql: SqlStep, kinds: Mapping[str, StepKind]) -> None:
         self._store = store
-        self._steps = steps
+        self._sql = sql
+        self._kinds = kinds
 
     async def rows_path(self, answer: Answer, principal: Principal) -> Path:
         """The Arrow file with all rows of an answer."""
@@ -51,7 +42,7 @@ class AnswerService:
 
     async def query(self, config: SqlConfig, principal: Principal) -> Path:
         """Runs one query beside any run and gives the Arrow file with its rows; nothing else is recorded."""
-        produced = await self._steps.sql.query(config, principal)
+        produced = await self._sql.query(config, principal)
         return await self._store.artifacts.path(principal, produced.frame.artifact)
 
     async def replay(self, run: RunId, principal: Principal) -> "Replay":
@@ -60,5 +51,5 @@ class AnswerService:
         from answerable.engine.again import Again
 
         capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
-        again = Again(self._steps.sql, self._steps.combine, self._steps.python, self._store.artifacts)
+        again = Again(self._kinds, self._store.artifacts)
         return await replay(capsule, lambda step: again.run(step, principal))

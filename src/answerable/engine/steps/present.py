@@ -14,6 +14,7 @@ from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Eve
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules
@@ -70,6 +71,15 @@ class Advice(Frozen):
 
 
 class PresentStep:
+    descriptor = StepDescriptor(
+        name="present",
+        config=Presentation,
+        title="Check and write",
+        label="answer",
+        produces="answer",
+        rows_from="steps",
+    )
+
     def __init__(self, artifacts: Artifacts, capsules: Capsules, clock: Clock) -> None:
         self._artifacts = artifacts
         self._capsules = capsules
@@ -199,7 +209,7 @@ def _with_missing(presentation: Presentation, missing: Sequence[NodeId]) -> Pres
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
     outputs = list(results.values())
-    kinds = {output.kind for output in outputs}
+    kinds = {output.data_source_type or output.kind for output in outputs}
     findings = dict.fromkeys([*presentation.findings, *(text for output in outputs for text in output.findings)])
     return Provenance(
         mind=presentation.mind,
@@ -225,7 +235,8 @@ def _record(node: NodeId, result: Produced) -> StepRecord:
         rows_in=result.rows_in,
         row_count=result.frame.row_count,
         duration_ms=result.duration_ms,
-        data_source_type="api" if result.api else result.kind,
+        data_source_type=result.data_source_type or result.kind,
+        language=result.language,
         sandbox=result.sandbox,
         inputs=result.inputs,
         fingerprint=result.fingerprint,
