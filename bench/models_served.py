@@ -15,6 +15,7 @@ import httpx
 import uvicorn
 
 from answerable.app import open_service
+from answerable.core.context import LOCAL
 from answerable.gateway.app import create_app
 from answerable.settings import Settings, load_settings
 from bench.figures import Figure, compared
@@ -52,7 +53,9 @@ async def _overlap(settings: Settings, model: SlowModel, repeats: int) -> Figure
     async with open_service(settings, any_location=False) as service:
         for _ in range(repeats + 1):
             model.calls.clear()
-            answer = await service.finished(await service.begin_query("plan", PLAN, source="demo"))
+            answer = await service.runs.wait(
+                await service.questions.begin_query("plan", PLAN, LOCAL, source="demo"), LOCAL
+            )
             assert answer.row_count == 1, answer.text
             times.append(max(end for _, end in model.calls) - min(start for start, _ in model.calls))
     return compared("models, two calls of 1 s side by side", statistics.median(times[1:]), 1.0, "s", OVERLAP)

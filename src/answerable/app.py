@@ -26,6 +26,9 @@ from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
+from answerable.service.answers import AnswerService, Rerunners
+from answerable.service.questions import QuestionService
+from answerable.service.runs import RunService
 from answerable.settings import Settings
 from answerable.sources.base import Limits
 from answerable.sources.registry import SourceRegistry
@@ -70,17 +73,16 @@ async def open_service(
         share_rows=settings.share_rows,
         preplan=settings.preplan,
     )
+    engine = Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock)
+    runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
-        engine=Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock),
-        sources=sources,
-        sql=dependencies.sql,
-        combine=dependencies.combine,
-        python=dependencies.python,
-        mind=dependencies.mind,
+        registry=sources,
+        runs=runs,
+        questions=QuestionService(runs, sources, dependencies.mind, settings.source),
+        answers=AnswerService(store, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)),
         clock=clock,
         default_source=settings.source,
-        listeners=listeners,
     )
     try:
         yield service

@@ -12,11 +12,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer, Choice
 from answerable.app import open_service
 from answerable.core.catalog import Catalog
-from answerable.core.context import LOCAL
+from answerable.core.context import LOCAL, Principal
 from answerable.core.errors import UserError, restored
 from answerable.core.ids import ThreadId, new_thread_id
 from answerable.core.values import OutputColumn
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     import polars
 
 T = TypeVar("T")
+
+
+def _principal() -> Principal:
+    """The person whose program this is: the one local user until identities are configured."""
+    return LOCAL
 
 
 class Answerable:
@@ -73,19 +78,21 @@ class Answerable:
     async def _asked(self, question: str, choice: int | None, force: bool) -> "Result":
         service = await self._host.service()
         thread = ThreadId(self._thread)
-        answer = await service.ask(Asking(question, self._sources, thread, choice, force))
+        answer = await service.questions.ask(
+            QuestionRequest(question, self._sources, thread, choice, force), _principal()
+        )
         error = answer.provenance.error
         if error is not None and answer.kind != "refusal":
             raise restored(error.kind, error.code, error.message, error.hint)
         artifact = answer.provenance.artifact
-        path = await service.store.artifacts.path(LOCAL, artifact) if artifact else None
+        path = await service.answers.rows_path(answer, _principal()) if artifact else None
         return Result(answer, path)
 
     async def _described(self) -> Catalog:
         service = await self._host.service()
         if len(self._sources) > 1:
-            return await (await service.sources.federated(self._sources)).describe()
-        return await (await service.sources.get(self._sources[0])).describe()
+            return await (await service.registry.federated(self._sources)).describe()
+        return await (await service.registry.get(self._sources[0])).describe()
 
 
 class Result:

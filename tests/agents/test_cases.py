@@ -15,31 +15,32 @@ from scripted_model import Reply, ScriptedModel
 
 from answerable.agents.cases import AGENTS, AgentCase, Expected, load_cases, load_transcript
 from answerable.agents.folder import BUILTIN
+from answerable.case_replay import CaseResult, Chosen, record, replay
 from answerable.cli.agents import command
+from answerable.core.context import LOCAL
 from answerable.core.errors import NotFoundError, UserError
 from answerable.models.playback import Playback
 from answerable.models.tape import Exchange
-from answerable.rehearsal import Chosen, Rehearsed, record, replay
 from answerable.settings import load_settings
 
 EVERY = [(BUILTIN / agent, case) for agent in AGENTS for case in load_cases(BUILTIN / agent)]
 WORDING = {"text": "North leads with 12.50.", "headers": {"n": "Orders"}}
 
 
-def gathered(rehearsed: AsyncIterator[Rehearsed]) -> list[Rehearsed]:
-    async def gather() -> list[Rehearsed]:
-        return [one async for one in rehearsed]
+def gathered(results: AsyncIterator[CaseResult]) -> list[CaseResult]:
+    async def gather() -> list[CaseResult]:
+        return [one async for one in results]
 
     return asyncio.run(gather())
 
 
 @pytest.fixture
-def again(demo_home: Path) -> Callable[[Sequence[Chosen]], list[Rehearsed]]:
+def again(demo_home: Path) -> Callable[[Sequence[Chosen]], list[CaseResult]]:
     told = partial(load_settings, {}, home=demo_home, store=":memory:", models={})
-    return lambda chosen: gathered(replay(chosen, told))
+    return lambda chosen: gathered(replay(chosen, told, LOCAL))
 
 
-def test_what_was_recorded_still_holds(again: Callable[[Sequence[Chosen]], list[Rehearsed]]) -> None:
+def test_what_was_recorded_still_holds(again: Callable[[Sequence[Chosen]], list[CaseResult]]) -> None:
     replayed = again(EVERY)
     assert {f"{one.agent} {one.case}": one.problems for one in replayed if one.problems} == {}
     assert len(replayed) == len(EVERY)
@@ -66,7 +67,7 @@ def changed(folder: Path, case: AgentCase, change: Callable[[Any], None]) -> Non
 
 
 def test_a_prompt_that_has_changed_is_shown_as_a_difference(
-    format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+    format_agent: Path, again: Callable[[Sequence[Chosen]], list[CaseResult]]
 ) -> None:
     other, missing = load_cases(format_agent)
 
@@ -85,13 +86,13 @@ def test_a_prompt_that_has_changed_is_shown_as_a_difference(
 
 
 def test_what_agents_are_told_now_is_kept_with_the_replies_of_then(
-    format_agent: Path, demo_home: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+    format_agent: Path, demo_home: Path, again: Callable[[Sequence[Chosen]], list[CaseResult]]
 ) -> None:
     case = load_cases(format_agent)[0]
     recorded = load_transcript(format_agent, case)
     changed(format_agent, case, lambda exchanges: exchanges[0].update(asked="something else"))
     told = partial(load_settings, {}, home=demo_home, store=":memory:", models={})
-    [renewed] = gathered(replay([(format_agent, case)], told, renew=True))
+    [renewed] = gathered(replay([(format_agent, case)], told, LOCAL, renew=True))
     assert renewed.problems == ()
     assert load_transcript(format_agent, case) == recorded
     [one] = again([(format_agent, case)])
@@ -108,7 +109,7 @@ def test_what_the_reader_makes_of_a_question_may_change() -> None:
 
 
 def test_replies_that_nobody_asks_for_are_told(
-    format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+    format_agent: Path, again: Callable[[Sequence[Chosen]], list[CaseResult]]
 ) -> None:
     case = load_cases(format_agent)[0]
     changed(format_agent, case, lambda exchanges: exchanges.append(exchanges[0]))
@@ -116,7 +117,7 @@ def test_replies_that_nobody_asks_for_are_told(
     assert one.problems == ("1 of the recorded replies were not asked for.",)
 
 
-def test_what_does_not_hold_is_told(format_agent: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]) -> None:
+def test_what_does_not_hold_is_told(format_agent: Path, again: Callable[[Sequence[Chosen]], list[CaseResult]]) -> None:
     case = load_cases(format_agent)[0]
     expected = Expected(
         kind="value", says=("Atlantis",), never_says=("north",), same_rows="SELECT 1 AS n", confidence="low"
@@ -135,7 +136,7 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
     scripted_model: ScriptedModel,
     format_agent: Path,
     demo_home: Path,
-    again: Callable[[Sequence[Chosen]], list[Rehearsed]],
+    again: Callable[[Sequence[Chosen]], list[CaseResult]],
 ) -> None:
     case = AgentCase(
         id="new",
@@ -151,8 +152,8 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
         model_base_url=scripted_model.base_url,
         model_key="key-of-the-test",
     )
-    scripted_model.script([Reply.object({**WORDING, "text": WORDING["text"] + " key-of-the-test"})])
-    [recorded] = gathered(record([(format_agent, case)], settings))
+    scripted_model.script([Reply.object({**WORDING, "text": str(WORDING["text"]) + " key-of-the-test"})])
+    [recorded] = gathered(record([(format_agent, case)], settings, LOCAL))
     assert recorded.problems == ()
     transcript = load_transcript(format_agent, case)
     assert transcript.model == "compatible:scripted"
@@ -163,7 +164,10 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
 
 
 def test_where_rows_are_not_shared_no_transcript_has_a_value(
-    scripted_model: ScriptedModel, tmp_path: Path, demo_home: Path, again: Callable[[Sequence[Chosen]], list[Rehearsed]]
+    scripted_model: ScriptedModel,
+    tmp_path: Path,
+    demo_home: Path,
+    again: Callable[[Sequence[Chosen]], list[CaseResult]],
 ) -> None:
     folder = Path(shutil.copytree(BUILTIN / "critic", tmp_path / "critic"))
     case = AgentCase(
@@ -182,7 +186,7 @@ def test_where_rows_are_not_shared_no_transcript_has_a_value(
     )
     check = {"question": "How many stores?", "sql": "SELECT COUNT(*) FROM stores", "expected": 12}
     scripted_model.script([Reply.object({"checks": [check]})])
-    [recorded] = gathered(record([(folder, case)], settings))
+    [recorded] = gathered(record([(folder, case)], settings, LOCAL))
     assert recorded.problems == ()
     transcript = load_transcript(folder, case)
     assert not transcript.share_rows
@@ -199,7 +203,7 @@ def test_what_does_not_hold_is_not_kept(scripted_model: ScriptedModel, format_ag
         {}, home=demo_home, store=":memory:", model="compatible:scripted", model_base_url=scripted_model.base_url
     )
     scripted_model.script([Reply.object(WORDING)])
-    [one] = gathered(record([(format_agent, case)], settings))
+    [one] = gathered(record([(format_agent, case)], settings, LOCAL))
     assert len(one.problems) == 1
     with pytest.raises(UserError, match="Nothing was recorded"):
         load_transcript(format_agent, case)

@@ -7,6 +7,7 @@ import pytest
 from scripted_model import Reply, Request, ScriptedModel
 
 from answerable.app import open_service
+from answerable.core.context import LOCAL
 from answerable.core.events import StepOutput
 from answerable.settings import load_settings
 
@@ -39,9 +40,9 @@ async def test_calls_of_independent_steps_overlap(
 
     scripted_model.script(reply)
     async with open_service(load_settings(), any_location=True) as service:
-        run = await service.begin_query("plan", PLAN, source=str(tmp_path / "people.csv"))
-        answer = await service.finished(run)
-        told = [event async for event in service.events(run) if isinstance(event, StepOutput)]
+        run = await service.questions.begin_query("plan", PLAN, LOCAL, source=str(tmp_path / "people.csv"))
+        answer = await service.runs.wait(run, LOCAL)
+        told = [event async for event in service.runs.events(run, LOCAL) if isinstance(event, StepOutput)]
     assert answer.rows == ((3,),), answer.text
     assert len(scripted_model.requests) == 2
     tokens = "".join(event.data["text"] for event in told if event.channel == "token" and event.node.endswith("women"))

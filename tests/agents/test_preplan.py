@@ -8,9 +8,10 @@ import pytest
 import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
+from answerable.core.context import LOCAL
 from answerable.core.events import StepFinished
 from answerable.core.ids import RunId, ThreadId
 from answerable.service import Service
@@ -61,7 +62,7 @@ async def service(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterat
 
 
 async def ask(service: Service, **options: Any) -> Answer:
-    return await service.ask(Asking(options.pop("text", QUESTION), ("demo",), **options))
+    return await service.questions.ask(QuestionRequest(options.pop("text", QUESTION), ("demo",), **options), LOCAL)
 
 
 async def test_what_the_data_lacks_is_said_and_nothing_is_planned(
@@ -72,7 +73,7 @@ async def test_what_the_data_lacks_is_said_and_nothing_is_planned(
     assert (answer.status, answer.kind) == ("done", "text")
     assert answer.text == "I cannot tell from this data: nothing here is about zigzags; products hold tents."
     assert answer.usage.model_calls == 1
-    events = [event async for event in service.events(RunId(answer.run_id))]
+    events = [event async for event in service.runs.events(RunId(answer.run_id), LOCAL)]
     assert "execute/preplan" in [event.node for event in events if isinstance(event, StepFinished)]
 
 

@@ -8,9 +8,10 @@ import pytest
 import pytest_asyncio
 from scripted_model import Reply, Request, ScriptedModel
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
+from answerable.core.context import LOCAL
 from answerable.service import Service
 from answerable.settings import load_settings
 
@@ -39,7 +40,7 @@ async def ask(scripted_model: ScriptedModel, demo_home: Path) -> AsyncIterator[C
             return Reply.object({"sql": sql})
 
         scripted_model.script(say)
-        return await service.ask(Asking(question, ("demo",), mode="plan"))
+        return await service.questions.ask(QuestionRequest(question, ("demo",), mode="plan"), LOCAL)
 
     async with open_service(settings, any_location=True) as service:
         yield lambda question, sql: asked(service, question, sql)

@@ -401,7 +401,7 @@ def test_what_the_walls_of_a_worker_let_through(program: list[str], seen: bool, 
     """Other programs in the place of the interpreter try what it has no words for."""
     found = shutil.which(program[0])
     assert found is not None
-    command = [sys.executable, "-I", "-S", monty_launch.__file__, tmp_path / "walls", os.path.realpath(found)]
+    command = [sys.executable, "-I", "-S", monty_launch.__file__, str(tmp_path / "walls"), os.path.realpath(found)]
     done = subprocess.run([*command, *program[1:]], capture_output=True, check=False)
     if "Landlock" not in (tmp_path / "walls").read_text():
         pytest.skip("this kernel has no Landlock")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from answerable.cli.output import tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
-    from answerable.rehearsal import Chosen, Rehearsed
+    from answerable.case_replay import CaseResult, Chosen
 
 
 @click.group("agents")
@@ -44,11 +45,11 @@ def check(names: tuple[str, ...], case: str | None, as_json: bool) -> None:
 
     Exits with 0 if everything holds that must hold, and agents are told what they were told then; else with 1.
     """
-    from answerable.rehearsal import replay
+    from answerable.case_replay import replay
     from answerable.settings import load_settings
 
-    told = partial(load_settings, store=":memory:", models={})
-    _tell(replay(_chosen(names, case), told), as_json)
+    settings_with = partial(load_settings, store=":memory:", models={})
+    _tell(replay(_chosen(names, case), settings_with, principal()), as_json)
 
 
 @command.command("record")
@@ -62,17 +63,17 @@ def record(names: tuple[str, ...], case: str | None, model: str | None, same_rep
 
     Only what holds is kept. Keys are never part of it, and neither is a value of the data where share_rows is false.
     """
+    from answerable.case_replay import record, replay
     from answerable.core.errors import OperatorError
-    from answerable.rehearsal import record, replay
     from answerable.settings import load_settings
 
     if same_replies:
-        told = partial(load_settings, store=":memory:", models={})
-        _tell(replay(_chosen(names, case), told, renew=True), as_json)
+        settings_with = partial(load_settings, store=":memory:", models={})
+        _tell(replay(_chosen(names, case), settings_with, principal(), renew=True), as_json)
     settings = load_settings(store=":memory:", model=model)
     if not settings.models_config.named():
         raise OperatorError("No language model is set.", code="model_missing", hint="Give --model provider:name.")
-    _tell(record(_chosen(names, case), settings), as_json)
+    _tell(record(_chosen(names, case), settings, principal()), as_json)
 
 
 def _chosen(names: tuple[str, ...], wanted: str | None) -> "list[Chosen]":
@@ -92,10 +93,10 @@ def _chosen(names: tuple[str, ...], wanted: str | None) -> "list[Chosen]":
     return chosen
 
 
-def _tell(rehearsed: "AsyncIterator[Rehearsed]", as_json: bool) -> NoReturn:
-    async def heard() -> "list[Rehearsed]":
+def _tell(results: "AsyncIterator[CaseResult]", as_json: bool) -> NoReturn:
+    async def heard() -> "list[CaseResult]":
         found = []
-        async for one in rehearsed:
+        async for one in results:
             found.append(one)
             if not as_json:
                 _tell_one(one)
@@ -110,7 +111,7 @@ def _tell(rehearsed: "AsyncIterator[Rehearsed]", as_json: bool) -> NoReturn:
     sys.exit(1 if failed else 0)
 
 
-def _tell_one(one: "Rehearsed") -> None:
+def _tell_one(one: "CaseResult") -> None:
     click.echo(f"{'failed' if one.problems else 'holds':7} {one.agent} {one.case} ({one.calls} calls)")
     for problem in one.problems:
         click.echo("        " + problem.replace("\n", "\n        "))

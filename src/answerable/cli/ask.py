@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from answerable.cli.output import exit_code, progress, tell_answer, tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AskOptions:
     question: str
     plan: Path | None
     sources: tuple[str, ...]
@@ -80,59 +81,59 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
 
     options["question"] = options["question"] or ""
     most = rows if rows is not None else 10_000 if as_json else 20
-    request = Request(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
-    sys.exit(asyncio.run(_ask(load_settings(), request)))
+    asked = AskOptions(as_json=as_json, rows=most, **options)  # type: ignore[arg-type]
+    sys.exit(asyncio.run(_ask(load_settings(), asked)))
 
 
-async def _ask(settings: "Settings", request: Request) -> int:
+async def _ask(settings: "Settings", options: AskOptions) -> int:
     sources = settings.open_sources(any_location=True)
-    sources.expect(next(iter(request.sources), settings.source))  # starts its worker while the rest is loaded
+    sources.expect(next(iter(options.sources), settings.source))  # starts its worker while the rest is loaded
     try:
         app = await asyncio.to_thread(import_module, "answerable.app")
         async with app.open_service(settings, any_location=True, sources=sources) as service:
-            return await _carried_out(service, request)
+            return await _carried_out(service, options)
     finally:
         await sources.close()
 
 
-async def _carried_out(service: "Service", request: Request) -> int:
-    thread = _thread(request)
-    answer = await _answered(service, request, thread, request.choice)
-    if answer.choices and not request.as_json and sys.stdin.isatty() and sys.stdout.isatty():
-        tell_answer(request.question, answer)
+async def _carried_out(service: "Service", options: AskOptions) -> int:
+    thread = _thread(options)
+    answer = await _answered(service, options, thread, options.choice)
+    if answer.choices and not options.as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        tell_answer(options.question, answer)
         chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))
-        answer = await _answered(service, request, thread, chosen)
-    if request.output is not None and answer.provenance.artifact is not None:
-        await _write(service, answer, request.output)
-    answer = await service.with_rows(answer, request.rows)
-    if request.as_json:
+        answer = await _answered(service, options, thread, chosen)
+    if options.output is not None and answer.provenance.artifact is not None:
+        await _write(service, answer, options.output)
+    answer = await service.answers.with_rows(answer, options.rows, principal())
+    if options.as_json:
         tell_json(answer.model_dump(mode="json"))
-    elif request.plan_only and answer.kind == "text":
+    elif options.plan_only and answer.kind == "text":
         click.echo(answer.text, nl=False)
     else:
-        tell_answer(request.question, answer, thread)
+        tell_answer(options.question, answer, thread)
     return exit_code(answer)
 
 
-async def _answered(service: "Service", request: Request, thread: "ThreadId", choice: int | None) -> "Answer":
-    from answerable.agents.asking import Asking
+async def _answered(service: "Service", options: AskOptions, thread: "ThreadId", choice: int | None) -> "Answer":
+    from answerable.agents.question_request import QuestionRequest
 
     with progress("Reading, then asking the data …"):
-        if request.plan is not None:
-            run = await service.begin_query(
-                "plan", _document(request.plan), source=next(iter(request.sources), None), thread=thread
+        if options.plan is not None:
+            run = await service.questions.begin_query(
+                "plan", _document(options.plan), principal(), source=next(iter(options.sources), None), thread=thread
             )
-            return await service.finished(run)
-        asking = Asking(
-            request.question,
-            request.sources,
+            return await service.runs.wait(run, principal())
+        request = QuestionRequest(
+            options.question,
+            options.sources,
             thread,
             choice,
-            force=request.force,
-            mode=request.mode,
-            plan_only=request.plan_only,
+            force=options.force,
+            mode=options.mode,
+            plan_only=options.plan_only,
         )
-        return await service.ask(asking)
+        return await service.questions.ask(request, principal())
 
 
 def _document(path: Path) -> object:
@@ -149,7 +150,7 @@ def _document(path: Path) -> object:
 async def _write(service: "Service", answer: "Answer", output: Path) -> None:
     from answerable.answers.export import export, format_of
 
-    path = await service.rows_path(answer)
+    path = await service.answers.rows_path(answer, principal())
     pieces = export(path, format_of(output))
     partial = output.with_name(output.name + ".part")
     try:
@@ -160,16 +161,16 @@ async def _write(service: "Service", answer: "Answer", output: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _thread(request: Request) -> "ThreadId":
+def _thread(options: AskOptions) -> "ThreadId":
     from answerable.core.errors import UserError
     from answerable.core.ids import ThreadId, is_thread_id, new_thread_id
 
-    if request.thread is None:
+    if options.thread is None:
         return new_thread_id()
-    if not is_thread_id(request.thread):
+    if not is_thread_id(options.thread):
         raise UserError(
-            f"{request.thread!r} is not the id of a thread.",
+            f"{options.thread!r} is not the id of a thread.",
             code="thread_invalid",
             hint="Each answer shows the id of its thread: thr_ and 24 characters.",
         )
-    return ThreadId(request.thread)
+    return ThreadId(options.thread)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from answerable.cli.output import progress, tell_answer, tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.settings import Settings
@@ -33,14 +34,15 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
 
 async def _answer_samples(settings: "Settings", as_json: bool) -> None:
     from answerable import demo
-    from answerable.agents.asking import Asking
+    from answerable.agents.question_request import QuestionRequest
     from answerable.app import open_service
 
     answers = []
     async with open_service(settings, any_location=False) as service:
         for question in demo.SAMPLE_QUESTIONS:
             with progress(question):
-                answer = await service.with_rows(await service.ask(Asking(question, ("demo",))), 10)
+                answer = await service.questions.ask(QuestionRequest(question, ("demo",)), principal())
+                answer = await service.answers.with_rows(answer, 10, principal())
             answers.append(answer)
             if not as_json:
                 tell_answer(question, answer)

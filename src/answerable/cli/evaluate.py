@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from answerable.cli.output import tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.core.values import Json
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ModelMeasurement:
     """A model, and how it is measured."""
 
     model: str
@@ -70,7 +71,7 @@ def command(
     if explain is not None:
         asyncio.run(_explain(loaded, explain, as_json))
         return
-    measure = Measure(**options) if options["model"] else None
+    measure = ModelMeasurement(**options) if options["model"] else None
     report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force, measure))
     if as_json:
         tell_json(report.model_dump(mode="json"))
@@ -79,19 +80,19 @@ def command(
     sys.exit(0 if report.correct == report.cases and not getattr(report, "left", 0) else 1)
 
 
-async def _measure(cases: "Sequence[Case]", force: bool, measure: Measure | None) -> "Report":
+async def _measure(cases: "Sequence[Case]", force: bool, measure: ModelMeasurement | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
-    from answerable.examiner import Examiner
+    from answerable.service.eval_runner import EvalRunner
 
     async with open_service(_settings(measure), any_location=True) as service:
         with _progress(len(cases)) as progress:
             if measure is not None:
                 return await _measured(cases, service, force, progress, measure)
-            return await evaluate(cases, Examiner(service), force=force, progress=progress)
+            return await evaluate(cases, EvalRunner(service, principal()), force=force, progress=progress)
 
 
-def _settings(measure: Measure | None) -> "Settings":
+def _settings(measure: ModelMeasurement | None) -> "Settings":
     from answerable.settings import load_settings
 
     settings = load_settings(store=":memory:")  # measuring leaves no runs behind
@@ -120,14 +121,14 @@ def _check_price(model: str, settings: "Settings") -> None:
 
 
 async def _measured(
-    cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: Measure
+    cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: ModelMeasurement
 ) -> "Report":
     """An interruption, or a budget that is spent, ends it with what is known by then."""
     from answerable.evals.measured import measured
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
     from answerable.evals.stored_results import StoredResults
-    from answerable.examiner import Examiner
+    from answerable.service.eval_runner import EvalRunner
 
     kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
     done = kept.load() if kept else {}
@@ -139,11 +140,11 @@ async def _measured(
         if progress is not None:
             progress(number, of, scored)
 
-    examiner = Examiner(service, measure.mode, counting=True)
+    runner = EvalRunner(service, principal(), measure.mode, counting=True)
     with suppress(asyncio.CancelledError):
         await evaluate(
             cases,
-            examiner,
+            runner,
             force=force,
             progress=ended,
             concurrency=measure.concurrency,
@@ -164,7 +165,7 @@ async def _explain(cases: "Sequence[Case]", wanted: str, as_json: bool) -> None:
     if case is None:
         raise NotFoundError(f"There is no case {wanted!r} in this set.", code="case_unknown")
     async with open_service(load_settings(store=":memory:"), any_location=True) as service:
-        stages = await service.explain(case.question, source=case.source, today=case.today)
+        stages = await service.questions.explain(case.question, source=case.source, today=case.today)
     if as_json:
         tell_json(stages)
         return

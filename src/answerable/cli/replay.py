@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from answerable.cli.output import progress, tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.answers.replay import Replay
@@ -35,4 +36,4 @@ async def _replay(run: str) -> "Replay":
 
     async with open_service(load_settings(), any_location=True) as service:
         with progress("Running it again …"):
-            return await service.replay(RunId(run))
+            return await service.answers.replay(RunId(run), principal())

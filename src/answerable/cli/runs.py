@@ -1,20 +1,19 @@
 """`answerable runs`"""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from answerable.cli.output import tell_answer, tell_json
+from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
+    from answerable.core.context import Principal
     from answerable.core.events import Event
     from answerable.service import Service
     from answerable.store.base import RunRecord
-
-T = TypeVar("T")
 
 
 @click.group("runs")
@@ -27,9 +26,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_runs(limit: int, as_json: bool) -> None:
     """Recorded runs, newest first."""
-    from answerable.core.context import LOCAL
-
-    records = _with_service(lambda service: service.store.runs.recent(LOCAL, limit=limit))
+    records = with_service(lambda service, principal: service.runs.list(principal, limit=limit))
     if as_json:
         tell_json({"runs": [_summary(record) for record in records]})
         return
@@ -44,17 +41,16 @@ def list_runs(limit: int, as_json: bool) -> None:
 def show(run: str, as_json: bool) -> None:
     """One run: its question, answer and record."""
     from answerable.core.codec import encode
-    from answerable.core.context import LOCAL
     from answerable.core.ids import RunId
 
-    async def look(service: "Service") -> "tuple[RunRecord, Answer, Sequence[Event]]":
-        record = await service.store.runs.get(LOCAL, RunId(run))
-        answer = await service.answer(RunId(run))
-        return record, answer, await service.store.events.read(LOCAL, RunId(run))
+    async def look(service: "Service", principal: "Principal") -> "tuple[RunRecord, Answer, Sequence[Event]]":
+        record = await service.runs.get(RunId(run), principal)
+        answer = await service.runs.answer(record.run, principal)
+        return record, answer, await service.runs.journal(record.run, principal)
 
     import orjson
 
-    record, answer, events = _with_service(look)
+    record, answer, events = with_service(look)
     if as_json:
         told = [orjson.loads(encode(event)) for event in events]
         tell_json({"run": _summary(record), "answer": answer.model_dump(mode="json"), "events": told})
@@ -67,27 +63,16 @@ def show(run: str, as_json: bool) -> None:
 def resume(as_json: bool) -> None:
     """Continue runs that an earlier process left unfinished, and wait for them."""
 
-    async def go_on(service: "Service") -> int:
-        count = await service.resume_unfinished()
-        await service.idle()
+    async def go_on(service: "Service", _: "Principal") -> int:
+        count = await service.runs.resume_unfinished()
+        await service.runs.idle()
         return count
 
-    count = _with_service(go_on)
+    count = with_service(go_on)
     if as_json:
         tell_json({"resumed": count})
     else:
         click.echo(f"{count} continued." if count else "Nothing to continue.")
-
-
-def _with_service(work: "Callable[[Service], Awaitable[T]]") -> T:
-    from answerable.app import open_service
-    from answerable.settings import load_settings
-
-    async def inside() -> T:
-        async with open_service(load_settings(), any_location=True) as service:
-            return await work(service)
-
-    return asyncio.run(inside())
 
 
 def _summary(record: "RunRecord") -> dict[str, object]:

@@ -53,7 +53,7 @@ async def _catalog(source: str) -> "Catalog":
 
     async with open_service(load_settings(), any_location=True) as service:
         with progress("Looking at the data …"):
-            return await (await service.sources.get(source)).describe()
+            return await (await service.registry.get(source)).describe()
 
 
 def _tell(catalog: "Catalog") -> None:

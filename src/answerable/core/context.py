@@ -29,5 +29,5 @@ class RunContext:
     run: RunId
     principal: Principal = LOCAL
     thread: ThreadId | None = None
-    request: str | None = None
+    request_id: str | None = None
     """The id of the HTTP request or command that started the run; found in the logs."""

@@ -51,9 +51,9 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
             app.state.views = Views(settings.cache / "views")
             app.state.measuring = measuring = Measuring(settings, service.store)
             app.state.editing = asyncio.Lock()
-            app.state.watch = watch = Watch(service.sources, SystemClock())
-            await service.resume_unfinished()
-            await service.purge()
+            app.state.watch = watch = Watch(service.registry, SystemClock())
+            await service.runs.resume_unfinished()
+            await service.threads.purge()
             yield
             await measuring.close()
             await watch.close()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.app import open_service
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
@@ -15,8 +15,8 @@ from answerable.evals.cases import BUNDLED, Case, load_cases
 from answerable.evals.compare import Rows
 from answerable.evals.run import Attempt, evaluate
 from answerable.evals.score import Scored
-from answerable.examiner import Examiner
 from answerable.service import Service
+from answerable.service.eval_runner import EvalRunner
 from answerable.settings import Settings
 from answerable.store.base import CaseRecord, EvalRecord, Store
 
@@ -92,20 +92,20 @@ class Measuring:
 
     async def _measure(self, principal: Principal, eval: EvalId, cases: Sequence[GoldenCase]) -> None:
         try:
-            body = await self._measured(eval, cases)
+            body = await self._measured(principal, eval, cases)
         except AnswerableError as error:
             problem = {"code": error.stable_code, "message": error.message}
             await self.store.evals.finish(principal, eval, "failed", {"cases": len(cases), "error": problem})
         else:
             await self.store.evals.finish(principal, eval, "done", body)
 
-    async def _measured(self, eval: EvalId, cases: Sequence[GoldenCase]) -> Json:
+    async def _measured(self, principal: Principal, eval: EvalId, cases: Sequence[GoldenCase]) -> Json:
         def progress(done: int, _total: int, _scored: Scored) -> None:
             self._underway[eval].done = done
 
         passing = self.settings.model_copy(update={"store": ":memory:"})
         async with open_service(passing, any_location=True) as service:
-            witness = Witness(service, cases)
+            witness = Witness(service, cases, principal)
             report = await evaluate([each.case for each in cases], witness, progress=progress)
         results = [
             {**scored.model_dump(mode="json"), "rows": witness.rows.get(scored.id, [])} for scored in report.results
@@ -114,24 +114,26 @@ class Measuring:
 
 
 class Witness:
-    """An examiner who remembers the rows that each case gave."""
+    """An eval runner that remembers the rows that each case gave."""
 
-    def __init__(self, service: Service, cases: Sequence[GoldenCase]) -> None:
+    def __init__(self, service: Service, cases: Sequence[GoldenCase], principal: Principal) -> None:
         self._service = service
-        self._examiner = Examiner(service)
+        self._principal = principal
+        self._runner = EvalRunner(service, principal)
         self._leads = {each.case.id: each.lead for each in cases}
         self.rows: dict[str, list[Json]] = {}
 
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         for question in self._leads.get(case.id, ()):
             thread = thread or new_thread_id()
-            await self._service.ask(Asking(question, (case.source,), ThreadId(thread), today=case.today))
-        attempt = await self._examiner.attempt(case, force=force, thread=thread)
+            request = QuestionRequest(question, (case.source,), ThreadId(thread), today=case.today)
+            await self._service.questions.ask(request, self._principal)
+        attempt = await self._runner.attempt(case, force=force, thread=thread)
         self.rows[case.id] = [list(row) for row in attempt.rows[:KEPT_ROWS]]
         return attempt
 
     async def execute(self, case: Case, sql: str) -> Rows:
-        return await self._examiner.execute(case, sql)
+        return await self._runner.execute(case, sql)
 
 
 def golden_case(record: CaseRecord) -> GoldenCase:

@@ -40,7 +40,7 @@ class RunRecord:
     status: RunStatus
     created_at: datetime
     finished_at: datetime | None = None
-    request: str | None = None
+    request_id: str | None = None
     error_code: str | None = None
     owner: str | None = None
     """The process that carries it out, or did so last."""

@@ -16,9 +16,10 @@ import pytest
 import yaml
 from scripted_model import Reply, Request, ScriptedModel
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
+from answerable.core.context import LOCAL
 from answerable.service import Service
 from answerable.settings import load_settings
 
@@ -146,7 +147,9 @@ def test_obeying_the_data_gains_nothing(number: int, house: House, service: Serv
         return house.obeyed(action) if len(turns) == 2 else Reply.object({"show": "look", "text": "Read."})
 
     house.model.script(say)
-    answer = loop.run(service.ask(Asking("what do the notes say?", (str(house.source),), mode="react")))
+    answer = loop.run(
+        service.questions.ask(QuestionRequest("what do the notes say?", (str(house.source),), mode="react"), LOCAL)
+    )
     assert json.dumps(text, ensure_ascii=False)[1:12] in turns[1].last("tool")  # the model did see it
     _unharmed(house, answer, before, turns)
 

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.core.context import Principal
 from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.gateway.access import PrincipalOf, RequestId, ServiceOf
@@ -19,7 +19,7 @@ router = APIRouter(prefix=API, tags=["chat"])
 async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> ChatReply:
     """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
     run, thread = await _begin(body, service, principal, request_id)
-    answer = await service.finished(run, principal)
+    answer = await service.runs.wait(run, principal)
     return ChatReply.model_validate({**answer.model_dump(), "thread_id": thread})
 
 
@@ -37,12 +37,12 @@ async def chat_stream(
     """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
     continues the stream."""
     run, thread = await _begin(body, service, principal, request_id)
-    return sse_response(service.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
+    return sse_response(service.runs.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
 
 
 async def _begin(body: ChatRequest, service: Service, principal: Principal, request_id: str) -> tuple[RunId, ThreadId]:
     thread = ThreadId(body.thread_id) if body.thread_id else new_thread_id()
-    asking = Asking(
+    request = QuestionRequest(
         body.message,
         sources=(*([body.source] if body.source else []), *body.sources),
         thread=thread,
@@ -51,4 +51,4 @@ async def _begin(body: ChatRequest, service: Service, principal: Principal, requ
         mode=body.mode,
         plan_only=body.plan_only,
     )
-    return await service.begin(asking, principal, request_id), thread
+    return await service.questions.begin(request, principal, request_id), thread

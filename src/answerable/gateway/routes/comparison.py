@@ -82,11 +82,11 @@ async def comparison(
     limit: Annotated[int, Query(ge=0, le=1_000)] = 200,
 ) -> RunComparison:
     """What is different in a later run: rows, columns, plan, code, time."""
-    runs = [await service.store.runs.get(principal, RunId(run)) for run in (run_id, other)]
-    before, after = [await service.answer(record.run, principal) for record in runs]
+    runs = [await service.runs.get(RunId(run), principal) for run in (run_id, other)]
+    before, after = [await service.runs.answer(record.run, principal) for record in runs]
     rows = NO_ROWS
     if both := before.provenance.artifact is not None and after.provenance.artifact is not None:
-        paths = [await service.rows_path(answer, principal) for answer in (before, after)]
+        paths = [await service.answers.rows_path(answer, principal) for answer in (before, after)]
         rows = await run_in_threadpool(compare, *paths, key=key, changes=change or CHANGES, offset=offset, limit=limit)
     steps = _steps(before.steps, after.steps)
     plan_diff = text_difference(_plan_text(before), _plan_text(after))
@@ -129,8 +129,8 @@ async def differing_rows(
     format: Format = "csv",
 ) -> StreamingResponse:
     """Every row that came, went or changed in a later run, however many they are."""
-    answers = [await service.answer(RunId(run), principal) for run in (run_id, other)]
-    before, after = [await service.rows_path(answer, principal) for answer in answers]
+    answers = [await service.runs.answer(RunId(run), principal) for run in (run_id, other)]
+    before, after = [await service.answers.rows_path(answer, principal) for answer in answers]
     pieces = _differing(before, after, key, format)
     first = await run_in_threadpool(next, pieces, b"")  # what cannot be compared fails before anything is sent
     info = FORMATS[format]

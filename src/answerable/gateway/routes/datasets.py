@@ -16,11 +16,11 @@ router = APIRouter(prefix=API, tags=["datasets"])
 async def datasets(service: ServiceOf) -> DatasetList:
     """The sources that may be asked, by name."""
     return DatasetList(
-        datasets=[Dataset(id=name, default=name == service.default_source) for name in service.sources.names]
+        datasets=[Dataset(id=name, default=name == service.default_source) for name in service.registry.names]
     )
 
 
 @router.get("/datasets/{dataset_id}/schema", responses=documented(404, 422, 502))
 async def schema(dataset_id: Annotated[str, Path(max_length=200)], service: ServiceOf) -> Catalog:
     """Tables, columns, keys, relationships and measures, as they were understood."""
-    return await (await service.sources.get(dataset_id)).describe()
+    return await (await service.registry.get(dataset_id)).describe()

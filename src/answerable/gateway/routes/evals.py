@@ -138,8 +138,8 @@ async def add_case(
 ) -> EvalCaseSummary:
     """A good answer becomes a golden case; a suite that is new is made."""
     _check_own(suite)
-    record = await service.store.runs.get(principal, RunId(body.run_id))
-    answer = await service.answer(record.run, principal)
+    record = await service.runs.get(RunId(body.run_id), principal)
+    answer = await service.runs.answer(record.run, principal)
     gold = await _gold(record, answer, body.ordered, service, principal)
     known = {each.case.id for each in (await measuring.suites(principal)).get(suite, ())}
     name = body.id or _free_id(gold["question"], known)
@@ -193,8 +193,8 @@ async def _gold(
         )
     if answer.row_count > MOST_GOLD_ROWS:
         raise LimitError(f"A golden case holds {MOST_GOLD_ROWS:,} rows at most.", code="case_too_large")
-    full = await service.with_rows(answer, MOST_GOLD_ROWS, principal)
-    catalog = await (await service.sources.get(record.sources[0])).describe()
+    full = await service.answers.with_rows(answer, MOST_GOLD_ROWS, principal)
+    catalog = await (await service.registry.get(record.sources[0])).describe()
     return {
         "question": record.question,
         "source": record.sources[0],

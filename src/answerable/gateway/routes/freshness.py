@@ -29,7 +29,7 @@ class Freshness(Wire):
 @router.get("/runs/{run_id}/freshness", responses=documented(404, 422))
 async def freshness(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Freshness:
     """Whether what an answer was read from has changed since."""
-    answer = await service.answer(run_id, principal)
+    answer = await service.runs.answer(run_id, principal)
     marks = {step.source: step.fingerprint for step in answer.steps if step.source and step.fingerprint}
     sources = [await _looked_at(name, mark, service) for name, mark in marks.items()]
     return Freshness(run_id=run_id, stale=any(each.changed for each in sources), sources=sources)
@@ -37,7 +37,7 @@ async def freshness(run_id: RunPath, service: ServiceOf, principal: PrincipalOf)
 
 async def _looked_at(name: str, mark: str, service: Service) -> ReadSource:
     try:
-        catalog = await (await service.sources.get(name)).describe()
+        catalog = await (await service.registry.get(name)).describe()
     except AnswerableError:  # gone or not to be reached: its own view says why
         return ReadSource(source=name, changed=None, last_sync=None)
     return ReadSource(source=name, changed=catalog.fingerprint != mark, last_sync=catalog.last_sync)

@@ -25,7 +25,7 @@ async def questions(
     name: SourcePath, service: ServiceOf, settings: SettingsOf, measuring: MeasuringOf, principal: PrincipalOf
 ) -> QuestionList:
     """A few questions that this source can answer."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     golden = _varied(await _golden(name, measuring, principal, bundled=name not in settings.sources))
     made = suggested(await source.describe())
     return QuestionList(questions=list(dict.fromkeys((*golden, *made)))[:MOST])

@@ -98,8 +98,8 @@ async def rows(
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
 ) -> Response:
     """The rows of an answer, all of them or those that are chosen."""
-    answer = await service.answer(run_id, principal)
-    path = await views.path(await service.rows_path(answer, principal), selection)
+    answer = await service.runs.answer(run_id, principal)
+    path = await views.path(await service.answers.rows_path(answer, principal), selection)
     if format == "json":
         document = await run_in_threadpool(_page, path, offset, limit)
         return Response(orjson.dumps(document), media_type="application/json")
@@ -124,8 +124,8 @@ async def row_totals(
     run_id: RunPath, service: ServiceOf, principal: PrincipalOf, views: ViewsOf, selection: Chosen
 ) -> RowTotals:
     """What the numbers of an answer add up to, and between which they lie."""
-    answer = await service.answer(run_id, principal)
-    path = await views.path(await service.rows_path(answer, principal), selection)
+    answer = await service.runs.answer(run_id, principal)
+    path = await views.path(await service.answers.rows_path(answer, principal), selection)
     columns = await run_in_threadpool(totals, path)
     return RowTotals(row_count=await run_in_threadpool(frame.row_count, path), columns=list(columns))
 
@@ -147,8 +147,8 @@ async def query_rows(
     run_id: RunPath, body: RowQuery, service: ServiceOf, principal: PrincipalOf, views: ViewsOf
 ) -> Response:
     """A part of the rows of an answer, filtered and sorted. Changes nothing."""
-    answer = await service.answer(run_id, principal)
-    path = await service.rows_path(answer, principal)
+    answer = await service.runs.answer(run_id, principal)
+    path = await service.answers.rows_path(answer, principal)
     chosen = await views.path(path, body.selection)
     columns, cells = await run_in_threadpool(view.page, path, chosen, body.offset, body.limit, body.columns)
     count = await run_in_threadpool(frame.row_count, chosen)

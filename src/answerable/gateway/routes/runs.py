@@ -22,6 +22,7 @@ from answerable.gateway.wire import (
     QueryRequest,
     Wire,
 )
+from answerable.service.runs import ended
 from answerable.store.base import RunFilter, RunRecord, RunStatus
 
 router = APIRouter(prefix=API, tags=["runs"])
@@ -93,22 +94,18 @@ def summary(record: RunRecord) -> RunSummary:
     )
 
 
-def ended(record: RunRecord) -> bool:
-    return record.status not in ("running", "waiting")
-
-
 @router.post("/runs", responses=documented(400, 404, 413, 422, 503))
 async def run_query(body: QueryRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> Answer:
     """Run a query as it is written: no understanding takes part, the same checks and limits hold."""
-    run = await service.begin_query(
+    run = await service.questions.begin_query(
         body.query_type,
         body.code,
+        principal,
         source=body.source,
         thread=ThreadId(body.thread_id) if body.thread_id else None,
-        principal=principal,
-        request=request_id,
+        request_id=request_id,
     )
-    return await service.finished(run, principal)
+    return await service.runs.wait(run, principal)
 
 
 @router.get("/runs", responses=documented(404, 422))
@@ -128,27 +125,27 @@ async def runs(
     """Recorded runs, newest first."""
     only = RunFilter(tuple(status or ()), source, mode, search, since, until)
     thread = ThreadId(thread_id) if thread_id else None
-    store = service.store.runs
-    records = await store.recent(
-        principal, limit=limit, before=RunId(before) if before else None, thread=thread, only=only
-    )
+    start = RunId(before) if before else None
+    records = await service.runs.list(principal, limit=limit, before=start, thread=thread, only=only)
     return RunList(
         runs=[summary(record) for record in records],
         next_before=records[-1].run if len(records) == limit else None,
-        total=await store.count(principal, thread=thread, only=only),
+        total=await service.runs.count(principal, thread=thread, only=only),
     )
 
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))
 async def run(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunDetail:
     """One run and its answer."""
-    record = await service.store.runs.get(principal, run_id)
-    return RunDetail(run=summary(record), answer=await service.answer(run_id, principal) if ended(record) else None)
+    record = await service.runs.get(run_id, principal)
+    return RunDetail(
+        run=summary(record), answer=await service.runs.answer(run_id, principal) if ended(record) else None
+    )
 
 
 @router.get("/runs/{run_id}/status", responses=documented(404, 422))
 async def run_status(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
-    record = await service.store.runs.get(principal, run_id)
+    record = await service.runs.get(run_id, principal)
     return RunState(run_id=run_id, status=record.status, finished=ended(record))
 
 
@@ -167,41 +164,41 @@ async def events(
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,15}$")] = None,
 ) -> StreamingResponse:
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
-    await service.store.runs.get(principal, run_id)
-    return sse_response(service.events(run_id, principal, after=resume_point(last_event_id)))
+    await service.runs.get(run_id, principal)
+    return sse_response(service.runs.events(run_id, principal, after=resume_point(last_event_id)))
 
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
 async def run_timeline(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunTimeline:
     """When each step began and ended, its attempts, and what it used."""
-    record = await service.store.runs.get(principal, run_id)
-    told = await service.timeline(run_id, principal)
+    record = await service.runs.get(run_id, principal)
+    told = await service.runs.timeline(run_id, principal)
     return RunTimeline(run=summary(record), total_ms=told.total_ms, steps=list(told.steps))
 
 
 @router.post("/runs/{run_id}/cancel", responses=documented(404, 422), status_code=202)
 async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
     """Stop a run. One that has ended already stays as it is."""
-    await service.cancel(run_id, principal)
+    await service.runs.cancel(run_id, principal)
     return await run_status(run_id, service, principal)
 
 
 @router.post("/runs/{run_id}/retry", responses=documented(404, 422), status_code=202)
 async def retry(run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> RunAccepted:
     """The same question or query once more, in the same thread, as a run of its own."""
-    new = await service.retry(run_id, principal, request_id)
-    record = await service.store.runs.get(principal, new)
+    new = await service.questions.retry(run_id, principal, request_id)
+    record = await service.runs.get(new, principal)
     return RunAccepted(run_id=new, thread_id=record.thread)
 
 
 @router.post("/runs/{run_id}/replay", responses=documented(404, 422))
 async def replay(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Replay:
     """Run the steps of an answer again and compare the rows."""
-    return await service.replay(run_id, principal)
+    return await service.answers.replay(run_id, principal)
 
 
 @router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
 async def approve(run_id: RunPath, body: Decision, service: ServiceOf, principal: PrincipalOf) -> RunState:
     """Answer what a waiting run asked; it then goes on."""
-    await service.decide(run_id, body.step, approved=body.approved, note=body.note, principal=principal)
+    await service.runs.decide(run_id, body.step, principal, approved=body.approved, note=body.note)
     return await run_status(run_id, service, principal)

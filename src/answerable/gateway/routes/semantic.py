@@ -80,7 +80,7 @@ class UndoRequest(Wire):
 @router.get("/sources/{name}/semantic", responses=documented(404, 422, 502, 503))
 async def semantic(name: SourcePath, service: ServiceOf) -> SemanticDocument:
     """All that is said about a source."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     return await _document(name, source, await read_meaning(source))
 
 
@@ -99,7 +99,7 @@ async def edit(
 ) -> SemanticDocument:
     """Say some things differently, all of them or none; the next question is understood by it."""
     async with editing:
-        source = await service.sources.get(name)
+        source = await service.registry.get(name)
         check_joinable(await source.describe_plainly(), body.edits)
         text = edited((await read_meaning(source)).text, body.edits)
         return await _written(name, text, body.version, body.note, service, principal)
@@ -110,7 +110,7 @@ async def history(
     name: SourcePath, service: ServiceOf, principal: PrincipalOf, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> SemanticHistory:
     """Who changed what, the newest first."""
-    service.sources.location(name)
+    service.registry.location(name)
     records = await service.store.edits.of_source(principal, name, limit=limit)
     return SemanticHistory(changes=[_change(record) for record in records])
 
@@ -122,7 +122,7 @@ async def undo(
     """Put back how it was before the newest change; that is a change too, and can be undone."""
     async with editing:
         change = await service.store.edits.get(principal, EditId(body.change_id))
-        meaning = await read_meaning(await service.sources.get(name))
+        meaning = await read_meaning(await service.registry.get(name))
         if change.source != name or change.after != meaning.text:
             raise UserError(
                 "It was changed again since.", code="semantic_changed", hint="Undo the newer changes first."
@@ -134,7 +134,7 @@ async def undo(
 async def _written(
     name: str, text: str, version: str | None, note: str, service: Service, principal: Principal
 ) -> SemanticDocument:
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     before = await write_meaning(source, text, version=version)
     if before.text != text:
         await service.store.edits.add(principal, name, before=before.text, after=text, note=note)

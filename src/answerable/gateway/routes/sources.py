@@ -86,9 +86,9 @@ class RelationshipList(Wire):
 @router.get("/sources", responses=documented(422, 503))
 async def sources(service: ServiceOf, settings: SettingsOf, added: AddedOf, watch: WatchOf) -> SourceList:
     """What can be asked. Sources that were not looked at for a while are looked at in the background."""
-    for name in service.sources.names:
+    for name in service.registry.names:
         watch.look(name)
-    listed = [summary(name, service, settings, added, watch) for name in service.sources.names]
+    listed = [summary(name, service, settings, added, watch) for name in service.registry.names]
     room = max(0, added.room(settings.upload_total_mb * MB) // MB)
     return SourceList(sources=listed, upload_mb=settings.upload_mb, upload_room_mb=room)
 
@@ -97,7 +97,7 @@ async def sources(service: ServiceOf, settings: SettingsOf, added: AddedOf, watc
 async def source_status(
     name: SourcePath, service: ServiceOf, settings: SettingsOf, added: AddedOf, watch: WatchOf
 ) -> SourceSummary:
-    service.sources.location(name)
+    service.registry.location(name)
     watch.look(name)
     return summary(name, service, settings, added, watch)
 
@@ -107,7 +107,7 @@ async def sync(
     name: SourcePath, service: ServiceOf, settings: SettingsOf, added: AddedOf, watch: WatchOf
 ) -> SourceSummary:
     """Look at it again, in the background."""
-    service.sources.location(name)
+    service.registry.location(name)
     watch.read(name)
     return summary(name, service, settings, added, watch)
 
@@ -126,7 +126,7 @@ async def add(
         )
     name = _free_name(body.name or _database(body.url), service, given=body.name is not None)
     added.add_database(name, body.url)
-    service.sources.add(name, body.url)
+    service.registry.add(name, body.url)
     watch.read(name)
     return summary(name, service, settings, added, watch)
 
@@ -134,10 +134,10 @@ async def add(
 @router.delete("/sources/{name}", status_code=204, responses=documented(403, 404, 422, 503))
 async def remove(name: SourcePath, service: ServiceOf, added: AddedOf, watch: WatchOf) -> None:
     """Remove a source that was added or uploaded; uploaded files are deleted."""
-    service.sources.location(name)
+    service.registry.location(name)
     added.remove(name)
     await watch.forget(name)
-    await service.sources.remove(name)
+    await service.registry.remove(name)
 
 
 @router.get("/sources/{name}/tables/{table}/rows", responses=documented(404, 413, 422, 502, 503))
@@ -149,7 +149,7 @@ async def table_rows(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RowPage:
     """Some rows of a table, as they are stored."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     found = table_named(await source.describe(), table)
     rows = await first_rows(source, found, offset, limit)
     return RowPage(
@@ -163,7 +163,7 @@ async def table_rows(
 @router.get("/sources/{name}/tables/{table}/statistics", responses=documented(404, 413, 422, 502, 503))
 async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, request: Request) -> TableStatistics:
     """How the values of each column are spread; counted once for as long as the data stays as it is."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     catalog = await source.describe()
     found = table_named(catalog, table)
     kept: dict[tuple[object, ...], TableStatistics] = request.app.state.statistics
@@ -178,7 +178,7 @@ async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, req
 @router.get("/sources/{name}/relationships", responses=documented(404, 413, 422, 502, 503))
 async def relationships(name: SourcePath, service: ServiceOf, request: Request) -> RelationshipList:
     """How tables belong together, and how many rows point to nothing; counted once as long as both stay as they are."""
-    source = await service.sources.get(name)
+    source = await service.registry.get(name)
     catalog = await source.describe()
     kept: dict[str, tuple[tuple[object, ...], RelationshipList]] = request.app.state.relationships
     state = (catalog.fingerprint, catalog.relationships)
@@ -201,11 +201,11 @@ def check_adding(settings: Settings) -> None:
 def _free_name(wanted: str, service: Service, *, given: bool) -> str:
     """A name that was asked for is taken or refused; one that was made up may get a number."""
     name = source_name(wanted)
-    if name not in service.sources.names:
+    if name not in service.registry.names:
         return name
     if given:
         raise UserError(f"There is a source {name!r} already.", code="source_exists", hint="Choose another name.")
-    return free_name(name, service.sources.names)
+    return free_name(name, service.registry.names)
 
 
 def free_name(name: str, taken: Sequence[str]) -> str:
@@ -229,7 +229,7 @@ def summary(name: str, service: Service, settings: Settings, added: AddedSources
     return SourceSummary(
         name=name,
         kind=seen.kind,
-        location=service.sources.location(name),
+        location=service.registry.location(name),
         origin="settings" if name in settings.sources else own.origin if own else "bundled",
         default=name == service.default_source,
         removable=own is not None and name not in settings.sources,

@@ -14,9 +14,10 @@ from answerable.core.context import Principal
 from answerable.core.ids import MessageId, RunId, ThreadId
 from answerable.gateway.access import PrincipalOf, ServiceOf, ThreadPath
 from answerable.gateway.problems import documented
-from answerable.gateway.routes.runs import RunSummary, ended, summary
+from answerable.gateway.routes.runs import RunSummary, summary
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
 from answerable.service import Service
+from answerable.service.runs import ended
 from answerable.store.base import Message, RunRecord, ThreadRecord
 from answerable.store.conversation import LONGEST_TITLE
 
@@ -152,7 +153,7 @@ async def shared(
 @router.post("/threads/{thread_id}/fork", status_code=201, responses=documented(400, 404, 413, 422))
 async def fork(thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
     """A new thread that begins like this one."""
-    new = await service.fork(thread_id, MessageId(body.message_id), principal, include=body.include)
+    new = await service.threads.fork(thread_id, MessageId(body.message_id), principal, include=body.include)
     return await thread(new, service, principal)
 
 
@@ -174,7 +175,9 @@ async def _views(
 ) -> list[MessageView]:
     runs = await service.store.runs.some(principal, list({message.run for message in said if message.run}))
     wanted = [run for run, record in runs.items() if ended(record)] if answers else []
-    found = dict(zip(wanted, await asyncio.gather(*(service.answer(run, principal) for run in wanted)), strict=True))
+    found = dict(
+        zip(wanted, await asyncio.gather(*(service.runs.answer(run, principal) for run in wanted)), strict=True)
+    )
     return [_view(message, runs, found) for message in said]
 
 

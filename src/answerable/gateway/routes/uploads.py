@@ -59,8 +59,8 @@ async def upload(
         format_ = await asyncio.to_thread(added.adopt, staged, file_name, into, replace=replace)
     finally:
         staged.unlink(missing_ok=True)
-    if into not in service.sources.names:
-        service.sources.add(into, added.all()[into].location)
+    if into not in service.registry.names:
+        service.registry.add(into, added.all()[into].location)
     watch.read(into)
     return UploadedFile(
         file=file_name, format=format_, bytes=size, source=summary(into, service, settings, added, watch)
@@ -68,7 +68,7 @@ async def upload(
 
 
 def _target(source: str | None, file_name: str, service: Service, added: AddedSources) -> str:
-    taken = service.sources.names
+    taken = service.registry.names
     if source is None:
         return free_name(source_name(Path(file_name.removesuffix(".gz")).stem), taken)
     name = source_name(source)

@@ -11,14 +11,14 @@ from answerable.engine.steps.understand import Mode, Question
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QuestionRequest:
     """A message in a thread: a question in plain words, or a query after `SQL:` or `PYTHON:`."""
 
     message: str
     sources: Sequence[str] = ()
-    """What it is about; nothing stands for the default source."""
+    """What the question is about; empty for the default source."""
     thread: ThreadId | None = None
-    """Nothing stands for a new one."""
+    """None for a new thread."""
     choice: int | None = None
     force: bool = False
     today: date | None = None
@@ -26,19 +26,19 @@ class Asking:
     plan_only: bool = False
 
 
-def graph_of(asking: Asking, sources: tuple[str, ...]) -> tuple[Graph, str]:
+def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph, str]:
     """With the name under which such runs are listed: the language of a query, or the mode of a question."""
-    direct = direct_query(asking.message) if asking.choice is None else None
+    direct = direct_query(request.message) if request.choice is None else None
     if direct is not None:
         return direct_graph(*direct, sources), direct[0]
     question = Question(
-        text=asking.message,
+        text=request.message,
         source=sources[0],
         sources=sources if len(sources) > 1 else (),
-        choice=asking.choice,
-        force=asking.force,
-        today=asking.today,
-        mode=asking.mode,
-        plan_only=asking.plan_only,
+        choice=request.choice,
+        force=request.force,
+        today=request.today,
+        mode=request.mode,
+        plan_only=request.plan_only,
     )
-    return question_graph(question), asking.mode
+    return question_graph(question), request.mode

@@ -9,7 +9,7 @@ from answerable.agents.cases import AgentCase, Expected, Transcript, case_graph,
 from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.app import open_service
-from answerable.core.context import LOCAL
+from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError
 from answerable.core.values import Frozen
 from answerable.engine.steps.sql import SqlConfig
@@ -26,7 +26,7 @@ Chosen = tuple[Path, AgentCase]
 """A case and the folder of its agent."""
 
 
-class Rehearsed(Frozen):
+class CaseResult(Frozen):
     agent: str
     case: str
     problems: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Rehearsed(Frozen):
     tokens: int = 0
 
 
-async def record(chosen: Sequence[Chosen], settings: Settings) -> AsyncIterator[Rehearsed]:
+async def record(chosen: Sequence[Chosen], settings: Settings, principal: Principal) -> AsyncIterator[CaseResult]:
     """Puts the cases to their agents with the model that is set, and keeps what was said where all holds."""
     config = settings.models_config
     targets = [target_of(name, config, os.environ) for name in config.named()]
@@ -43,59 +43,63 @@ async def record(chosen: Sequence[Chosen], settings: Settings) -> AsyncIterator[
     async with open_service(settings, any_location=True, tape=recorder) as service:
         for folder, case in chosen:
             recorder.exchanges.clear()
-            problems = await _problems(folder.name, case, service)
+            problems = await _problems(folder.name, case, service, principal)
             said = tuple(recorder.exchanges)
             if not problems:
                 transcript = Transcript(model=config.named()[0], share_rows=settings.share_rows, exchanges=said)
                 save_transcript(folder, case, transcript)
-            yield _rehearsed(folder, case, problems, said)
+            yield _case_result(folder, case, problems, said)
 
 
 async def replay(
-    chosen: Sequence[Chosen], told: Callable[..., Settings], *, renew: bool = False
-) -> AsyncIterator[Rehearsed]:
-    """The same with a server in the place of the model that says what was recorded. `told` gives the settings; `renew`
-    keeps what agents are told now, with the replies of then, where all holds."""
+    chosen: Sequence[Chosen], settings_with: Callable[..., Settings], principal: Principal, *, renew: bool = False
+) -> AsyncIterator[CaseResult]:
+    """Puts the cases to their agents with a server in the place of the model, which replies what was recorded.
+    `settings_with` gives the settings with some of them overridden. With `renew`, the prompts of today are stored with
+    the recorded replies of each case that holds."""
     kept: list[tuple[Chosen, Transcript]] = []
     for folder, case in chosen:
         try:
             kept.append(((folder, case), load_transcript(folder, case)))
         except AnswerableError as error:
-            yield _rehearsed(folder, case, [_said(error)], ())
+            yield _case_result(folder, case, [_said(error)], ())
     for share_rows, group in groupby(sorted(kept, key=_shares), key=_shares):
         async with Playback(strict=not renew) as playback:
-            settings = told(model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows)
+            settings = settings_with(
+                model="compatible:recorded", model_base_url=playback.base_url, share_rows=share_rows
+            )
             async with open_service(settings, any_location=True, tape=playback) as service:
                 for (folder, case), transcript in group:
                     playback.play(transcript.exchanges)
-                    problems = await _problems(folder.name, case, service)
+                    problems = await _problems(folder.name, case, service, principal)
                     if playback.left and not problems:
                         problems = [f"{playback.left} of the recorded replies were not asked for."]
                     if renew and not problems:
                         heard = {"exchanges": tuple(playback.heard)}
                         save_transcript(folder, case, transcript.model_copy(update=heard))
-                    yield _rehearsed(folder, case, problems, transcript.exchanges)
+                    yield _case_result(folder, case, problems, transcript.exchanges)
 
 
 def _shares(kept: tuple[Chosen, Transcript]) -> bool:
     return kept[1].share_rows
 
 
-async def _problems(agent: str, case: AgentCase, service: Service) -> list[str]:
+async def _problems(agent: str, case: AgentCase, service: Service, principal: Principal) -> list[str]:
     try:
-        answer = await service.carry_out(case_graph(agent, case), case.question)
-        wanted = await _rows_of(case.expect.same_rows, case.source, service) if case.expect.same_rows else None
+        answer = await service.questions.run_graph(case_graph(agent, case), case.question, principal)
+        wanted = (
+            await _rows_of(case.expect.same_rows, case.source, service, principal) if case.expect.same_rows else None
+        )
     except AnswerableError as error:
         return [_said(error)]
     failure = answer.provenance.error
     if failure is not None:
         return [f"{failure.message}\n{failure.hint}" if failure.hint else failure.message]
-    return list(_unmet(case.expect, await service.with_rows(answer, ALL_ROWS), wanted))
+    return list(_unmet(case.expect, await service.answers.with_rows(answer, ALL_ROWS, principal), wanted))
 
 
-async def _rows_of(sql: str, source: str, service: Service) -> Rows:
-    produced = await service.query(SqlConfig(source=source, sql=sql))
-    return frame.rows(await service.store.artifacts.path(LOCAL, produced.frame.artifact), 0, ALL_ROWS)
+async def _rows_of(sql: str, source: str, service: Service, principal: Principal) -> Rows:
+    return frame.rows(await service.answers.query(SqlConfig(source=source, sql=sql), principal), 0, ALL_ROWS)
 
 
 def _unmet(expected: Expected, answer: Answer, wanted: Rows | None) -> Iterator[str]:
@@ -116,8 +120,8 @@ def _said(error: AnswerableError) -> str:
     return f"{error.message}\n{error.hint}" if error.hint else error.message
 
 
-def _rehearsed(folder: Path, case: AgentCase, problems: Sequence[str], said: Sequence[Exchange]) -> Rehearsed:
-    return Rehearsed(
+def _case_result(folder: Path, case: AgentCase, problems: Sequence[str], said: Sequence[Exchange]) -> CaseResult:
+    return CaseResult(
         agent=folder.name,
         case=case.id,
         problems=tuple(problems),

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from answerable.agents.asking import Asking
+from answerable.agents.question_request import QuestionRequest
 from answerable.answers import frame
 from answerable.answers.answer import Answer
-from answerable.core.context import LOCAL
+from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.engine.steps.present import usage_in
@@ -28,10 +28,11 @@ KEPT_OPEN = 4
 """Sources whose cases come one after the other are closed when this many others have been used since."""
 
 
-class Examiner:
-    def __init__(self, service: Service, mode: Mode = "auto", *, counting: bool = False) -> None:
+class EvalRunner:
+    def __init__(self, service: Service, principal: Principal, mode: Mode = "auto", *, counting: bool = False) -> None:
         """`counting`: whether what models were asked is looked up for each case."""
         self._service = service
+        self._principal = principal
         self._mode = mode
         self._counting = counting
         self._recent: list[str] = []
@@ -39,8 +40,10 @@ class Examiner:
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         await self._visit(case.source)
         conversation = ThreadId(thread) if thread else new_thread_id()
-        asking = Asking(case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode)
-        answer = await self._service.ask(asking)
+        request = QuestionRequest(
+            case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode
+        )
+        answer = await self._service.questions.ask(request, self._principal)
         spent = await self._spent(answer.run_id) if self._counting else NOTHING
         code = next((step.code for step in reversed(answer.steps)), None)
         if answer.provenance.error is not None:
@@ -48,13 +51,12 @@ class Examiner:
         if answer.kind == "clarify" or answer.provenance.artifact is None:
             offered = self._offered(case, answer)
             return Attempt("asked", code=code, thread=conversation, spent=spent, offered=offered)
-        full = await self._service.with_rows(answer, ALL_ROWS)
+        full = await self._service.answers.with_rows(answer, ALL_ROWS, self._principal)
         return Attempt("answered", rows=full.rows, code=code, thread=conversation, spent=spent)
 
     async def _spent(self, run: RunId) -> Spent:
         """By the run's own record, which also a failed one has."""
-        events = await self._service.store.events.read(LOCAL, run)
-        used = usage_in(events)
+        used = usage_in(await self._service.runs.journal(run, self._principal))
         return Spent(
             calls=used.model_calls,
             input_tokens=used.input_tokens,
@@ -66,11 +68,11 @@ class Examiner:
         self._recent = [source, *(other for other in self._recent if other != source)]
         for unused in self._recent[KEPT_OPEN:]:
             self._recent.remove(unused)
-            await self._service.sources.release(unused)
+            await self._service.registry.release(unused)
 
     async def execute(self, case: Case, sql: str) -> Rows:
-        """A gold statement is the examiner's own: it runs as it stands, with the source's isolation and limits."""
-        source = await self._service.sources.get(case.source)
+        """A gold statement is the measurer's own: it runs as it stands, with the source's isolation and limits."""
+        source = await self._service.registry.get(case.source)
         with TemporaryDirectory(prefix="answerable-gold-") as folder:
             path = Path(folder) / "gold.arrow"
             await source.execute(sql, path, Limits(rows=ALL_ROWS))
@@ -82,8 +84,7 @@ class Examiner:
                 continue  # a reading in words: what it gives is known only when it is asked
             config = SqlConfig(source=case.source, plan=QueryPlan.model_validate(choice.plan))
             try:
-                output = await self._service.query(config)
+                path = await self._service.answers.query(config, self._principal)
             except AnswerableError:
                 continue  # a reading that cannot run is not the right one
-            path = await self._service.store.artifacts.path(LOCAL, output.frame.artifact)
             yield frame.rows(path, 0, ALL_ROWS)

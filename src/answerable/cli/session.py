@@ -1,0 +1,30 @@
+"""Who asks on the command line, and the service, opened for as long as one command needs it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from answerable.core.context import LOCAL, Principal
+
+if TYPE_CHECKING:
+    from answerable.service import Service
+
+T = TypeVar("T")
+
+
+def principal() -> Principal:
+    """The person at the machine. Every command acts for the one local user until identities are configured."""
+    return LOCAL
+
+
+def with_service(work: "Callable[[Service, Principal], Awaitable[T]]", **overrides: Any) -> T:
+    """Opens the service, does the work for the person at the machine, and closes the service again. `overrides` are
+    settings that the command line gives."""
+    from answerable.app import open_service
+    from answerable.settings import load_settings
+
+    async def inside() -> T:
+        async with open_service(load_settings(**overrides), any_location=True) as service:
+            return await work(service, principal())
+
+    return asyncio.run(inside())

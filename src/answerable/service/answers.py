@@ -1,0 +1,64 @@
+"""Answers: the rows of a finished run, and whether the same steps still give them."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from answerable.answers.answer import Answer
+from answerable.answers.capsule import read_capsule
+from answerable.core.context import Principal
+from answerable.core.errors import NotFoundError
+from answerable.core.ids import RunId
+from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.store.base import Store
+
+if TYPE_CHECKING:
+    from answerable.answers.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class Rerunners:
+    """The steps that a replay runs again."""
+
+    sql: SqlStep
+    combine: CombineStep
+    python: PythonStep
+
+
+class AnswerService:
+    def __init__(self, store: Store, steps: Rerunners) -> None:
+        self._store = store
+        self._steps = steps
+
+    async def rows_path(self, answer: Answer, principal: Principal) -> Path:
+        """The Arrow file with all rows of an answer."""
+        if answer.provenance.artifact is None:
+            raise NotFoundError(f"The answer of {answer.run_id} has no rows.", code="rows_missing")
+        return await self._store.artifacts.path(principal, answer.provenance.artifact)
+
+    async def with_rows(self, answer: Answer, most: int, principal: Principal) -> Answer:
+        """The same answer with up to `most` rows in it."""
+        if answer.provenance.artifact is None:
+            return answer
+        from answerable.answers import frame
+
+        rows = await asyncio.to_thread(frame.rows, await self.rows_path(answer, principal), 0, most)
+        provenance = answer.provenance.model_copy(update={"truncated": len(rows) < answer.row_count})
+        return answer.model_copy(update={"rows": tuple(rows), "provenance": provenance})
+
+    async def query(self, config: SqlConfig, principal: Principal) -> Path:
+        """Runs one query beside any run and gives the Arrow file with its rows; nothing else is recorded."""
+        produced = await self._steps.sql.query(config, principal)
+        return await self._store.artifacts.path(principal, produced.frame.artifact)
+
+    async def replay(self, run: RunId, principal: Principal) -> "Replay":
+        """Runs the deterministic steps of an answer again and says whether the rows are the same."""
+        from answerable.answers.replay import replay
+        from answerable.engine.again import Again
+
+        capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
+        again = Again(self._steps.sql, self._steps.combine, self._steps.python, self._store.artifacts)
+        return await replay(capsule, lambda step: again.run(step, principal))

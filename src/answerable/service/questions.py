@@ -1,0 +1,90 @@
+"""Questions: asked in plain words or as a written query, asked once more, and explained."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from answerable.agents.graphs import QueryType, direct_graph
+from answerable.agents.question_request import QuestionRequest, graph_of
+from answerable.agents.reader_mind import ReaderMind
+from answerable.answers.answer import Answer
+from answerable.core.context import Principal, RunContext
+from answerable.core.errors import UserError
+from answerable.core.ids import RunId, ThreadId, new_run_id, new_thread_id
+from answerable.core.values import Json
+from answerable.engine.graph import Graph
+from answerable.engine.steps.understand import Question
+from answerable.service.runs import RunService, Subject
+from answerable.sources.registry import SourceRegistry
+
+MOST_SOURCES = 10
+
+
+class QuestionService:
+    def __init__(self, runs: RunService, registry: SourceRegistry, mind: ReaderMind, default_source: str) -> None:
+        self._runs = runs
+        self._registry = registry
+        self._mind = mind
+        self._default_source = default_source
+
+    async def ask(self, request: QuestionRequest, principal: Principal) -> Answer:
+        """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
+        return await self._runs.wait(await self.begin(request, principal), principal)
+
+    async def begin(self, request: QuestionRequest, principal: Principal, request_id: str | None = None) -> RunId:
+        """Starts a run that goes on whether or not anybody waits for it."""
+        sources = self._known(request.sources)
+        graph, mode = graph_of(request, sources)
+        context = RunContext(new_run_id(), principal, request.thread or new_thread_id(), request_id)
+        return await self._runs.start(graph, Subject(request.message, sources, mode), context)
+
+    async def begin_query(
+        self,
+        query_type: QueryType,
+        code: Json,
+        principal: Principal,
+        *,
+        source: str | None = None,
+        thread: ThreadId | None = None,
+        request_id: str | None = None,
+    ) -> RunId:
+        """Starts a run of a query that the user wrote: SQL, Python or a plan."""
+        named = self._registry.known_as(source or self._default_source)
+        graph = direct_graph(query_type, self._recordable(code), (named,))
+        subject = Subject(None, (named,), query_type)
+        return await self._runs.start(graph, subject, RunContext(new_run_id(), principal, thread, request_id))
+
+    async def retry(self, run: RunId, principal: Principal, request_id: str | None = None) -> RunId:
+        """The same question or query once more, in the same thread, as a run of its own."""
+        record = await self._runs.get(run, principal)
+        graph = await self._runs.first_graph(run, principal)
+        subject = Subject(record.question, record.sources, record.mode)
+        context = RunContext(new_run_id(), principal, record.thread, request_id)
+        return await self._runs.start(graph, subject, context)
+
+    async def run_graph(self, graph: Graph, question: str, principal: Principal) -> Answer:
+        """Runs any graph that ends in an answer, in no thread, and waits for it."""
+        run = await self._runs.start(graph, Subject(question, (), None), RunContext(new_run_id(), principal))
+        return await self._runs.wait(run, principal)
+
+    async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
+        """How the reader reads a question, stage by stage."""
+        return await self._mind.explain(Question(text=question, source=source or self._default_source, today=today))
+
+    def _known(self, sources: Sequence[str]) -> tuple[str, ...]:
+        named = tuple(dict.fromkeys(self._registry.known_as(name) for name in sources or [self._default_source]))
+        if len(named) > MOST_SOURCES:
+            raise UserError(
+                f"A question can be about {MOST_SOURCES} sources at most; {len(named)} were named.",
+                code="sources_too_many",
+            )
+        return named
+
+    def _recordable(self, plan: Json) -> Json:
+        """A plan that names databases by URL, without the passwords in them."""
+        if not isinstance(plan, dict):
+            return plan
+        if isinstance(plan.get("source"), str):
+            plan = plan | {"source": self._registry.known_as(plan["source"])}
+        if isinstance(plan.get("steps"), list):
+            plan = plan | {"steps": [self._recordable(step) for step in plan["steps"]]}
+        return plan
