@@ -72,7 +72,7 @@ def codes_and_strings() -> tuple[set[str], set[str]]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 strings.add(node.value)
             if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.Constant):
-                codes.add(str(node.value.value))
+                codes |= {node.value.value} if isinstance(node.value.value, str) else set()
     return codes, strings
 
 

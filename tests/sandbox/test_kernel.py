@@ -16,9 +16,9 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Request, SandboxLimits
-from answerable.sandbox.jail.launch import bubblewrap
-from answerable.sandbox.jail.zygote import Zygote
-from answerable.sandbox.kernel import KernelSandbox
+from answerable.sandbox.kernel.jail.launch import bubblewrap
+from answerable.sandbox.kernel.jail.zygote import Zygote
+from answerable.sandbox.kernel.sandbox import KernelSandbox
 from answerable.sandbox.open import SandboxOptions, open_sandbox
 
 WAYS: dict[str, dict[str, Any]] = {

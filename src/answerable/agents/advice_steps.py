@@ -34,13 +34,13 @@ class CriticStep:
         config, produced = step.config_as(AdviceConfig), _last(step)
         dependencies = self._dependencies
         source = await dependencies.sources.get(config.source)
-        reader = await dependencies.mind.reader(source)
+        reader = await dependencies.readers.reader(source)
         given = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),
             "program": produced.code,
             "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
-            "dialect": source.dialect,
+            "dialect": source.languages[0],
             "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
         }
 

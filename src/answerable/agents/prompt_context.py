@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
-from answerable.agents.reader_mind import FAIRLY_SURE
+from answerable.agents.reader_graphs import FAIRLY_SURE
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import FrameRef, Json
@@ -189,7 +189,7 @@ async def question_context(
 ) -> dict[str, str]:
     """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
     tables, values = await sources_context(question, dependencies)
-    reader = await dependencies.mind.reader(await dependencies.mind.asked(question))
+    reader = await dependencies.readers.reader(await dependencies.readers.source_of(question))
     return {
         "question": question.text,
         "today": (question.today or reader.today()).isoformat(),
@@ -212,7 +212,7 @@ async def sources_context(question: Question, dependencies: AgentDependencies) -
 async def schema_links_by_source(question: Question, dependencies: AgentDependencies) -> dict[str, SchemaLinks]:
     """What the linker found in each source, by what the source is called."""
     return {
-        label: schema_links(await dependencies.mind.reader(await dependencies.sources.get(name)), question.text)
+        label: schema_links(await dependencies.readers.reader(await dependencies.sources.get(name)), question.text)
         for label, name in by_label(question).items()
     }
 
@@ -223,7 +223,7 @@ def schema_texts(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> dict[
 
 
 async def links_between_sources(question: Question, dependencies: AgentDependencies) -> str:
-    merged = await dependencies.mind.merged(question)
+    merged = await dependencies.readers.merged(question)
     return "" if merged is None else links_text(merged, merged.labels)
 
 

@@ -12,8 +12,9 @@ from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
+from answerable.query.checked import CheckedQuery
 from answerable.query.plan import QueryPlan
-from answerable.query.sql.to_sql import to_sql
+from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.explaining.bindings import bindings_of
 from answerable.reader.explaining.nouns import Names
 from answerable.reader.explaining.sentence import told
@@ -56,7 +57,11 @@ class Compiled(NamedTuple):
 
     ranked: Ranked
     plan: QueryPlan
-    sql: str
+    query: CheckedQuery
+
+    @property
+    def sql(self) -> str:
+        return self.query.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +218,7 @@ class Reader:
         for one in varied(found.ranked):
             try:
                 plan = to_plan(one.candidate.draft, self.schema)
-                yield Compiled(one, plan, to_sql(plan, self.catalog))
+                yield Compiled(one, plan, compiled(plan, self.catalog))
             except (NoPath, UserError):
                 continue
 
@@ -283,7 +288,7 @@ def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
 def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[Outcome | None]:
     if run is None or not options:
         return [None] * len(options)
-    results = run([option.sql for option in options])
+    results = run([option.query for option in options])
     return [
         None if rows is None else outcome_of(rows, ordered=bool(option.plan.order_by))
         for option, rows in zip(options, results, strict=True)

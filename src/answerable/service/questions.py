@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from answerable.agents.graphs import QueryType, direct_graph
-from answerable.agents.question_request import QuestionRequest, graph_of
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.question_request import QuestionRequest
+from answerable.agents.readers import Readers
+from answerable.agents.routing import graph_of
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
@@ -20,10 +21,10 @@ MOST_SOURCES = 10
 
 
 class QuestionService:
-    def __init__(self, runs: RunService, registry: SourceRegistry, mind: ReaderMind, default_source: str) -> None:
+    def __init__(self, runs: RunService, registry: SourceRegistry, readers: Readers, default_source: str) -> None:
         self._runs = runs
         self._registry = registry
-        self._mind = mind
+        self._readers = readers
         self._default_source = default_source
 
     async def ask(self, request: QuestionRequest, principal: Principal) -> Answer:
@@ -68,7 +69,7 @@ class QuestionService:
 
     async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
         """How the reader reads a question, stage by stage."""
-        return await self._mind.explain(Question(text=question, source=source or self._default_source, today=today))
+        return await self._readers.explain(Question(text=question, source=source or self._default_source, today=today))
 
     def _known(self, sources: Sequence[str]) -> tuple[str, ...]:
         named = tuple(dict.fromkeys(self._registry.known_as(name) for name in sources or [self._default_source]))

@@ -1,0 +1,213 @@
+"""Code in a container of its own, through the Docker Engine API (Podman serves the same).
+
+A container is made for one run and removed with it: no network, a read-only root, no capabilities, no new privileges,
+the daemon's seccomp profile with ours on top, an unprivileged user, and bounds on memory, processors, tasks and
+scratch. Inputs and results go over its standard streams, so that the daemon may be on another machine and sees none of
+our files.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from answerable.core.errors import OperatorError
+from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.containers import boot
+from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable, upgraded
+from answerable.sandbox.exchange import START_SECONDS, converse
+from answerable.sandbox.results import Heard, Place, Stopped, result_of
+
+_USUAL_HOST = "unix:///var/run/docker.sock"
+_UNTIL = "answerable.until"
+"""A label: when a container must be gone, in seconds since 1970."""
+_STDOUT = 1
+_FRAME_HEAD = 8
+_ENDED_BY = {
+    137: Stopped("memory", "The code needed more memory than it may use."),
+    134: Stopped("memory", "The code could not get memory, and its process gave up."),
+    152: Stopped("cpu", "The code used too much computing time."),
+    159: Stopped("forbidden", "The code made a system call that is forbidden."),
+}
+"""By the exit code of the container: 128 and the number of the signal. Nobody inside can send 137 to process 1."""
+
+
+class DockerSandbox:
+    """`host` is where the daemon listens: `unix:///…` or `tcp://host:port`; by default `DOCKER_HOST` or the usual."""
+
+    name = "docker"
+
+    def __init__(self, image: str, host: str | None = None, *, cpus: float = 1.0, at_once: int = 4) -> None:
+        self._image = image
+        self._host = host or os.environ.get("DOCKER_HOST") or _USUAL_HOST
+        self._endpoint = Endpoint(self._host.replace("tcp://", "http://", 1))
+        self._cpus = cpus
+        self._places = asyncio.Semaphore(at_once)
+
+    async def available(self) -> Availability:
+        try:
+            await self._check()
+        except OperatorError as error:
+            return Availability(self.name, available=False, detail=str(error), walls=_WALLS, remedy=error.hint)
+        return Availability(self.name, available=True, detail=f"image {self._image} at {self._host}", walls=_WALLS)
+
+    async def start(self) -> None:
+        await self._check()
+        await self._sweep()
+
+    async def run(self, request: Request) -> SandboxResult:
+        async with self._places, self._container(request) as made:
+            heard = await self._talked(made, request)
+        return await result_of(heard, request.into, Place(self.name, _WALLS))
+
+    async def close(self) -> None:
+        """Nothing is kept: each run removes its own container."""
+
+    async def _check(self) -> None:
+        try:
+            found = await looked_up(self._endpoint, f"/images/{quote(self._image)}/json")
+        except HttpError as error:
+            raise unavailable(
+                f"No Docker daemon answers at {self._host}: {error}.",
+                "Start Docker, or set `docker_host` to where it listens.",
+            ) from error
+        if found.status != 200:
+            raise unavailable(
+                f"Docker has no image {self._image}.",
+                "Make one with `scripts/docker-image`, or set `docker_image` to an image with Python and polars.",
+            )
+
+    async def _sweep(self) -> None:
+        """Removes what a killed process of ours may have left."""
+        filters = quote('{"label":["' + _UNTIL + '"]}')
+        listed = await self._call("GET", f"/containers/json?all=1&filters={filters}")
+        for found in listed.json:
+            if int(found["Labels"][_UNTIL]) < time.time():
+                await self._remove(found["Id"])
+
+    @asynccontextmanager
+    async def _container(self, request: Request) -> AsyncIterator[str]:
+        name = f"answerable-{uuid4().hex}"
+        try:
+            await self._call("POST", f"/containers/create?name={name}", manifest(self._image, request, self._cpus))
+            yield name
+        finally:
+            await asyncio.shield(self._remove(name))
+
+    async def _talked(self, made: str, request: Request) -> Heard:
+        options = {"Connection": "Upgrade", "Upgrade": "tcp"}
+        path = f"/containers/{made}/attach?stream=1&stdin=1&stdout=1&stderr=1"
+        try:
+            _, reader, writer = await upgraded(self._endpoint, "POST", path, options)
+        except HttpError as error:
+            raise _failed(error) from error
+        ending = asyncio.ensure_future(self._call("POST", f"/containers/{made}/wait?condition=next-exit"))
+        try:
+            await self._call("POST", f"/containers/{made}/start")
+            heard = await converse(_Attached(reader, writer), request)
+            if heard.done is None and heard.stopped is None:
+                heard.stopped = await _why_it_ended(ending)
+            return heard
+        finally:
+            ending.cancel()
+            writer.close()
+
+    async def _call(self, method: str, path: str, body: Any = None) -> Reply:
+        try:
+            reply = await call(self._endpoint, method, path, body)
+        except HttpError as error:
+            raise _failed(error) from error
+        if reply.status >= 400:
+            raise _failed(reply.complaint)
+        return reply
+
+    async def _remove(self, name: str) -> None:
+        with suppress(HttpError):  # a daemon that is gone has nothing to remove
+            reply = await call(self._endpoint, "DELETE", f"/containers/{name}?force=1&v=1")
+            if reply.status == 409:  # it has ended, and the daemon is at it already
+                await call(self._endpoint, "POST", f"/containers/{name}/wait?condition=removed")
+
+
+class _Attached:
+    """A container's standard streams: the daemon puts eight bytes before each piece of what comes out."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def send(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
+
+    async def receive(self) -> bytes:
+        try:
+            while True:
+                head = await self._reader.readexactly(_FRAME_HEAD)
+                piece = await self._reader.readexactly(int.from_bytes(head[4:], "big"))
+                if head[0] == _STDOUT and piece:
+                    return piece
+        except (EOFError, ConnectionError):
+            return b""
+
+
+def manifest(image: str, request: Request, cpus: float) -> dict[str, Any]:
+    """What the daemon is asked to make."""
+    memory = boot.memory_mb(request) << 20
+    until = int(time.time() + request.limits.seconds + 2 * START_SECONDS)
+    return {
+        "Image": image,
+        "Cmd": list(boot.command()),
+        "Entrypoint": [],
+        "Env": [f"{name}={value}" for name, value in boot.ENVIRONMENT.items()],
+        "User": f"{boot.USER}:{boot.USER}",
+        "WorkingDir": boot.SCRATCH,
+        "Hostname": "sandbox",
+        "Labels": {_UNTIL: str(until)},
+        "NetworkDisabled": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "OpenStdin": True,
+        "StdinOnce": True,
+        "HostConfig": {
+            "NetworkMode": "none",
+            "IpcMode": "none",
+            "ReadonlyRootfs": True,
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges"],
+            "Memory": memory,
+            "MemorySwap": memory,
+            "NanoCpus": int(cpus * 1e9),
+            "PidsLimit": boot.TASKS,
+            "Tmpfs": {boot.SCRATCH: f"rw,noexec,nosuid,nodev,size={request.limits.scratch_mb}m,mode=1777"},
+            "LogConfig": {"Type": "none"},
+            "AutoRemove": True,
+        },
+    }
+
+
+_WALLS = {
+    "files": "container, read-only root",
+    "network": "no network, seccomp",
+    "processes": "pid namespace, seccomp",
+    "privileges": f"user {boot.USER}, no capabilities",
+    "memory": "cgroup",
+    "time": "clock of the host",
+}
+
+
+async def _why_it_ended(ending: "asyncio.Future[Reply]") -> Stopped:
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            code = (await asyncio.shield(ending)).json["StatusCode"]
+    except TimeoutError:
+        return Stopped("died", "The code fell silent.")
+    return _ENDED_BY.get(code, Stopped("died", f"The code ended its process (exit code {code})."))
+
+
+def _failed(reason: object) -> OperatorError:
+    return OperatorError(f"Docker could not run the code: {reason}.", code="sandbox_failed")

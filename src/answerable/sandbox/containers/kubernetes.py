@@ -1,0 +1,285 @@
+"""Code in a pod of its own: a Job that is made for one run and deleted with it, through the Kubernetes API.
+
+The pod has no network (a NetworkPolicy that the cluster's network must enforce, and our seccomp filter inside), no
+account, a read-only root, an unprivileged user, no capabilities, the runtime's seccomp profile, and bounds on memory,
+processors, scratch and time. Its code is spoken to over the pod's standard streams (`attach` on a WebSocket).
+
+Checked against the published schema and a simulator of the API; it has not been run on a cluster.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from answerable.core.errors import OperatorError
+from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.containers import boot
+from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable
+from answerable.sandbox.containers.kubernetes_access import endpoint_of_cluster
+from answerable.sandbox.containers.websocket import WebSocket, open_websocket
+from answerable.sandbox.exchange import START_SECONDS, converse
+from answerable.sandbox.results import Heard, Place, Stopped, result_of
+
+_LABEL = "answerable.sandbox"
+_POLICY = "answerable-sandbox"
+_CONTAINER = "code"
+_PROTOCOLS = "v5.channel.k8s.io, v4.channel.k8s.io"
+_STDIN, _STDOUT = b"\0", 1
+_POLL_SECONDS = 0.2
+_PIECE = 1 << 20
+_ENDED_BY = {
+    "OOMKilled": Stopped("memory", "The code needed more memory than it may use."),
+    134: Stopped("memory", "The code could not get memory, and its process gave up."),
+    137: Stopped("memory", "The code's process was killed, most likely for its memory."),
+    152: Stopped("cpu", "The code used too much computing time."),
+    159: Stopped("forbidden", "The code made a system call that is forbidden."),
+}
+_WALLS = {
+    "files": "pod, read-only root",
+    "network": "NetworkPolicy, seccomp",
+    "processes": "pid namespace, seccomp",
+    "privileges": f"user {boot.USER}, no capabilities, no account",
+    "memory": "cgroup",
+    "time": "deadline of the Job",
+}
+_REMEDY = "Set `kubernetes_image` and `kubernetes_namespace`, and give access by a kubeconfig or a service account."
+
+
+class KubernetesSandbox:
+    """`endpoint` is where the API listens; by default what the kubeconfig or the pod's own account says."""
+
+    name = "kubernetes"
+
+    def __init__(
+        self,
+        image: str,
+        namespace: str,
+        endpoint: Endpoint | None = None,
+        *,
+        cpus: float = 1.0,
+        at_once: int = 8,
+    ) -> None:
+        self._image = image
+        self._namespace = namespace
+        self._endpoint = endpoint
+        self._cpus = cpus
+        self._places = asyncio.Semaphore(at_once)
+
+    async def available(self) -> Availability:
+        try:
+            await self._check()
+        except OperatorError as error:
+            return Availability(self.name, available=False, detail=str(error), walls=_WALLS, remedy=error.hint)
+        return Availability(
+            self.name, available=True, detail=f"image {self._image} in namespace {self._namespace}", walls=_WALLS
+        )
+
+    async def start(self) -> None:
+        """Also makes sure that the rule against network is there."""
+        await self._check()
+        path = f"/apis/networking.k8s.io/v1/namespaces/{self._namespace}/networkpolicies"
+        await self._call("POST", path, network_policy(), also=409)
+
+    async def run(self, request: Request) -> SandboxResult:
+        async with self._places, self._job(request) as job:
+            pod = await self._running_pod(job)
+            heard = await self._talked(pod, request)
+        return await result_of(heard, request.into, Place(self.name, _WALLS))
+
+    async def close(self) -> None:
+        """Nothing is kept: each run deletes its own Job."""
+
+    @property
+    def _cluster(self) -> Endpoint:
+        if self._endpoint is None:
+            self._endpoint = endpoint_of_cluster()
+        return self._endpoint
+
+    @property
+    def _jobs(self) -> str:
+        return f"/apis/batch/v1/namespaces/{self._namespace}/jobs"
+
+    @property
+    def _pods(self) -> str:
+        return f"/api/v1/namespaces/{self._namespace}/pods"
+
+    async def _check(self) -> None:
+        if not self._image:
+            raise unavailable("No image is set for the kubernetes sandbox.", _REMEDY)
+        try:
+            found = await looked_up(self._cluster, f"{self._jobs}?limit=1")
+        except HttpError as error:
+            raise unavailable(f"The Kubernetes API does not answer: {error}.", _REMEDY) from error
+        if found.status != 200:
+            raise unavailable(f"The Kubernetes API refuses: {found.complaint}.", _REMEDY)
+
+    @asynccontextmanager
+    async def _job(self, request: Request) -> AsyncIterator[str]:
+        name = f"answerable-{uuid4().hex[:20]}"
+        try:
+            await self._call("POST", self._jobs, manifest(name, self._image, request, self._cpus))
+            yield name
+        finally:
+            await asyncio.shield(self._delete(name))
+
+    async def _delete(self, job: str) -> None:
+        with suppress(HttpError):  # its deadline and its time to live end it too
+            await call(self._cluster, "DELETE", f"{self._jobs}/{job}?propagationPolicy=Background")
+
+    async def _running_pod(self, job: str) -> str:
+        """The name of the Job's pod, once its container runs."""
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            listed = await self._call("GET", f"{self._pods}?labelSelector={quote(f'job-name={job}', safe='')}")
+            for pod in listed.json["items"]:
+                if _runs(pod):
+                    return str(pod["metadata"]["name"])
+            await asyncio.sleep(_POLL_SECONDS)
+        raise _failed("the pod did not start in time")
+
+    async def _talked(self, pod: str, request: Request) -> Heard:
+        path = f"{self._pods}/{pod}/attach?container={_CONTAINER}&stdin=true&stdout=true&stderr=true"
+        try:
+            socket = await open_websocket(self._cluster, path, _PROTOCOLS)
+        except HttpError as error:
+            raise _failed(error) from error
+        try:
+            heard = await converse(_Attached(socket), request)
+            if heard.done is None and heard.stopped is None:
+                heard.stopped = await self._why_it_ended(pod)
+            return heard
+        finally:
+            socket.close()
+
+    async def _why_it_ended(self, pod: str) -> Stopped:
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            state = _state((await self._call("GET", f"{self._pods}/{pod}")).json)
+            if ended := state.get("terminated"):
+                code = ended.get("exitCode")
+                unknown = Stopped("died", f"The code ended its process (exit code {code}).")
+                return _ENDED_BY.get(ended.get("reason")) or _ENDED_BY.get(code) or unknown
+            await asyncio.sleep(_POLL_SECONDS)
+        return Stopped("died", "The code fell silent.")
+
+    async def _call(self, method: str, path: str, body: Any = None, also: int = 200) -> Reply:
+        try:
+            reply = await call(self._cluster, method, path, body)
+        except HttpError as error:
+            raise _failed(error) from error
+        if reply.status >= 400 and reply.status != also:
+            raise _failed(reply.complaint)
+        return reply
+
+
+class _Attached:
+    """A pod's standard streams: the first byte of each message says which."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+
+    async def send(self, data: bytes) -> None:
+        for start in range(0, len(data), _PIECE):
+            await self._socket.send(_STDIN + data[start : start + _PIECE])
+
+    async def receive(self) -> bytes:
+        while (message := await self._socket.receive()) is not None:
+            if len(message) > 1 and message[0] == _STDOUT:
+                return message[1:]
+        return b""
+
+
+def manifest(name: str, image: str, request: Request, cpus: float = 1.0) -> dict[str, Any]:
+    """The Job, as the API takes it."""
+    labels = {_LABEL: "true"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": int(request.limits.seconds + START_SECONDS) + 1,
+            "ttlSecondsAfterFinished": 60,
+            "template": {"metadata": {"labels": labels}, "spec": _pod(image, request, cpus)},
+        },
+    }
+
+
+def _pod(image: str, request: Request, cpus: float) -> dict[str, Any]:
+    return {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "terminationGracePeriodSeconds": 0,
+        "dnsPolicy": "None",
+        "dnsConfig": {"nameservers": ["127.0.0.1"]},
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": boot.USER,
+            "runAsGroup": boot.USER,
+            "fsGroup": boot.USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(image, request, cpus)],
+        "volumes": [
+            {"name": "scratch", "emptyDir": {"medium": "Memory", "sizeLimit": f"{request.limits.scratch_mb}Mi"}}
+        ],
+    }
+
+
+def _container(image: str, request: Request, cpus: float) -> dict[str, Any]:
+    bounds = {"cpu": f"{int(cpus * 1000)}m", "memory": f"{boot.memory_mb(request)}Mi"}
+    return {
+        "name": _CONTAINER,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": list(boot.command()),
+        "env": [{"name": name, "value": value} for name, value in boot.ENVIRONMENT.items()],
+        "workingDir": boot.SCRATCH,
+        "stdin": True,
+        "stdinOnce": True,
+        "resources": {"limits": bounds, "requests": bounds},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "privileged": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [{"name": "scratch", "mountPath": boot.SCRATCH}],
+    }
+
+
+def network_policy() -> dict[str, Any]:
+    """No way in and no way out for the pods of sandboxes."""
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": _POLICY},
+        "spec": {"podSelector": {"matchLabels": {_LABEL: "true"}}, "policyTypes": ["Ingress", "Egress"]},
+    }
+
+
+def _runs(pod: Any) -> bool:
+    """An `OperatorError` if it never will."""
+    state = _state(pod)
+    waiting = state.get("waiting", {}).get("reason", "")
+    if waiting in ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError"):
+        raise _failed(f"the pod cannot start ({waiting}: {state['waiting'].get('message', 'no reason given')})")
+    if "terminated" in state or pod.get("status", {}).get("phase") == "Failed":
+        raise _failed("the pod ended before it was given the code")
+    return "running" in state
+
+
+def _state(pod: Any) -> dict[str, Any]:
+    """Of its only container: one of `waiting`, `running`, `terminated`."""
+    statuses = pod.get("status", {}).get("containerStatuses") or [{}]
+    state: dict[str, Any] = statuses[0].get("state") or {}
+    return state
+
+
+def _failed(reason: object) -> OperatorError:
+    return OperatorError(f"Kubernetes could not run the code: {reason}.", code="sandbox_failed")

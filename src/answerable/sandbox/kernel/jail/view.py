@@ -1,0 +1,132 @@
+"""What processes inside the `kernel` sandbox see of this machine: an interpreter, some libraries, our runner."""
+
+import importlib.metadata
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+LIBRARIES = ("polars", "pyarrow", "numpy", "pandas")
+"""Loaded ahead of the code, those that are installed; the first must be."""
+_HOME = "/python"
+_SITE, _OWN = f"{_HOME}/site", f"{_HOME}/own"
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
+_PACKAGE = Path(__file__).parents[3]
+_PACKAGES = ("__init__.py", "sandbox/__init__.py", "sandbox/kernel/__init__.py")
+"""What Python reads on the way to the modules below. In a root of its own it does without."""
+_NEEDED_OF_US = ("isolation", "sandbox/kernel/inside", "sandbox/runner.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    source: str
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How an interpreter finds its way."""
+
+    python: str
+    own: str
+    """Where Answerable's own modules are found."""
+    path: tuple[str, ...]
+    """Where the libraries are found."""
+    read: tuple[str, ...]
+    """All that may be read."""
+    binds: tuple[Bind, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()
+    """Symbolic links to be made: target and place."""
+    hidden: tuple[str, ...] = ()
+    """Folders below the binds that are to be seen empty."""
+
+
+@cache
+def private() -> View:
+    """In a root of its own, where nothing tells how this machine is laid out."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    stdlib = f"{_HOME}/{sys.platlibdir}/{version}"
+    python = f"{_HOME}/bin/{version}"
+    binds = [Bind(_interpreter(), python), Bind(sysconfig.get_path("stdlib"), stdlib)]
+    if shared := _shared_interpreter():
+        binds.append(Bind(shared, f"{_HOME}/lib/{os.path.basename(shared)}"))
+    binds += [Bind(str(path), f"{_SITE}/{path.name}") for path in _library_files()]
+    binds += [Bind(str(_PACKAGE / part), f"{_OWN}/answerable/{part}") for part in _NEEDED_OF_US]
+    system = [path for path in _SYSTEM if os.path.exists(path)]
+    binds += [Bind(path, path) for path in system if not os.path.islink(path)]
+    binds += [Bind("/dev/null", "/dev/null", writable=True), Bind("/proc", "/proc", writable=True)]
+    return View(
+        python=python,
+        own=_OWN,
+        path=(_SITE,),
+        read=(_HOME, *system, "/dev/null"),
+        binds=tuple(binds),
+        links=tuple((os.readlink(path), path) for path in system if os.path.islink(path)),
+        hidden=tuple(f"{stdlib}/{name}" for name in ("site-packages", "dist-packages") if _has(name)),
+    )
+
+
+@cache
+def shared() -> View:
+    """Where no root of its own can be had: the places as they are; Landlock keeps all else away."""
+    libraries = tuple(str(path) for path in _library_files())
+    own = tuple(
+        str(_PACKAGE / part)
+        for part in ("__init__.py", "sandbox/__init__.py", "sandbox/kernel/__init__.py", *_NEEDED_OF_US)
+    )
+    stdlib = tuple(dict.fromkeys((sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))))
+    return View(
+        python=_interpreter(),
+        own=str(_PACKAGE.parent),
+        path=tuple(dict.fromkeys(os.path.dirname(path) for path in libraries)),
+        read=(*stdlib, *libraries, *own, *_SYSTEM, "/dev/null"),
+    )
+
+
+def _interpreter() -> str:
+    return os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+
+
+def _shared_interpreter() -> str | None:
+    name, folder = sysconfig.get_config_var("INSTSONAME"), sysconfig.get_config_var("LIBDIR")
+    path = os.path.join(folder or "", name or "")
+    return path if name and ".so" in name and os.path.isfile(path) else None
+
+
+def _has(name: str) -> bool:
+    return os.path.isdir(os.path.join(sysconfig.get_path("stdlib"), name))
+
+
+def _library_files() -> list[Path]:
+    """Files and folders of the libraries and of what they require, at the top of where they are installed."""
+    found: dict[Path, None] = {}
+    for distribution in _required(list(LIBRARIES)):
+        for file in distribution.files or ():
+            top = file.parts[0]
+            if top != ".." and not top.startswith("/") and top != "__pycache__":
+                found[Path(str(distribution.locate_file(top)))] = None
+    return [path for path in found if path.exists()]
+
+
+def _required(names: list[str]) -> Iterator[importlib.metadata.Distribution]:
+    seen: set[str] = set()
+    while names:
+        name = re.sub(r"[-_.]+", "-", names.pop(0)).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        yield distribution
+        names += [
+            found[0]
+            for line in distribution.requires or ()
+            if "extra ==" not in line and (found := re.match(r"[\w.-]+", line))
+        ]

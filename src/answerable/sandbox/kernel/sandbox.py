@@ -1,0 +1,326 @@
+"""Full CPython with polars, pyarrow, numpy and pandas, behind the walls of the kernel.
+
+One process, the zygote, loads the libraries once in a place of its own. Each run is a copy of it that raises its walls
+before it is told anything, runs one piece of code, and ends. A few copies wait ahead of need, so that a run begins at
+once. What isolates, and in which order it is tried, is told in docs/sandboxes.md.
+"""
+
+import asyncio
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from answerable.core.errors import OperatorError, UserError
+from answerable.isolation.kernel import Unavailable
+from answerable.sandbox.base import Availability, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.exchange import Broken, answered, asked, heard_print
+from answerable.sandbox.kernel.jail import view
+from answerable.sandbox.kernel.jail.groups import Groups
+from answerable.sandbox.kernel.jail.launch import Way, ways
+from answerable.sandbox.kernel.jail.rows import Rows
+from answerable.sandbox.kernel.jail.verdict import verdict
+from answerable.sandbox.kernel.jail.zygote import Child, End, Garbled, Zygote
+from answerable.sandbox.results import Heard, Place, Stopped, result_of
+
+_MB = 1 << 20
+_LARGEST_MESSAGE = 16 * _MB
+"""Values are small; tables go by file."""
+_MOST_FRAMES = 200
+_HEADROOM_MB = 128
+_REMEDY = (
+    "It needs Linux 5.13 or newer with seccomp and Landlock, or user namespaces; in a container, allow these system "
+    "calls. `answerable doctor` lists the other sandboxes."
+)
+_WITHOUT = "none: the operator allowed code to run without isolation"
+
+
+class KernelSandbox:
+    name = "kernel"
+
+    def __init__(
+        self,
+        pool: int = 4,
+        allow_unisolated: bool = False,
+        bubblewrap: bool | None = None,
+        namespaces: bool = True,
+        control_group: Path | None = None,
+    ) -> None:
+        """`bubblewrap`: whether it must or must not be used; otherwise it is where it is installed.
+        `control_group`: a folder of the memory controller that is ours to make groups in."""
+        self._size = pool
+        self._allow_unisolated = allow_unisolated
+        self._ways = ways(with_bubblewrap=bubblewrap, with_namespaces=namespaces)
+        self._places = asyncio.Semaphore(pool)
+        self._starting = asyncio.Lock()
+        self._zygote: Zygote | None = None
+        self._spare: deque[Child] = deque()
+        self._given_group = control_group
+        self._groups: Groups | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._walls: Mapping[str, str] = {}
+
+    async def available(self) -> Availability:
+        groups = None
+        try:
+            groups = self._new_groups()
+            zygote, walls = await self._first_that_works(())
+            await zygote.close()
+        except OperatorError as error:
+            return Availability(self.name, False, error.message, remedy=error.hint)
+        finally:
+            if groups is not None:
+                await groups.close()
+        return Availability(self.name, True, _described(zygote.way), _with(groups, walls), _improvement(zygote.way))
+
+    async def start(self) -> None:
+        await self._living_zygote()
+
+    async def run(self, request: Request) -> SandboxResult:
+        _check(request)
+        async with self._places:
+            zygote = await self._living_zygote()
+            child = self._taken(zygote, request.limits.scratch_mb)
+            try:
+                self._walls = await child.ready()
+                return await self._run_in(child, request)
+            except Unavailable as reason:
+                raise _unavailable(str(reason)) from reason
+            finally:
+                self._let_go(child)
+                self._refill(zygote)
+
+    async def close(self) -> None:
+        self._closed = True
+        await self._end_zygote()
+        while self._ending:
+            await asyncio.wait(self._ending)
+
+    def _let_go(self, child: Child) -> None:
+        """Ends it; whoever waits for the result need not wait until the kernel has cleared up."""
+        child.kill()
+        if child.ended.done():
+            self._cleared(child)
+            return
+        task = asyncio.ensure_future(self._clear(child))
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    async def _clear(self, child: Child) -> None:
+        try:
+            await child.finish()
+        finally:
+            self._cleared(child)
+
+    def _cleared(self, child: Child) -> None:
+        child.close()
+        if child.group is not None and self._groups is not None:
+            self._groups.give_back(child.group)
+
+    async def _living_zygote(self) -> Zygote:
+        async with self._starting:
+            if self._closed:
+                raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
+            if self._zygote is None or not self._zygote.alive:
+                await self._end_zygote()
+                self._groups = self._new_groups()
+                self._zygote, self._walls = await self._first_that_works(view.LIBRARIES)
+                self._refill(self._zygote)
+            return self._zygote
+
+    async def _end_zygote(self) -> None:
+        zygote, self._zygote = self._zygote, None
+        if zygote is not None:
+            await zygote.close()
+        while self._spare:
+            self._spare.pop().close()
+        groups, self._groups = self._groups, None
+        if groups is not None:
+            await groups.close()
+
+    def _new_groups(self) -> Groups | None:
+        try:
+            return Groups(self._given_group) if self._given_group is not None else None
+        except Unavailable as reason:
+            raise _unavailable(str(reason)) from reason
+
+    async def _first_that_works(self, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+        """A zygote that has made a copy whose walls stand."""
+        reasons = []
+        for way in self._ways:
+            try:
+                return await self._opened(way, libraries)
+            except (Unavailable, OSError) as reason:
+                reasons.append(f"{way}: {reason}")
+        raise _unavailable("; ".join(reasons))
+
+    async def _opened(self, way: Way, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+        zygote = Zygote(way)
+        try:
+            await zygote.open(libraries, allow_unisolated=self._allow_unisolated)
+            child = zygote.spawn(SandboxLimits().scratch_mb)
+            try:
+                return zygote, await child.ready()
+            finally:
+                await _finished(child)
+        except BaseException:
+            await zygote.close()
+            raise
+
+    def _taken(self, zygote: Zygote, scratch_mb: int) -> Child:
+        if self._spare and self._spare[0].scratch_mb == scratch_mb:
+            return self._spare.popleft()
+        return self._spawned(zygote, scratch_mb)
+
+    def _spawned(self, zygote: Zygote, scratch_mb: int) -> Child:
+        return zygote.spawn(scratch_mb, self._groups.take() if self._groups is not None else None)
+
+    def _refill(self, zygote: Zygote) -> None:
+        while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
+            self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
+
+    async def _run_in(self, child: Child, request: Request) -> SandboxResult:
+        rows = Rows() if request.into is not None else None
+        try:
+            return await self._heard_out(child, request, rows)
+        except asyncio.CancelledError:
+            await child.finish()
+            raise
+        finally:
+            if rows is not None:
+                rows.close()
+
+    async def _heard_out(self, child: Child, request: Request, rows: Rows | None) -> SandboxResult:
+        began = time.perf_counter()
+        heard = Heard()
+        if child.group is not None:
+            child.group.limit(request.limits.memory_mb + _HEADROOM_MB)
+        cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
+        try:
+            async with asyncio.timeout(request.limits.seconds):
+                await _hand_over(child, request, rows, cpu_seconds)
+                await _listen(child, request, heard)
+        except TimeoutError:
+            heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+        except (Broken, Garbled) as error:
+            heard.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
+        end = End()
+        if heard.done is None:
+            end = await child.finish()
+        if heard.done is None and heard.stopped is None:
+            killed = child.group is not None and child.group.has_killed()
+            heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
+        if rows is not None and heard.done is not None:
+            heard.rows = await rows.taken(child)
+            heard.stopped = heard.stopped or _too_large(heard.rows, request.limits)
+        heard.wall_ms = (time.perf_counter() - began) * 1000
+        return await self._result(heard, child.own(end), request)
+
+    async def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
+        isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
+        walls = _with(self._groups, self._walls)
+        place = Place(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
+        result = await result_of(heard, request.into, place)
+        if end.cpu_ms is None:
+            return result
+        return replace(result, resources=replace(result.resources, cpu_ms=end.cpu_ms))
+
+
+def _too_large(rows: memoryview, limits: SandboxLimits) -> Stopped | None:
+    if len(rows) <= limits.result_mb * _MB:
+        return None
+    return Stopped("result_size", f"The result is larger than {limits.result_mb:,} MB.")
+
+
+async def _finished(child: Child) -> None:
+    try:
+        await child.finish()
+    finally:
+        child.close()
+
+
+def _check(request: Request) -> None:
+    if len(request.frames) > _MOST_FRAMES:
+        raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="input_invalid")
+
+
+async def _hand_over(child: Child, request: Request, rows: Rows | None, cpu_seconds: int) -> None:
+    limits = request.limits
+    message = {
+        **asked(request, list(request.frames)),  # type: ignore[arg-type]
+        "limits": {
+            "memory_mb": limits.memory_mb,
+            "result_mb": limits.result_mb,
+            "scratch_mb": limits.scratch_mb,
+            "cpu_seconds": cpu_seconds,
+        },
+    }
+    with _opened(request) as descriptors:
+        if rows is not None:
+            descriptors = [*descriptors, rows.descriptor]
+        await child.send({"request": json.dumps(message)}, descriptors)
+
+
+def _open(name: str, path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UserError(f"The rows of {name!r} cannot be read: {error.strerror}.", code="input_invalid") from error
+
+
+@contextmanager
+def _opened(request: Request) -> Iterator[list[int]]:
+    """The frames, to read."""
+    opened: list[int] = []
+    try:
+        for name, path in request.frames.items():
+            opened.append(_open(name, path))
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+async def _listen(child: Child, request: Request, heard: Heard) -> None:
+    while heard.stopped is None and heard.done is None:
+        message = await child.receive(_LARGEST_MESSAGE)
+        if message is None:
+            return
+        if "print" in message:
+            heard_print(message["print"], request.limits.output_bytes, heard)
+        elif "call" in message:
+            answer = await answered(message, request, heard)
+            if heard.stopped is None:
+                await child.send(answer)
+        elif isinstance(message.get("done"), dict):
+            heard.done = message["done"]
+        else:
+            raise Broken("an unknown message")
+
+
+def _with(groups: Groups | None, walls: Mapping[str, str]) -> Mapping[str, str]:
+    return walls if groups is None else {**walls, "memory": f"{walls['memory']}, control group v{groups.version}"}
+
+
+def _described(way: Way) -> str:
+    kinds: dict[Way, str] = {
+        "bubblewrap": "bubblewrap, namespaces, Landlock, seccomp and limits on resources",
+        "namespaces": "namespaces, Landlock, seccomp and limits on resources",
+        "landlock": "Landlock, seccomp and limits on resources",
+    }
+    return kinds[way]
+
+
+def _improvement(way: Way) -> str | None:
+    if way != "landlock":
+        return None
+    return "Allow user namespaces, or install bubblewrap, for a root and a scratch folder of its own."
+
+
+def _unavailable(reason: str) -> OperatorError:
+    return OperatorError(f"The kernel sandbox cannot run here: {reason}.", code="sandbox_unavailable", hint=_REMEDY)
