@@ -37,14 +37,14 @@ class Minds:
             question = question.model_copy(update={"hint": CHOSEN if chosen.source is None else None})
         if question.mode == "react":
             return Understanding(graph=react_graph(question).model_dump(mode="json"))
-        reply = await mind.reply(question, before)
+        reply = await mind.reply(question, before, context.principal)
         if not has_model and not isinstance(reply, Read):
             return await mind.understand(question, context, before, tell)
         if question.mode == "auto" and isinstance(reply, Read):
             if question.plan_only:
-                plan = reading_plan(question, reply.best, await mind.merged(question))
+                plan = reading_plan(question, reply.best, await mind.merged(question, context.principal))
                 return Understanding(graph=shown_graph(plan, mind="reader").model_dump(mode="json"))
-            return await mind.understanding(question, reply)
+            return await mind.understanding(question, reply, context.principal)
         if self._dependencies.preplan and question.hint is None:
             return Understanding(graph=preplan_graph(question).model_dump(mode="json"))
         from answerable.agents.planner import Planner  # brings what tells a model of the data

@@ -8,7 +8,7 @@ from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_mind import best_of
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Mistake
-from answerable.core.context import RunContext
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
@@ -36,7 +36,11 @@ class Planner:
         if question.plan_only:
             shown = shown_graph(plan, mind=MODEL)
             return Understanding(graph=shown.model_dump(mode="json"))
-        second = await self._second(question, best) if best is not None and len(planned.steps) == 1 else None
+        second = (
+            await self._second(question, best, context.principal)
+            if best is not None and len(planned.steps) == 1
+            else None
+        )
         presentation = Presentation(
             question=question.text,
             mind=MODEL,
@@ -47,15 +51,18 @@ class Planner:
         graph = _with_advice(plan, question.source, presentation, second)
         return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
 
-    async def _second(self, question: Question, best: Reading) -> PlanStep | None:
+    async def _second(self, question: Question, best: Reading, principal: Principal) -> PlanStep | None:
         """The reader's own query, where it is a single one."""
-        steps = reading_plan(question, best, await self._dependencies.mind.merged(question)).steps
+        steps = reading_plan(question, best, await self._dependencies.mind.merged(question, principal)).steps
         return steps[0] if len(steps) == 1 else None
 
     async def _plan(
         self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
     ) -> Planned:
-        given = {**await question_context(question, before, best, self._dependencies), "hint": question.hint or ""}
+        given = {
+            **await question_context(question, before, best, self._dependencies, context.principal),
+            "hint": question.hint or "",
+        }
 
         async def check(planned: Planned) -> None:
             """A plan that cannot become a graph is handed back."""

@@ -25,7 +25,11 @@ class PreplanStep:
         question, dependencies = step.config_as(Question), self._dependencies
         before = await dependencies.before(step.context)
         given = await question_context(
-            question, before, best_of(await dependencies.mind.reply(question, before)), dependencies
+            question,
+            before,
+            best_of(await dependencies.mind.reply(question, before, step.context.principal)),
+            dependencies,
+            step.context.principal,
         )
         reply = await dependencies.agents.ask("preplan", given, Preplanned, step.context, step.output, check=_check)
         graph = _graph(question, reply).model_dump(mode="json")

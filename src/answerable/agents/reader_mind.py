@@ -16,7 +16,7 @@ from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock, today
-from answerable.core.context import RunContext
+from answerable.core.context import Principal, RunContext, Visibility
 from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
@@ -41,50 +41,53 @@ class ReaderMind:
     def __init__(self, sources: SourcesTogether, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[tuple[Visibility, str], Reader] = {}
 
     async def understand(
         self, question: Question, context: RunContext, before: Conversation, tell: Tell
     ) -> Understanding:
+        principal = context.principal
         _acceptable(question.text)
         chosen = chosen_reading(question, before.last)
         if chosen is not None and chosen.plan is None:
             question = stands_for(chosen, question)
         elif chosen is not None:
-            merged = await self.merged(question)
-            return understood(question, await self._reading_of(chosen, question), "You chose this reading.", merged)
-        reply = await self.reply(question, before)
-        return await self.understanding(question, reply)
+            merged = await self.merged(question, principal)
+            return understood(
+                question, await self._reading_of(chosen, question, principal), "You chose this reading.", merged
+            )
+        reply = await self.reply(question, before, principal)
+        return await self.understanding(question, reply, principal)
 
-    async def understanding(self, question: Question, reply: Reply) -> Understanding:
+    async def understanding(self, question: Question, reply: Reply, principal: Principal) -> Understanding:
         """What becomes of the reader's reply."""
-        source, merged = await self.asked(question), await self.merged(question)
+        source, merged = await self.asked(question, principal), await self.merged(question, principal)
         if isinstance(reply, Unsure) and merged is None:
-            reply = await self._with_bindings(reply, question, source)
-        elsewhere = () if isinstance(reply, Read) else await self._elsewhere(question, reply.unknown)
+            reply = await self._with_bindings(reply, question, source, principal)
+        elsewhere = () if isinstance(reply, Read) else await self._elsewhere(question, reply.unknown, principal)
         return _understanding(question, reply, await source.describe(), merged, elsewhere)
 
-    async def _elsewhere(self, question: Question, unknown: Sequence[str]) -> Sequence[Knowing]:
-        others = self._sources.instead_of(question.sources or (question.source,)) if unknown else ()
-        return await knowing(question.text, unknown, {name: self._reader_named(name) for name in others})
+    async def _elsewhere(self, question: Question, unknown: Sequence[str], principal: Principal) -> Sequence[Knowing]:
+        others = self._sources.instead_of(question.sources or (question.source,), principal) if unknown else ()
+        return await knowing(question.text, unknown, {name: self._reader_named(name, principal) for name in others})
 
-    async def _reader_named(self, name: str) -> "Reader":
-        return await self.reader(await self._sources.get(name))
+    async def _reader_named(self, name: str, principal: Principal) -> "Reader":
+        return await self.reader(await self._sources.get(name, principal), principal)
 
-    async def asked(self, question: Question) -> Readable:
+    async def asked(self, question: Question, principal: Principal) -> Readable:
         """What the question is about: one source, or several as one."""
         if question.sources:
-            return await self._sources.federated(question.sources)
-        return await self._sources.get(question.source)
+            return await self._sources.federated(question.sources, principal)
+        return await self._sources.get(question.source, principal)
 
-    async def merged(self, question: Question) -> "Merged | None":
+    async def merged(self, question: Question, principal: Principal) -> "Merged | None":
         """How several sources were made one; nothing for a single one."""
-        return await (await self._sources.federated(question.sources)).merged() if question.sources else None
+        return await (await self._sources.federated(question.sources, principal)).merged() if question.sources else None
 
-    async def reply(self, question: Question, before: Conversation) -> Reply:
+    async def reply(self, question: Question, before: Conversation, principal: Principal) -> Reply:
         """How the reader reads a question; of what it may mean, only a few rows are looked at."""
-        source = await self.asked(question)
-        reader = await self.reader(source)
+        source = await self.asked(question, principal)
+        reader = await self.reader(source, principal)
         asked_on.set(question.today)
         reply = await asyncio.to_thread(
             reader.read,
@@ -93,16 +96,16 @@ class ReaderMind:
             force=question.force,
             run=dry_run(source, reader.catalog),
         )
-        merged = await self.merged(question)
+        merged = await self.merged(question, principal)
         if merged is None or not isinstance(reply, Read):
             return reply
         from answerable.agents.ambiguous_names import with_namesakes
 
         return with_namesakes(reply, question, merged)
 
-    async def _with_bindings(self, reply: Unsure, question: Question, source: Readable) -> Unsure:
+    async def _with_bindings(self, reply: Unsure, question: Question, source: Readable, principal: Principal) -> Unsure:
         """The readings to choose from, each with what the phrases of the question would become."""
-        reader = await self.reader(source)
+        reader = await self.reader(source, principal)
         asked_on.set(question.today)
         bound = [
             reading.model_copy(
@@ -112,29 +115,31 @@ class ReaderMind:
         ]
         return reply.model_copy(update={"readings": tuple(bound)})
 
-    async def _reading_of(self, choice: Choice, question: Question) -> Reading:
+    async def _reading_of(self, choice: Choice, question: Question, principal: Principal) -> Reading:
         plan = QueryPlan.model_validate(choice.plan)
-        reader = await self.reader(await self.asked(question))
+        reader = await self.reader(await self.asked(question, principal), principal)
         asked_on.set(question.today)
         bindings = await asyncio.to_thread(reader.bindings, question.text, plan)
         return Reading(plan=plan, sentence=choice.label, confidence=1.0, bindings=bindings)
 
-    async def explain(self, question: Question) -> Json:
+    async def explain(self, question: Question, principal: Principal) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
-        source = await self.asked(question)
-        reader = await self.reader(source)
+        source = await self.asked(question, principal)
+        reader = await self.reader(source, principal)
         asked_on.set(question.today)
         run = dry_run(source, reader.catalog)
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text, run=run))
 
-    async def reader(self, source: Readable) -> "Reader":
-        """The reader of a source, or of several, made again only when the data or what is said about it has changed."""
+    async def reader(self, source: Readable, principal: Principal) -> "Reader":
+        """The reader of a source, or of several, as this principal may see it. It is made again only when the data or
+        what is said about the data has changed."""
         catalog = await source.describe()
         from answerable.reader.reader import Reader  # meanwhile, the source's worker starts
 
-        known = self._readers.get(source.name)
+        key = (principal.visibility, source.name)
+        known = self._readers.get(key)
         if known is None or known.catalog is not catalog:
-            known = self._readers[source.name] = Reader(catalog, await source.values(), today=self._today(catalog))
+            known = self._readers[key] = Reader(catalog, await source.values(), today=self._today(catalog))
         return known
 
     def _today(self, catalog: Catalog) -> Callable[[], date]:

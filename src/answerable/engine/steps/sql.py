@@ -24,7 +24,9 @@ from answerable.store.base import Artifacts
 
 
 class Sources(Protocol):
-    async def get(self, name: str) -> Source: ...
+    async def get(self, name: str, principal: Principal) -> Source:
+        """The source as this principal may see it."""
+        ...
 
 
 class SqlConfig(Frozen):
@@ -56,7 +58,7 @@ class SqlStep:
         """Runs it; `tell` hears the program before it starts."""
         from answerable.query.sql.check import checked
 
-        source = await self._sources.get(config.source)
+        source = await self._sources.get(config.source, principal)
         catalog = await source.describe()
         statement = checked(_text(config, catalog), catalog)
         code = statement.text
