@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 
 def main() -> None:
-    from answerable.sandbox.jail.zygote import QUIET
+    from answerable.sandbox.kernel.jail.zygote import QUIET
 
     os.environ |= QUIET
     import numpy  # noqa: F401
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def serve(runner: Any, connection: socket.socket) -> None:
-    from answerable.sandbox.inside.worker import warm
+    from answerable.sandbox.kernel.inside.worker import warm
 
     warm()
     with connection.makefile("rwb") as line:

@@ -32,7 +32,7 @@ def measure(quick: bool) -> list[Figure]:
 
 
 async def _measured(folder: Path, quick: bool) -> list[Figure]:
-    from answerable.sandbox.kernel import KernelSandbox
+    from answerable.sandbox.kernel.sandbox import KernelSandbox
 
     _write_rows(folder / "rows.arrow")
     bare = BareWorkers(folder)

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from pydantic_monty import Monty
 
 from answerable.sandbox.base import HostCalls, Request
-from answerable.sandbox.monty import MontySandbox
+from answerable.sandbox.monty.sandbox import MontySandbox
 from bench.figures import Figure, compared, in_turn
 
 CODE = "total = 0\nfor n in [1, 2, 3]:\n    total += n\nresult = total\nresult"

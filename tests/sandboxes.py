@@ -67,7 +67,7 @@ async def available_sandbox(name: str, size: int) -> Sandbox:
 
 def make_sandbox(name: str, size: int) -> Sandbox:
     if name.startswith("kernel"):
-        from answerable.sandbox.kernel import KernelSandbox
+        from answerable.sandbox.kernel.sandbox import KernelSandbox
 
         return KernelSandbox(size, bubblewrap=name == "kernel-bubblewrap", namespaces=name != "kernel-landlock")
     return open_sandbox(name, SandboxOptions(pool=size))

@@ -72,8 +72,8 @@ def codes_and_strings() -> tuple[set[str], set[str]]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 strings.add(node.value)
             if isinstance(node, ast.keyword) and node.arg == "code" and isinstance(node.value, ast.Constant):
-                codes.add(node.value.value)
-    return {code for code in codes if isinstance(code, str)}, strings
+                codes |= {node.value.value} if isinstance(node.value.value, str) else set()
+    return codes, strings
 
 
 def test_every_dependency_has_a_reason() -> None:

@@ -5,9 +5,22 @@ from sqlglot import exp, parse_one
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft import Combination, Condition, Draft, Order, Term, Values
 
-_OPERATORS = {exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">="}
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "!=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
 _FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_FUNCTIONS = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
 _SETS = {exp.Union: "union", exp.Intersect: "intersect", exp.Except: "except"}
 
 
@@ -50,7 +63,7 @@ class _Reader:
         self.table_ids = {name.lower(): number for name, number in schema.table_ids.items()}
         self.column_ids = {(t.lower(), c.lower()): number for (t, c), number in schema.column_ids.items()}
 
-    def query(self, tree: exp.Expression) -> Draft:
+    def query(self, tree: exp.Expr) -> Draft:
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
         if isinstance(tree, exp.Union | exp.Intersect | exp.Except):
@@ -73,7 +86,7 @@ class _Select:
         self.reader = reader
         self.tree = tree
         self.aliases: dict[str, int] = {}
-        self.links: list[exp.Expression] = []
+        self.links: list[exp.Expr] = []
         self.tables = self._tables()
 
     def _tables(self) -> list[int]:
@@ -126,7 +139,7 @@ class _Select:
             return ()
         return tuple(self.term(item) for item in items)
 
-    def term(self, tree: exp.Expression) -> Term:
+    def term(self, tree: exp.Expr) -> Term:
         tree = tree.unnest() if isinstance(tree, exp.Paren) else tree
         if isinstance(tree, exp.Column):
             if isinstance(tree.this, exp.Star):
@@ -141,7 +154,7 @@ class _Select:
                 return left._replace(minus=right.column)
         raise Unsupported(f"term {type(tree).__name__}")
 
-    def aggregate(self, function: str, tree: exp.Expression) -> Term:
+    def aggregate(self, function: str, tree: exp.Expr) -> Term:
         inner = tree.this
         if isinstance(inner, exp.Star | exp.Literal):
             return Term(None, "count")
@@ -149,7 +162,7 @@ class _Select:
             return Term(self.column(inner.expressions[0]), function, distinct=True)  # type: ignore[arg-type]
         return self.term(inner)._replace(function=function)  # type: ignore[arg-type]
 
-    def column(self, tree: exp.Expression) -> int:
+    def column(self, tree: exp.Expr) -> int:
         if not isinstance(tree, exp.Column):
             raise Unsupported(f"not a column: {tree}")
         name = tree.name.lower()
@@ -160,7 +173,7 @@ class _Select:
                 return number
         raise Unsupported(f"no column {tree.sql()}")
 
-    def clauses(self, tree: exp.Expression) -> tuple[tuple[Condition, ...], ...]:
+    def clauses(self, tree: exp.Expr) -> tuple[tuple[Condition, ...], ...]:
         tree = tree.unnest()
         if isinstance(tree, exp.And):
             return (*self.clauses(tree.this), *self.clauses(tree.expression))
@@ -173,7 +186,7 @@ class _Select:
             return ()
         return ((self.condition(tree),),)
 
-    def is_link(self, tree: exp.Expression) -> bool:
+    def is_link(self, tree: exp.Expr) -> bool:
         """`a.x = b.y` of two tables is a join."""
         if not isinstance(tree, exp.EQ):
             return False
@@ -184,7 +197,7 @@ class _Select:
         columns = self.reader.schema.columns
         return columns[left].table != columns[right].table
 
-    def condition(self, tree: exp.Expression) -> Condition:
+    def condition(self, tree: exp.Expr) -> Condition:
         if isinstance(tree, exp.Not):
             return self.negated(tree.this.unnest())
         if isinstance(tree, exp.In):
@@ -204,27 +217,27 @@ class _Select:
             raise Unsupported(f"condition {type(tree).__name__}")
         return self.comparison(tree, operator)
 
-    def comparison(self, tree: exp.Expression, operator: str) -> Condition:
+    def comparison(self, tree: exp.Expr, operator: str) -> Condition:
         left, right = tree.this, tree.expression
         if not self.is_term(left) and self.is_term(right):
             left, right, operator = right, left, _FLIPPED[operator]
         return Condition(self.term(left), operator, self.operand(right))  # type: ignore[arg-type]
 
-    def is_term(self, tree: exp.Expression) -> bool:
+    def is_term(self, tree: exp.Expr) -> bool:
         try:
             self.term(tree)
         except Unsupported:
             return False
         return True
 
-    def operand(self, tree: exp.Expression) -> object:
+    def operand(self, tree: exp.Expr) -> object:
         if isinstance(tree, exp.Subquery | exp.Select):
             return self.reader.query(tree)
         if self.is_term(tree):
             return self.term(tree)
         return self.value(tree)
 
-    def negated(self, tree: exp.Expression) -> Condition:
+    def negated(self, tree: exp.Expr) -> Condition:
         inner = self.condition(tree)
         if inner.operator == "in":
             return inner._replace(operator="not_in")
@@ -241,7 +254,7 @@ class _Select:
         operator = "contains" if starts and ends else "ends_with" if starts else "starts_with" if ends else "="
         return Condition(self.term(tree.this), operator, core)  # type: ignore[arg-type]
 
-    def value(self, tree: exp.Expression) -> str | int | float:
+    def value(self, tree: exp.Expr) -> str | int | float:
         if isinstance(tree, exp.Neg):
             number = self.value(tree.this)
             assert not isinstance(number, str)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy
 
+from answerable.reader.fitted.trees import Trees
+from answerable.reader.pipeline import Ranked
 from answerable.reader.weights import Weights, save_weights
 from train.cases import load_cases
 from train.examples import make_sample
@@ -35,7 +37,9 @@ def main() -> None:
     save_weights(Weights(stage.roles, stage.shapes, ranker, tried, untried, threshold), _provenance(len(samples)))
 
 
-def _fit_confidence(questions, ranked):  # type: ignore[no-untyped-def]
+def _fit_confidence(
+    questions: list[Judged], ranked: list[list[Ranked]]
+) -> tuple[list[Trees], list[numpy.ndarray], numpy.ndarray]:
     """Two models, for readings that ran and for those that did not, and what they say of folds they did not see."""
     folds = numpy.array([q.fold for q, order in zip(questions, ranked, strict=True) if order])
     models, chances = [], []
@@ -50,11 +54,11 @@ def _fit_confidence(questions, ranked):  # type: ignore[no-untyped-def]
     return models, chances, labels
 
 
-def _confidence_of(vectors, labels):  # type: ignore[no-untyped-def]
+def _confidence_of(vectors: numpy.ndarray, labels: numpy.ndarray) -> Trees:
     return fit_trees(vectors, labels, rounds=250, leaves=4, least=50, learning_rate=0.03, feature_fraction=0.2)
 
 
-def _threshold(chances, rights, sets, name):  # type: ignore[no-untyped-def]
+def _threshold(chances: numpy.ndarray, rights: numpy.ndarray, sets: list[str], name: str) -> float:
     """The lowest at which the wanted precision of a set still holds."""
     chosen = numpy.array([each == name for each in sets])
     chances, rights = chances[chosen], rights[chosen]
@@ -64,7 +68,14 @@ def _threshold(chances, rights, sets, name):  # type: ignore[no-untyped-def]
     return round(float(chances[order][good[-1]]), 4) if len(good) else 0.99
 
 
-def _report(questions, ranked, chances, rights, sets, threshold):  # type: ignore[no-untyped-def]
+def _report(
+    questions: list[Judged],
+    ranked: list[list[Ranked]],
+    chances: list[numpy.ndarray],
+    rights: numpy.ndarray,
+    sets: list[str],
+    threshold: float,
+) -> None:
     for name in sorted(set(sets)):
         pairs = [(q, r) for q, r in zip(questions, ranked, strict=True) if q.case.set == name]
         tops = {
@@ -77,7 +88,7 @@ def _report(questions, ranked, chances, rights, sets, threshold):  # type: ignor
             _report_curve(way, of_all[chosen], rights[chosen], threshold)
 
 
-def _report_curve(way, chances, rights, threshold):  # type: ignore[no-untyped-def]
+def _report_curve(way: str, chances: numpy.ndarray, rights: numpy.ndarray, threshold: float) -> None:
     sure = chances >= threshold
     precision = rights[sure].mean() if sure.any() else 0.0
     print(f"   {way}, threshold {threshold}: precision {precision:.3f} at coverage {sure.mean():.3f}")

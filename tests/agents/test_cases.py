@@ -152,7 +152,7 @@ def test_a_model_is_recorded_without_its_key_and_said_again(
         model_base_url=scripted_model.base_url,
         model_key="key-of-the-test",
     )
-    scripted_model.script([Reply.object({**WORDING, "text": WORDING["text"] + " key-of-the-test"})])
+    scripted_model.script([Reply.object({**WORDING, "text": str(WORDING["text"]) + " key-of-the-test"})])
     [recorded] = gathered(record([(format_agent, case)], settings, LOCAL))
     assert recorded.problems == ()
     transcript = load_transcript(format_agent, case)

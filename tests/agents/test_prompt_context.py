@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 
-from answerable.agents import prompt_context
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
 from answerable.core.ids import ArtifactId
 from answerable.core.values import FrameRef, OutputColumn
+from answerable.models.tokens import likely
 from answerable.reader.reader import Reader
 
 CATALOG = Catalog(
@@ -83,7 +83,7 @@ def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
 
 def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     found = schema_links(reader, "total amount of orders")
-    told = tables_text(found, share_rows=True, room=prompt_context.likely("table orders\n  customer_id integer\n" * 2))
+    told = tables_text(found, share_rows=True, room=likely("table orders\n  customer_id integer\n" * 2))
     assert "table orders" in told
     assert "not described: customers" in told
 

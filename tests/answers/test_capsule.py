@@ -61,7 +61,8 @@ def test_a_newer_or_damaged_capsule_says_so() -> None:
     with pytest.raises(OperatorError, match="newer") as newer:
         read_capsule(body | {"version": 2})
     assert newer.value.stable_code == "capsule_newer"
-    for damaged in ({}, [], None, body | {"answer": {}}, body | {"version": 0}):
+    broken: tuple[Any, ...] = ({}, [], None, body | {"answer": {}}, body | {"version": 0})
+    for damaged in broken:
         with pytest.raises(OperatorError, match="damaged"):
             read_capsule(damaged)
 

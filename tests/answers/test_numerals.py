@@ -99,7 +99,7 @@ def test_one_is_often_not_a_number() -> None:
 
 def test_rough_units_take_trailing_zeros_for_rounding() -> None:
     (found,) = numerals("about 1,200,000 in all")
-    assert (found.unit, found.rough_unit) == (1, 100_000)
+    assert (found.unit, found.rough_unit) == (Decimal(1), Decimal(100_000))
 
 
 def test_masked_spans_are_left_to_others() -> None:

@@ -398,7 +398,7 @@ async def test_changed_data_is_seen(data: Data) -> None:
                 break
             await asyncio.sleep(0.1)
         assert after.table("numbers").row_count == 1001  # type: ignore[union-attr]
-        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]  # type: ignore[attr-defined]
+        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]
     finally:
         await source.close()
 

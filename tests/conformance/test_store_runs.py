@@ -31,7 +31,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
         question="Wie viele Aufträge? 🤔",
         status="running",
         created_at=created.created_at,
-        request="req_7",
+        request_id="req_7",
         owner=created.owner,
     )
     assert created.created_at.microsecond
@@ -41,7 +41,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
 async def test_a_run_needs_neither_question_nor_thread(store: Store, people: Any) -> None:
     created = await store.runs.create(RunContext(RunId("run_1"), people.ada), None)
     assert await store.runs.get(people.ada, RunId("run_1")) == created
-    assert created.question is created.thread is created.request is None
+    assert created.question is created.thread is created.request_id is None
 
 
 async def test_a_run_is_created_once(store: Store, people: Any) -> None:
@@ -210,7 +210,7 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
     await store.runs.finish(first.run, "done", None, RunResult("table", 7, 120, 0.5))
     await store.runs.finish(third.run, "failed", "sql_invalid")
 
-    async def found(**only: Any) -> list[str]:
+    async def found(**only: Any) -> list[RunId]:
         listed = [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
         assert await store.runs.count(people.ada, only=RunFilter(**only)) == len(listed)
         return listed
@@ -232,9 +232,10 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
 
 
 async def test_use_is_summed_by_day(store: Store, people: Any, clock: Any) -> None:
-    for run, status, tokens, cost in (("run_1", "done", 100, 0.25), ("run_2", "failed", 50, None)):
+    for run in ("run_1", "run_2"):
         await store.runs.create(RunContext(RunId(run), people.ada), "?")
-        await store.runs.finish(RunId(run), status, None, RunResult(tokens=tokens, cost=cost))
+    await store.runs.finish(RunId("run_1"), "done", None, RunResult(tokens=100, cost=0.25))
+    await store.runs.finish(RunId("run_2"), "failed", None, RunResult(tokens=50, cost=None))
     clock.time += timedelta(days=1)
     await store.runs.create(RunContext(RunId("run_3"), people.ada), "?")
     await store.runs.create(RunContext(RunId("run_4"), people.eve), "?")

@@ -1,6 +1,6 @@
 """Every event survives the way to JSON and back, whatever JSON it carries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, get_args, get_type_hints
@@ -62,7 +62,7 @@ def test_a_body_with_its_columns_comes_back_as_the_event(event: Event) -> None:
 
 @pytest.mark.parametrize("cls", EVENT_TYPES.values(), ids=lambda cls: cls.type)
 def test_the_wire_form_begins_with_type_run_number_and_time(cls: type[Event]) -> None:
-    required = {field.name: "x" for field in fields(cls)} | {"run": "run_1", "seq": 7, "at": 1.5}
+    required: dict[str, Any] = {field.name: "x" for field in fields(cls)} | {"run": "run_1", "seq": 7, "at": 1.5}
     value = orjson.loads(encode(cls(**required)))
     assert list(value)[:4] == ["type", "run", "seq", "at"]
     assert (value["type"], value["run"], value["seq"], value["at"]) == (cls.type, "run_1", 7, 1.5)
@@ -93,7 +93,11 @@ def test_an_event_of_a_newer_version_is_named_not_guessed(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"7", b"\xff"])
 def test_what_is_no_event_at_all_is_damage(data: bytes) -> None:
-    for attempt in (lambda: decode(data), lambda: decode_body("step.started", RunId("run_1"), 1, 2.0, data)):
+    attempts: tuple[Callable[[], Event], ...] = (
+        lambda: decode(data),
+        lambda: decode_body("step.started", RunId("run_1"), 1, 2.0, data),
+    )
+    for attempt in attempts:
         with pytest.raises(OperatorError) as caught:
             attempt()
         assert caught.value.stable_code == "store_corrupt"

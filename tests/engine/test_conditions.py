@@ -31,13 +31,13 @@ OUTPUT = {"count": 3, "name": "x", "tags": ["a", "b"], "nested": [{"ok": True}],
     ],
 )
 def test_conditions(path: tuple[Any, ...], op: Any, value: Any, expected: bool) -> None:
-    condition = Condition(input="a", path=path, op=op, value=value)  # type: ignore[arg-type]
+    condition = Condition(input="a", path=path, op=op, value=value)
     assert holds(condition, OUTPUT) is expected
 
 
 def test_a_condition_reads_as_it_is_meant() -> None:
-    assert str(Condition(input="a", path=("rows", 0), op=">", value=3)) == "a.rows.0 > 3"  # type: ignore[arg-type]
-    assert str(Condition(input="a", op="empty")) == "a empty"  # type: ignore[arg-type]
+    assert str(Condition(input="a", path=("rows", 0), op=">", value=3)) == "a.rows.0 > 3"
+    assert str(Condition(input="a", op="empty")) == "a empty"
 
 
 @pytest.mark.parametrize(

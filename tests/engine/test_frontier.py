@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answerable.core.errors import SourceError
+from answerable.core.ids import NodeId
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Condition, Graph, Node
 
@@ -19,10 +20,10 @@ GraphOf = Callable[..., Graph]
 
 @dataclass(frozen=True)
 class End:
-    outputs: Mapping[str, Any]
-    failed: frozenset[str]
-    skipped: Mapping[str, str]
-    started: tuple[str, ...]
+    outputs: Mapping[NodeId, Any]
+    failed: frozenset[NodeId]
+    skipped: Mapping[NodeId, str]
+    started: tuple[NodeId, ...]
 
 
 def drive(graph: Graph, fates: Mapping[str, Any], choose: random.Random) -> End:
@@ -46,13 +47,13 @@ def drive(graph: Graph, fates: Mapping[str, Any], choose: random.Random) -> End:
     return End(frontier.outputs, frozenset(frontier.errors), frontier.skipped, tuple(started))
 
 
-def check_strategy(graph: Graph, frontier: Frontier, running: list[str]) -> None:
+def check_strategy(graph: Graph, frontier: Frontier, running: list[NodeId]) -> None:
     if graph.strategy == "sequential":
         assert len(running) == 1
     if graph.concurrency:
         assert len(running) <= graph.concurrency
     if graph.strategy == "levels":
-        assert len({graph.levels[node] for node in running}) == 1  # type: ignore[index]
+        assert len({graph.levels[node] for node in running}) == 1
 
 
 def expected(graph: Graph, fates: Mapping[str, Any]) -> Mapping[str, str]:
@@ -126,11 +127,11 @@ def end_all(frontier: Frontier, **fates: Any) -> None:
 def test_eager_starts_a_node_the_moment_its_inputs_are_there(graph_of: GraphOf) -> None:
     frontier = Frontier(graph_of({"slow": "", "fast": "", "next": "fast", "end": "slow next"}))
     assert [n.id for n in frontier.take()] == ["slow", "fast"]
-    frontier.finish("fast", 1)
+    frontier.finish(NodeId("fast"), 1)
     assert [n.id for n in frontier.take()] == ["next"]
-    frontier.finish("next", 2)
+    frontier.finish(NodeId("next"), 2)
     assert frontier.take() == []
-    frontier.finish("slow", 3)
+    frontier.finish(NodeId("slow"), 3)
     [end] = frontier.take()
     assert frontier.inputs(end) == {"slow": 3, "next": 2}
 
@@ -138,9 +139,9 @@ def test_eager_starts_a_node_the_moment_its_inputs_are_there(graph_of: GraphOf) 
 def test_levels_waits_for_the_whole_level(graph_of: GraphOf) -> None:
     frontier = Frontier(graph_of({"slow": "", "fast": "", "next": "fast"}, strategy="levels"))
     frontier.take()
-    frontier.finish("fast", 1)
+    frontier.finish(NodeId("fast"), 1)
     assert frontier.take() == []
-    frontier.finish("slow", 1)
+    frontier.finish(NodeId("slow"), 1)
     assert [n.id for n in frontier.take()] == ["next"]
 
 
@@ -156,7 +157,7 @@ def test_a_critical_failure_skips_what_depends_on_it_and_nothing_else(graph_of: 
 def test_a_failure_that_is_not_critical_hands_on_null(graph_of: GraphOf) -> None:
     frontier = Frontier(graph_of({"a": "", "b": "a"}, nodes={"a": {"critical": False}}))
     frontier.take()
-    frontier.fail("a", SourceError("down"))
+    frontier.fail(NodeId("a"), SourceError("down"))
     [b] = frontier.take()
     assert frontier.inputs(b) == {"a": None}
     assert frontier.partial
@@ -172,7 +173,7 @@ def test_the_branch_not_taken_hands_on_null_to_the_join(graph_of: GraphOf) -> No
     )
     end_all(frontier)
     assert frontier.skipped == {"no": "`test != 1` does not hold", "after_no": "no step before it was taken"}
-    assert frontier.outputs["join"] == 1
+    assert frontier.outputs[NodeId("join")] == 1
 
 
 def test_a_failure_skips_a_chain_of_any_length(graph_of: GraphOf) -> None:
@@ -231,7 +232,7 @@ def test_a_node_with_parents_and_an_event_waits_for_both(graph_of: GraphOf) -> N
     frontier.take()
     frontier.signal("go", None)
     assert frontier.take() == []
-    frontier.finish("a", 1)
+    frontier.finish(NodeId("a"), 1)
     assert [n.id for n in frontier.take()] == ["b"]
 
 
@@ -250,7 +251,7 @@ def test_events_that_wait_for_each_other_end_as_skipped(graph_of: GraphOf) -> No
     end_all(frontier)
     assert frontier.ended
     assert list(frontier.skipped) == ["a", "b", "c"]
-    assert frontier.skipped["c"] == "no step before it was taken"
+    assert frontier.skipped[NodeId("c")] == "no step before it was taken"
 
 
 def test_a_node_that_waits_for_a_person_holds_back_only_what_depends_on_it(graph_of: GraphOf) -> None:
@@ -280,7 +281,7 @@ def test_nobody_stops_waiting_while_those_before_may_still_cause_the_event(graph
     after = {"late": "start unlucky", "start": "", "unlucky": "", "helper": ""}
     frontier = events_graph(graph_of, after, {"late": "help", "unlucky": "luck", "helper": "unlucky.skipped"})
     frontier.take()
-    frontier.finish("start", 1)
+    frontier.finish(NodeId("start"), 1)
     assert [node.id for node in frontier.take()] == ["helper"]
     frontier.signal("help", None)
     assert [node.id for node in frontier.take()] == ["late"]

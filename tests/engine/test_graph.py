@@ -8,7 +8,7 @@ from answerable.engine.graph import Condition, Graph, Node, Retry
 
 
 def node(id: str, *after: str, **fields: Any) -> Node:
-    return Node(id=id, kind="f", after=after, **fields)  # type: ignore[arg-type]
+    return Node(id=id, kind="f", after=after, **fields)
 
 
 def test_order_and_levels_follow_the_dependencies() -> None:
@@ -88,7 +88,7 @@ def test_a_graph_survives_json_and_leaves_out_defaults() -> None:
         strategy="events",
         early_stop=True,
         concurrency=2,
-        output="b",  # type: ignore[arg-type]
+        output="b",
     )
     assert Graph.parse(graph.document) == graph
     assert graph.document["nodes"][2] == {
@@ -99,7 +99,7 @@ def test_a_graph_survives_json_and_leaves_out_defaults() -> None:
 def test_a_graph_cannot_be_changed() -> None:
     graph = Graph(nodes=(node("a"),))
     with pytest.raises(ValidationError, match="frozen"):
-        graph.early_stop = True
+        graph.early_stop = True  # type: ignore[misc]
 
 
 def test_a_long_chain_and_a_long_circle_need_no_recursion() -> None:

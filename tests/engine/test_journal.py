@@ -18,15 +18,16 @@ from answerable.core.events import (
     StepRetried,
     StepStarted,
 )
+from answerable.core.ids import NodeId
 from answerable.engine.journal import Journal
 
 
 async def test_without_a_store_events_are_shown_at_once(clock: Any, context: RunContext) -> None:
     seen: list[Event] = []
     journal = Journal(context, clock, listeners=[seen.append])
-    journal.record(StepStarted, "a", 1)
+    journal.record(StepStarted, NodeId("a"), 1)
     clock.seconds += 2.5
-    journal.record(StepFinished, "a", {"x": 1}, 1, 2500.0)
+    journal.record(StepFinished, NodeId("a"), {"x": 1}, 1, 2500.0)
     assert [(e.seq, e.type, e.run) for e in seen] == [
         (1, "step.started", context.run),
         (2, "step.finished", context.run),
@@ -37,10 +38,11 @@ async def test_without_a_store_events_are_shown_at_once(clock: Any, context: Run
 
 
 async def test_what_is_recorded_in_one_tick_is_one_commit(clock: Any, context: RunContext, memory_events: Any) -> None:
-    events, seen = memory_events(), []
+    events = memory_events()
+    seen: list[Event] = []
     journal = Journal(context, clock, events, [seen.append])
-    journal.record(StepStarted, "a", 1)
-    journal.record(StepStarted, "b", 1)
+    journal.record(StepStarted, NodeId("a"), 1)
+    journal.record(StepStarted, NodeId("b"), 1)
     assert seen == []
     await journal.flush()
     assert events.commits == [["step.started", "step.started"]]
@@ -55,10 +57,10 @@ async def test_what_is_recorded_during_a_commit_is_in_the_next(
 
     def record_more(batch: Sequence[Event]) -> None:
         if batch[0].seq == 1:
-            journal.record(StepProgress, "a", "more")
+            journal.record(StepProgress, NodeId("a"), "more")
 
     events.before = record_more
-    journal.record(StepStarted, "a", 1)
+    journal.record(StepStarted, NodeId("a"), 1)
     await journal.flush()
     await journal.close()
     assert events.commits == [["step.started"], ["step.progress"]]
@@ -71,7 +73,7 @@ async def test_a_step_goes_on_only_after_its_event_is_stored(
     events, order = memory_events(), []
     journal = Journal(context, clock, events, [lambda event: order.append("heard")])
     events.before = lambda batch: order.append("stored")
-    journal.record_then(lambda event: order.append("then"), StepFinished, "a", 1)
+    journal.record_then(lambda event: order.append("then"), StepFinished, NodeId("a"), 1)
     await journal.flush()
     assert order == ["stored", "heard", "then"]
 
@@ -82,20 +84,22 @@ async def test_a_step_goes_on_only_after_its_event_is_stored(
 async def test_a_store_that_fails_is_told_once_and_nothing_unstored_is_shown(
     clock: Any, context: RunContext, memory_events: Any, failure: Exception
 ) -> None:
-    events, seen, failures = memory_events(), [], []
+    events = memory_events()
+    seen: list[Event] = []
+    failures: list[Exception] = []
     journal = Journal(context, clock, events, [seen.append])
     journal.on_failure = failures.append
 
     def fail(batch: Sequence[Event]) -> None:
         raise failure
 
-    journal.record(StepStarted, "a", 1)
+    journal.record(StepStarted, NodeId("a"), 1)
     await journal.flush()
     events.before = fail
-    journal.record(StepFinished, "a", 1)
+    journal.record(StepFinished, NodeId("a"), 1)
     with pytest.raises(OperatorError) as caught:
         await journal.flush()
-    journal.record(StepStarted, "b", 1)
+    journal.record(StepStarted, NodeId("b"), 1)
     with pytest.raises(OperatorError):
         await journal.close()
     assert [event.seq for event in seen] == [event.seq for event in events.stored] == [1]
@@ -113,7 +117,7 @@ async def test_a_listener_that_fails_is_logged_and_stops_nobody(
 
     journal = Journal(context, clock, listeners=[broken, seen.append])
     with caplog.at_level(logging.ERROR, "answerable.engine"):
-        journal.record(StepStarted, "a", 1)
+        journal.record(StepStarted, NodeId("a"), 1)
     assert len(seen) == 1
     assert "broken listener" in caplog.text
 
@@ -128,10 +132,10 @@ async def test_a_flush_waits_only_for_what_was_recorded_before_it(
 
     def keep_busy(batch: Sequence[Event]) -> None:
         if busy:
-            journal.record(StepProgress, "b", "still here")
+            journal.record(StepProgress, NodeId("b"), "still here")
 
     events.before = keep_busy
-    journal.record(StepStarted, "a", 1)
+    journal.record(StepStarted, NodeId("a"), 1)
     await asyncio.wait_for(journal.flush(), 5)
     busy = False
     await journal.close()
@@ -140,19 +144,19 @@ async def test_a_flush_waits_only_for_what_was_recorded_before_it(
 async def test_the_past_tells_how_to_go_on_with_each_node(clock: Any, context: RunContext) -> None:
     run = context.run
     past: list[Event] = [
-        StepStarted(run, 1, 0, "done"),
-        StepStarted(run, 2, 0, "open"),
-        StepStarted(run, 3, 0, "again"),
-        StepRetried(run, 4, 0, "again", 1, 0.5, "try_again", "busy"),
-        StepFinished(run, 5, 0, "done", 1),
-        StepStarted(run, 6, 0, "bad"),
-        StepFailed(run, 7, 0, "bad", "SourceError", "source_failed", "down"),
-        StepStarted(run, 8, 0, "third", 3),
-        ApprovalRequested(run, 9, 0, "asked", "sure?"),
-        ApprovalRequested(run, 10, 0, "given", "sure?"),
-        ApprovalDecided(run, 11, 0, "given", True, "ann"),
-        ApprovalDecided(run, 12, 0, "redone", True, "ann"),
-        StepStarted(run, 13, 0, "redone"),
+        StepStarted(run, 1, 0, NodeId("done")),
+        StepStarted(run, 2, 0, NodeId("open")),
+        StepStarted(run, 3, 0, NodeId("again")),
+        StepRetried(run, 4, 0, NodeId("again"), 1, 0.5, "try_again", "busy"),
+        StepFinished(run, 5, 0, NodeId("done"), 1),
+        StepStarted(run, 6, 0, NodeId("bad")),
+        StepFailed(run, 7, 0, NodeId("bad"), "SourceError", "source_failed", "down"),
+        StepStarted(run, 8, 0, NodeId("third"), 3),
+        ApprovalRequested(run, 9, 0, NodeId("asked"), "sure?"),
+        ApprovalRequested(run, 10, 0, NodeId("given"), "sure?"),
+        ApprovalDecided(run, 11, 0, NodeId("given"), True, "ann"),
+        ApprovalDecided(run, 12, 0, NodeId("redone"), True, "ann"),
+        StepStarted(run, 13, 0, NodeId("redone")),
     ]
     journal = Journal(context, clock, past=past)
     known = {node: (p.ended is not None, p.attempt, p.unreported, p.approval) for node, p in journal.past.items()}
@@ -168,5 +172,5 @@ async def test_the_past_tells_how_to_go_on_with_each_node(clock: Any, context: R
     }
     seen: list[Event] = []
     journal.listeners.append(seen.append)
-    journal.record(StepStarted, "open", 1)
+    journal.record(StepStarted, NodeId("open"), 1)
     assert seen[0].seq == 14

@@ -25,6 +25,7 @@ from answerable.core.events import (
     StepRetried,
     StepStarted,
 )
+from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.guards import default_guards
 from answerable.engine.outcome import told
@@ -163,7 +164,7 @@ class Slow:
     [
         (lambda events: [], NotFoundError, "run_not_begun"),
         (lambda events: [events[0], *events[2:]], OperatorError, "store_corrupt"),
-        (lambda events: [StepStarted(events[0].run, 1, 0, "a")], OperatorError, "store_corrupt"),
+        (lambda events: [StepStarted(events[0].run, 1, 0, NodeId("a"))], OperatorError, "store_corrupt"),
     ],
 )
 async def test_what_cannot_be_continued_says_so(
@@ -220,7 +221,7 @@ async def test_a_decision_waits_until_the_other_steps_have_ended(
     context: RunContext, clock: Any, memory_events: Any, kind: Any
 ) -> None:
     events = await stopped_while_paying(context, clock, memory_events, PAY)
-    go, calls = asyncio.Event(), []  # type: ignore[var-annotated]
+    go, calls = asyncio.Event(), []
 
     async def work(step: Step) -> None:
         calls.append(step.id)

@@ -32,7 +32,7 @@ from answerable.core.events import (
     StepSkipped,
     StepStarted,
 )
-from answerable.core.ids import new_run_id
+from answerable.core.ids import NodeId, new_run_id
 from answerable.engine import walk
 from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import told
@@ -52,7 +52,7 @@ async def test_outputs_flow_along_the_edges(context: RunContext, kind: Any, grap
     outcome = await Engine({"f": kind(joined)}).run(graph, context, question="why?")
     assert outcome.status == "done"
     assert outcome.output == "(d,(b,(a)),(c,(a)))"
-    assert outcome.outputs["b"] == "(b,(a))"
+    assert outcome.outputs[NodeId("b")] == "(b,(a))"
 
 
 async def test_the_story_of_a_run(context: RunContext, kind: Any, graph_of: GraphOf, clock: Any) -> None:
@@ -70,11 +70,11 @@ async def test_the_story_of_a_run(context: RunContext, kind: Any, graph_of: Grap
     run, at = context.run, events[0].at
     assert events == [
         RunStarted(run, 1, at, {"nodes": [{"id": "a", "kind": "f"}], "output": "a"}, "why?"),
-        StepStarted(run, 2, at, "a", 1),
-        StepProgress(run, 3, at, "a", "half way", 1, 2),
-        StepOutput(run, 4, at + 3, "a", "line", "hello"),
+        StepStarted(run, 2, at, NodeId("a"), 1),
+        StepProgress(run, 3, at, NodeId("a"), "half way", 1, 2),
+        StepOutput(run, 4, at + 3, NodeId("a"), "line", "hello"),
         AnswerFinal(run, 5, at + 3, {"text": "42"}),
-        StepFinished(run, 6, at + 3, "a", 42, 1, 3000.0),
+        StepFinished(run, 6, at + 3, NodeId("a"), 42, 1, 3000.0),
         RunFinished(run, 7, at + 3, "done", 42),
     ]
 
@@ -125,7 +125,7 @@ async def test_a_failure_that_is_not_critical_makes_the_run_partial(
     events: list[Event] = []
     outcome = await Engine({"f": kind(work)}).run(graph, context, listeners=[events.append])
     assert (outcome.status, outcome.output) == ("partial", {"extra": None})
-    assert outcome.errors["extra"].stable_code == "source_failed"
+    assert outcome.errors[NodeId("extra")].stable_code == "source_failed"
     assert isinstance(events[-1], RunFinished)
     assert events[-1].status == "partial"
 
@@ -227,7 +227,7 @@ async def test_steps_cannot_change_each_others_inputs(context: RunContext, kind:
     outcome = await Engine({"f": kind(work)}).run(graph_of({"a": "", "b": "a"}), context)
     shared["list"] = (9, 9)
     assert outcome.output == [[1, 2]]
-    assert outcome.outputs["a"] == {"list": [1, 2]}
+    assert outcome.outputs[NodeId("a")] == {"list": [1, 2]}
 
 
 async def test_an_unknown_kind_is_refused_before_anything_runs(
@@ -560,7 +560,7 @@ async def test_whoever_stops_watching_does_not_stop_the_run(context: RunContext,
         return "done"
 
     handle = Engine({"f": kind(work)}).start(graph_of({"a": ""}), context)
-    watcher = asyncio.create_task(anext(handle.events()))
+    watcher: asyncio.Future[Event] = asyncio.ensure_future(anext(handle.events()))
     await watcher
     go.set()
     assert (await handle).output == "done"
@@ -571,7 +571,7 @@ FAILURES = {"source": SourceError, "user": UserError, "busy": TransientError, "n
 
 @st.composite
 def documents(draw: st.DrawFn) -> dict[str, Any]:
-    nodes = []
+    nodes: list[dict[str, Any]] = []
     for i in range(draw(st.integers(1, 8))):
         after = draw(st.lists(st.sampled_from([n["id"] for n in nodes]), unique=True, max_size=3)) if nodes else []
         config = draw(st.sampled_from([None, None, None, *FAILURES]))

@@ -182,7 +182,8 @@ def here(folder: Path, act: Callable[[Engine, Store], Coroutine[Any, Any, Any]])
 def sweep_point(folder: Path, prepared: Path, graph: Graph, point: int) -> Any:
     shutil.copytree(prepared, folder)
     lives = []
-    act, fuse = first(graph), point
+    act = first(graph)
+    fuse: int | None = point
     for _ in range(6):
         before, done = here(folder, stored), len(diary(folder))
         ended = in_process(folder, act, fuse)

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-import xlsxwriter
+import xlsxwriter  # type: ignore[import-untyped]
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError

@@ -167,6 +167,7 @@ async def test_attempts_to_get_out(
 ) -> None:
     port, heard = listener
     own = tmp_path / "own"
+    attempts: tuple[str, ...]
     if kind == "postgres":
         location = request.getfixturevalue("postgres_url")
         with psycopg.connect(location, autocommit=True) as connection:

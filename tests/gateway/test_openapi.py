@@ -7,6 +7,7 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
+from schemathesis.core.result import Ok
 
 TAGS = ("chat", "datasets", "evals", "operations", "rows", "runs", "semantic", "setup", "sources", "threads")
 
@@ -69,5 +70,6 @@ def test_every_route_keeps_its_word(routes: Any, server: Any) -> None:
         case.call_and_validate(base_url=server.url, checks=checks, timeout=30)
 
     for made in get_all_tests(schema=routes, test_func=keeps_its_word, settings=EFFORT, given_kwargs=None):
+        assert isinstance(made, Ok)
         _operation, test = made.ok()
         test()

@@ -3,16 +3,18 @@
 import io
 import json
 import time
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 import polars as pl
 import pytest
 
 
-def query(api: httpx.Client, sql: str, source: str = "small") -> dict[str, object]:
+def query(api: httpx.Client, sql: str, source: str = "small") -> dict[str, Any]:
     reply = api.post("/runs", json={"query_type": "sql", "code": sql, "source": source})
     assert reply.status_code == 200, reply.text
-    answer: dict[str, object] = reply.json()
+    answer: dict[str, Any] = reply.json()
     return answer
 
 
@@ -54,14 +56,14 @@ def test_rows_come_in_every_format(api: httpx.Client, format: str) -> None:
     run = query(api, "SELECT name FROM people ORDER BY name")["run_id"]
     reply = api.get(f"/runs/{run}/rows", params={"format": format})
     assert reply.status_code == 200
-    read = {
+    readers: dict[str, Callable[..., Any]] = {
         "csv": pl.read_csv,
         "ndjson": pl.read_ndjson,
         "arrow": pl.read_ipc,
         "parquet": pl.read_parquet,
         "xlsx": pl.read_excel,
-    }[format]
-    assert read(io.BytesIO(reply.content))["name"].to_list() == ["Ana", "Bo", "Cy"]
+    }
+    assert readers[format](io.BytesIO(reply.content))["name"].to_list() == ["Ana", "Bo", "Cy"]
 
 
 def test_rows_come_by_page(api: httpx.Client) -> None:
@@ -166,7 +168,7 @@ def test_runs_are_found_by_what_they_asked(api: httpx.Client) -> None:
     asked = api.post("/chat", json={"message": "how many people are in Paris?", "source": "small"}).json()["run_id"]
     failed = query(api, "SELECT nope FROM people")["run_id"]
 
-    def found(**only: object) -> list[str]:
+    def found(**only: Any) -> list[str]:
         return [run["run_id"] for run in api.get("/runs", params={"limit": 500, **only}).json()["runs"]]
 
     assert asked in found(search="IN PARIS", mode="auto", source="small", status=["done", "failed"])

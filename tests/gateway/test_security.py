@@ -1,5 +1,6 @@
 """What keeps foreign pages out and the page itself harmless."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,12 @@ def own(server: Any) -> str:
 )
 def test_what_a_foreign_page_sends_changes_nothing(server: Any, api: httpx.Client, headers: dict[str, str]) -> None:
     runs = api.get("/runs", params={"limit": 1}).json()
-    for send in (
+    requests: tuple[Callable[[], httpx.Response], ...] = (
         lambda: api.post("/chat", json=ASK, headers=headers),
         lambda: api.request("DELETE", f"/threads/thr_{'0' * 24}", headers=headers),
         lambda: api.get("/runs", headers=headers),
-    ):
+    )
+    for send in requests:
         refused = send()
         assert refused.status_code == 403, (headers, refused.text)
         assert refused.json()["code"] in ("origin_refused", "host_refused")

@@ -30,7 +30,7 @@ def test_threads_are_renamed_pinned_and_listed_by_page(api: httpx.Client, thread
     changed = api.patch(path, json={"title": "People of Zanzibar", "pinned": True}).json()
     assert (changed["title"], changed["pinned"]) == ("People of Zanzibar", True)
     newer = api.post("/chat", json={"message": "how many in Zanzibar?", "source": "small"}).json()["thread_id"]
-    ours = {"limit": 1, "search": "zanzibar"}  # other tests use this server too
+    ours: dict[str, Any] = {"limit": 1, "search": "zanzibar"}  # other tests use this server too
     first = api.get("/threads", params=ours).json()
     assert [one["thread_id"] for one in first["threads"]] == [thread["thread_id"]]
     second = api.get("/threads", params={**ours, "cursor": first["next_cursor"]}).json()

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
     InstructionPart,
+    ModelMessage,
     ModelRequest,
     ModelResponse,
     RetryFeedbackPart,
@@ -32,7 +33,7 @@ def test_no_text_has_more_tokens_than_bytes(text: str) -> None:
 
 def test_every_part_of_a_conversation_counts() -> None:
     text = "x" * 1000
-    parts = [
+    parts: list[ModelMessage] = [
         ModelRequest([SystemPromptPart(text)]),
         ModelRequest([UserPromptPart(text)]),
         ModelRequest([UserPromptPart([text])]),

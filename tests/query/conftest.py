@@ -43,7 +43,8 @@ class Engine:
 
 @pytest.fixture(scope="session")
 def shop_data() -> dict[str, Any]:
-    return json.loads((FIXTURES / "shop.json").read_text())
+    data: dict[str, Any] = json.loads((FIXTURES / "shop.json").read_text())
+    return data
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +99,7 @@ def _literal(value: Any, kind: str, dialect: str, number: int) -> str:
         value = value.replace(" ", "T") if number % 2 else value
     if dialect == "sqlite" and kind == "date":
         value = f"{value} 00:00:00" if number % 2 else value
-    return "'" + value.replace("'", "''") + "'"
+    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _plain(value: Any) -> Any:

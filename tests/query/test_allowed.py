@@ -79,7 +79,7 @@ def _is_anonymous(sql: str, dialect: Dialect) -> bool:
 
 def _functions_of(dialect: Dialect, postgres_url: str) -> set[str]:
     if dialect == "duckdb":
-        rows = duckdb.sql("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
+        rows = duckdb.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     elif dialect == "sqlite":
         rows = sqlite3.connect(":memory:").execute("SELECT DISTINCT name FROM pragma_function_list").fetchall()
     else:

@@ -21,7 +21,7 @@ DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
 
 def _keywords(postgres_server: str) -> list[str]:
     """All words that a database or the parser has a special use for, besides some plain ones."""
-    words = {row[0] for row in duckdb.sql("SELECT keyword_name FROM duckdb_keywords()").fetchall()}
+    words = {row[0] for row in duckdb.execute("SELECT keyword_name FROM duckdb_keywords()").fetchall()}
     with psycopg.connect(postgres_server) as connection:
         words |= {row[0] for row in connection.execute("SELECT word FROM pg_get_keywords()").fetchall()}
     for dialect in DIALECTS:

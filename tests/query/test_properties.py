@@ -83,7 +83,7 @@ class Tables:
     @cached_property
     def moments(self) -> Strategy:
         days = st.sampled_from(["2022-12-31", "2023-01-03", "2024-01-01", "2024-02-29", "2024-07-02", "2025-01-06"])
-        options = [st.builds(Constant, value=days, type=st.just("date"))]
+        options: list[st.SearchStrategy[Any]] = [st.builds(Constant, value=days, type=st.just("date"))]
         if self.has(MOMENTS):
             options.append(self.columns(MOMENTS))
             options.append(st.builds(Bucket, unit=UNITS, of=self.columns(MOMENTS)))

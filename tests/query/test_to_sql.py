@@ -20,7 +20,8 @@ PLANS = sorted((Path(__file__).parents[1] / "fixtures" / "query" / "plans").glob
 
 @pytest.fixture(params=PLANS, ids=lambda path: path.stem)
 def case(request: pytest.FixtureRequest) -> dict[str, Any]:
-    return yaml.safe_load(request.param.read_text())
+    content: dict[str, Any] = yaml.safe_load(request.param.read_text())
+    return content
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from answerable.sandbox import container
 from answerable.sandbox.base import Request, SandboxResult
+from answerable.sandbox.containers import boot
 from answerable.sandbox.exchange import converse
 from answerable.sandbox.results import Place, result_of
 
@@ -62,7 +62,7 @@ async def local_process() -> AsyncIterator[Callable[[list[str]], Awaitable[Proce
 @pytest.fixture
 def run_locally(local_process: Callable[[list[str]], Awaitable[Process]]) -> Run:
     async def run(request: Request) -> SandboxResult:
-        process = await local_process(list(container.command()))
+        process = await local_process(list(boot.command()))
         heard = await converse(Pipes(process), request)
         return await result_of(heard, request.into, Place("local"))
 

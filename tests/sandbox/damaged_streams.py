@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 for missing in ("pyarrow", "numpy"):
-    sys.modules[missing] = None  # type: ignore[assignment] - nothing here may depend on them
+    sys.modules[missing] = None  # type: ignore[assignment]  # nothing here may depend on them
 
 import polars as pl  # noqa: E402
 from polars.exceptions import PanicException, PolarsError  # noqa: E402

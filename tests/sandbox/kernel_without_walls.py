@@ -8,7 +8,7 @@ from answerable.isolation import seccomp
 from answerable.isolation.kernel import forbid_new_privileges
 from answerable.isolation.seccomp import ALLOW, JUMP_IF_EQUAL, REFUSE, RETURN, instruction
 from answerable.sandbox.base import Request
-from answerable.sandbox.kernel import KernelSandbox
+from answerable.sandbox.kernel.sandbox import KernelSandbox
 
 MISSING = {
     "unshare": (272, 97),

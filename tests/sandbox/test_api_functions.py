@@ -11,7 +11,7 @@ from answerable.apis.target import ApiTarget
 from answerable.core.values import Json
 from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.base import Request
-from answerable.sandbox.monty import MontySandbox
+from answerable.sandbox.monty.sandbox import MontySandbox
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits
-from answerable.sandbox.docker import DockerSandbox, manifest
-from answerable.sandbox.http import Endpoint, call
+from answerable.sandbox.containers.docker import DockerSandbox, manifest
+from answerable.sandbox.containers.http import Endpoint, call
 
 WITH_DOCKER = bool(os.environ.get("ANSWERABLE_TEST_DOCKER"))
 """Read here, before each test is given an environment without the user's settings."""
@@ -78,7 +78,7 @@ async def test_a_daemon_that_is_none_is_told(tmp_path: Path, reply: bytes, said:
 
 
 async def test_a_daemon_that_says_nothing_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("answerable.sandbox.http._LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("answerable.sandbox.containers.http._LOOK_SECONDS", 0.2)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "silent"))
         silent.listen()
@@ -180,7 +180,7 @@ async def test_what_a_killed_process_left_is_swept(sandbox: DockerSandbox) -> No
 HOST = """
 import asyncio
 from answerable.sandbox.base import HostCalls, Request
-from answerable.sandbox.docker import DockerSandbox
+from answerable.sandbox.containers.docker import DockerSandbox
 
 async def begun():
     print("begun", flush=True)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import psutil
@@ -15,12 +16,12 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Request, SandboxLimits
-from answerable.sandbox.jail.launch import bubblewrap
-from answerable.sandbox.jail.zygote import Zygote
-from answerable.sandbox.kernel import KernelSandbox
+from answerable.sandbox.kernel.jail.launch import bubblewrap
+from answerable.sandbox.kernel.jail.zygote import Zygote
+from answerable.sandbox.kernel.sandbox import KernelSandbox
 from answerable.sandbox.open import SandboxOptions, open_sandbox
 
-WAYS = {
+WAYS: dict[str, dict[str, Any]] = {
     "bubblewrap": {"bubblewrap": True},
     "namespaces": {"bubblewrap": False},
     "landlock": {"namespaces": False},
@@ -256,7 +257,7 @@ async def test_a_kernel_that_offers_too_little_is_refused_with_reason_and_remedy
     """In a process whose filter forbids what the walls are made of."""
     done = await asyncio.to_thread(
         subprocess.run,
-        [sys.executable, Path(__file__).with_name("kernel_without_walls.py")],
+        [sys.executable, str(Path(__file__).with_name("kernel_without_walls.py"))],
         capture_output=True,
         text=True,
         timeout=100,

@@ -17,9 +17,9 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits
-from answerable.sandbox.http import Endpoint
-from answerable.sandbox.kubernetes import KubernetesSandbox, manifest, network_policy
-from answerable.sandbox.kubernetes_access import endpoint_of_cluster
+from answerable.sandbox.containers.http import Endpoint
+from answerable.sandbox.containers.kubernetes import KubernetesSandbox, manifest, network_policy
+from answerable.sandbox.containers.kubernetes_access import endpoint_of_cluster
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "fixtures" / "sandboxes" / "kubernetes.json").read_text())
 NAMESPACE = "/namespaces/boxes"

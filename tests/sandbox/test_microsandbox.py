@@ -15,7 +15,7 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits
-from answerable.sandbox.microsandbox import MicrosandboxSandbox
+from answerable.sandbox.containers.microsandbox import MicrosandboxSandbox
 
 SDK = json.loads((Path(__file__).parents[1] / "fixtures" / "sandboxes" / "microsandbox.json").read_text())
 Start = Callable[[list[str]], Awaitable[Process]]

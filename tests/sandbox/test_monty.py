@@ -17,9 +17,9 @@ import pytest
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
-from answerable.sandbox import monty_launch
 from answerable.sandbox.base import HostCalls, Pause, Paused, Request, SandboxLimits, SandboxResult
-from answerable.sandbox.monty import MontySandbox
+from answerable.sandbox.monty import launch
+from answerable.sandbox.monty.sandbox import MontySandbox
 from answerable.sandbox.policy import SMALL
 
 STUBS = """
@@ -239,8 +239,8 @@ async def test_closing_ends_a_run_that_is_under_way() -> None:
 
 
 async def test_a_missing_interpreter_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("answerable.sandbox.monty_pool.binary", lambda: "/nowhere/monty")
-    monkeypatch.setattr("answerable.sandbox.monty_pool.sys.platform", "other")
+    monkeypatch.setattr("answerable.sandbox.monty.pool.binary", lambda: "/nowhere/monty")
+    monkeypatch.setattr("answerable.sandbox.monty.pool.sys.platform", "other")
     with pytest.raises(OperatorError, match="cannot run here") as caught:
         await MontySandbox(1).start()
     assert caught.value.stable_code == "sandbox_unavailable"
@@ -314,7 +314,7 @@ async def test_without_begin_nobody_is_waited_for(monty: MontySandbox) -> None:
 CONTINUES = """
 import asyncio, json, pickle, sys
 from answerable.sandbox.base import HostCalls, Request
-from answerable.sandbox.monty import MontySandbox
+from answerable.sandbox.monty.sandbox import MontySandbox
 
 async def fetch(path, count=1):
     return {"path": path + "!"}
@@ -401,7 +401,7 @@ def test_what_the_walls_of_a_worker_let_through(program: list[str], seen: bool, 
     """Other programs in the place of the interpreter try what it has no words for."""
     found = shutil.which(program[0])
     assert found is not None
-    command = [sys.executable, "-I", "-S", monty_launch.__file__, tmp_path / "walls", os.path.realpath(found)]
+    command = [sys.executable, "-I", "-S", launch.__file__, str(tmp_path / "walls"), os.path.realpath(found)]
     done = subprocess.run([*command, *program[1:]], capture_output=True, check=False)
     if "Landlock" not in (tmp_path / "walls").read_text():
         pytest.skip("this kernel has no Landlock")

@@ -9,6 +9,7 @@ import pytest
 
 from answerable.core.errors import UserError
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.containers import boot
 
 Run = Callable[[Request], Awaitable[SandboxResult]]
 SMALL = SandboxLimits(seconds=20, output_bytes=1_000, result_mb=1, host_calls=3, recursion=200)
@@ -119,10 +120,9 @@ async def test_the_process_ends_when_its_host_does(
 ) -> None:
     import orjson
 
-    from answerable.sandbox import container
     from answerable.sandbox.exchange import asked
 
-    process = await local_process(list(container.command()))
+    process = await local_process(list(boot.command()))
     body = orjson.dumps(asked(Request("while True: pass"), {}))
     process.stdin.write(b"J" + len(body).to_bytes(4, "big") + body)
     await process.stdout.readexactly(5 + len(b'{"ready": true}'))

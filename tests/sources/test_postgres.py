@@ -79,7 +79,7 @@ async def test_every_type(write: Callable[[str], None], opened: Callable[..., An
 
 
 def done_type(done: Any, name: str) -> str:
-    return next(column.type for column in done.columns if column.name == name)
+    return str(next(column.type for column in done.columns if column.name == name))
 
 
 async def test_schemas_comments_and_keys(write: Callable[[str], None], opened: Callable[..., Any]) -> None:

@@ -297,7 +297,7 @@ async def test_large_tables_without_an_index(engine: Any) -> None:
 
 
 def declared_keys(connection: sqlite3.Connection, tables: Iterable[Table]) -> set[tuple[str, ...]]:
-    keys = set()
+    keys: set[tuple[str, ...]] = set()
     for table in tables:
         for row in connection.execute(f'PRAGMA foreign_key_list("{table.name}")'):
             if row[4] is not None:
@@ -340,9 +340,9 @@ async def test_chinook(shared_data: Path, sqlite_file: Callable[[Path], Any]) ->
 async def test_geography(shared_data: Path, sqlite_file: Callable[[Path], Any]) -> None:
     """Nothing is declared in it, and `river.traverse` and `border_info.border` do not say that they are states."""
     found = await related(sqlite_file(shared_data / "geoquery" / "geography.sqlite"))
-    pointing = ("border_info.state_name", "border_info.border", "city.state_name", "highlow.state_name")
-    pointing += ("lake.state_name", "mountain.state_name", "river.traverse")
-    assert list(found) == [f"{column} -> state.state_name" for column in pointing]
+    borders_and_cities = ("border_info.state_name", "border_info.border", "city.state_name", "highlow.state_name")
+    waters_and_mountains = ("lake.state_name", "mountain.state_name", "river.traverse")
+    assert list(found) == [f"{column} -> state.state_name" for column in borders_and_cities + waters_and_mountains]
 
 
 async def test_flights(shared_data: Path, duck: Any) -> None:

@@ -51,7 +51,7 @@ def applied(text: str, catalog: Catalog = SHOP) -> Catalog:
 
 
 def documented() -> str:
-    return re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "semantic.md").read_text("utf-8"), re.DOTALL)[0]
+    return str(re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "semantic.md").read_text("utf-8"), re.DOTALL)[0])
 
 
 def test_the_documented_example() -> None:

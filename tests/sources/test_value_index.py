@@ -330,7 +330,7 @@ async def test_pages(places: Places) -> None:
         ({"longest_average": 4}, "its values are long texts"),
     ],
 )
-async def test_what_is_left_out_is_told(lite_places: Places, limits: dict[str, int], notice: str) -> None:
+async def test_what_is_left_out_is_told(lite_places: Places, limits: dict[str, Any], notice: str) -> None:
     lite_places.put("few", "abc", "abd")
     lite_places.put("many", "value a", "value b", "value c", "value d")
     index = await lite_places.open(**limits)

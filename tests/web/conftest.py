@@ -125,8 +125,8 @@ def answer_of(tmp_path: Path) -> Callable[..., Answer]:
         )
         code = "SELECT city, SUM(amount) AS revenue\nFROM orders -- all\nWHERE status <> 'cancelled' LIMIT 10"
         steps = [StepRecord(id="query", kind="sql", source="sales", code=code, row_count=3, duration_ms=41)]
-        options = {"provenance": told, "steps": steps, "units": {"revenue": "EUR"}} | options
-        return present(RUN, "What?", path, ref, **options)
+        defaults: dict[str, Any] = {"provenance": told, "steps": steps, "units": {"revenue": "EUR"}}
+        return present(RUN, "What?", path, ref, **(defaults | options))
 
     return make
 

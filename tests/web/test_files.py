@@ -79,6 +79,15 @@ def test_the_types_are_those_of_the_server(monkeypatch: pytest.MonkeyPatch) -> N
     assert _script("openapi").is_current(), "`make page-types` makes them"
 
 
+def test_types_of_events_are_generated_and_go_stale_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    openapi = _script("openapi")
+    generated = (SOURCE / "api" / "schema.ts").read_text()
+    assert [event for event in EVENT_TYPES if f'type: "{event}";' not in generated] == []
+    monkeypatch.setattr(openapi, "EVENT_TYPES", {"run.started": EVENT_TYPES["run.started"]})
+    assert not openapi.is_current()
+
+
 def test_no_text_becomes_markup_or_code() -> None:
     words = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser")
     for file in SOURCE.rglob("*.ts*"):

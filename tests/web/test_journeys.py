@@ -476,9 +476,9 @@ def test_every_view_is_accessible(server: Any, visit: Visit, scheme: str) -> Non
         page.click(f"#tab-{tab}")
         page.wait_for_selector(shown)
         found[tab] = serious(page)
-    for view, shown in VIEWS.items():
+    for view, parts in VIEWS.items():
         page.goto(f"{server.url}/{view}")
-        for part in shown:
+        for part in parts:
             page.wait_for_selector(part)
         found[view] = serious(page)
     assert {view: problems for view, problems in found.items() if problems} == {}, json.dumps(found, indent=1)

@@ -144,7 +144,7 @@ def test_an_answer_says_what_is_missing(page: Any, site: Any, script: Any, answe
 
 
 def test_a_refusal_looks_like_one(page: Any, site: Any, script: Any) -> None:
-    refused = Answer(run_id="run_1", status="refused", kind="refusal", text="The rules of sales hide salaries.")  # type: ignore[arg-type]
+    refused = Answer(run_id="run_1", status="refused", kind="refusal", text="The rules of sales hide salaries.")
     site.events = script.begun().answered(refused).events
     ask(page)
     page.wait_for_selector(".refusal")

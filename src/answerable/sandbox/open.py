@@ -30,31 +30,31 @@ class SandboxOptions:
 
 
 def _monty(options: SandboxOptions) -> Sandbox:
-    from answerable.sandbox.monty import MontySandbox
+    from answerable.sandbox.monty.sandbox import MontySandbox
 
     return MontySandbox(options.pool)
 
 
 def _kernel(options: SandboxOptions) -> Sandbox:
-    from answerable.sandbox.kernel import KernelSandbox
+    from answerable.sandbox.kernel.sandbox import KernelSandbox
 
     return KernelSandbox(options.pool, options.allow_unisolated, control_group=options.control_group)
 
 
 def _docker(options: SandboxOptions) -> Sandbox:
-    from answerable.sandbox.docker import DockerSandbox
+    from answerable.sandbox.containers.docker import DockerSandbox
 
     return DockerSandbox(options.docker_image, options.docker_host or None, at_once=options.pool)
 
 
 def _kubernetes(options: SandboxOptions) -> Sandbox:
-    from answerable.sandbox.kubernetes import KubernetesSandbox
+    from answerable.sandbox.containers.kubernetes import KubernetesSandbox
 
     return KubernetesSandbox(options.kubernetes_image, options.kubernetes_namespace)
 
 
 def _microsandbox(options: SandboxOptions) -> Sandbox:
-    from answerable.sandbox.microsandbox import MicrosandboxSandbox
+    from answerable.sandbox.containers.microsandbox import MicrosandboxSandbox
 
     return MicrosandboxSandbox(options.microsandbox_image)
 

@@ -20,7 +20,7 @@ import orjson
 from pydantic_monty import MontyError, MontyTypingError
 
 from answerable.sandbox.column_check import column_errors
-from answerable.sandbox.monty_pool import MontyPool
+from answerable.sandbox.monty.pool import MontyPool
 from answerable.sandbox.polars_stub import polars_classes, polars_stub
 from answerable.sandbox.policy import ANALYSIS
 

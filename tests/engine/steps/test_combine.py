@@ -53,7 +53,7 @@ def combine(store: Store, context: RunContext, kind: Any) -> Combine:
             return given[step.node.id].model_dump(mode="json")
 
         names = list(given)
-        nodes = [{"id": name, "kind": "give"} for name in names]
+        nodes: list[dict[str, Any]] = [{"id": name, "kind": "give"} for name in names]
         nodes.append({"id": "end", "kind": "combine", "after": names, "config": {"sql": sql}})
         step = CombineStep(query_frames, store.artifacts, limits or Limits())
         engine = Engine({"give": kind(give), "combine": step}, store.events)

@@ -218,6 +218,7 @@ def adopting_orphans() -> Iterator[None]:
 def _living(known: set[psutil.Process]) -> list[psutil.Process]:
     """New descendants that are not gone within two seconds. The dead ones are buried."""
     new = [process for process in psutil.Process().children(recursive=True) if process not in known]
+    alive: list[psutil.Process]
     gone, alive = psutil.wait_procs(new, timeout=2)
     for process in gone:
         with contextlib.suppress(ChildProcessError):

@@ -38,7 +38,7 @@ def tables(draw: st.DrawFn) -> tuple[list[list[str]], str, int]:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables())
-def test_what_is_written_is_read(cursor: Any, table: tuple[list[list[str]], str, int]) -> None:
+def test_what_is_written_is_read(cursor: Any, table: tuple[list[list[str]], str, Any]) -> None:
     rows, delimiter, quoting = table
     header = [f"col {place}" for place in range(len(rows[0]))]
     text = io.StringIO()

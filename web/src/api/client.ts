@@ -29,7 +29,12 @@ export class Problem extends Error {
 }
 
 export function noAnswer(): Problem {
-  return new Problem({ status: 503, detail: "The server did not answer.", hint: "Is it still running?", code: "no_connection" });
+  return new Problem({
+    status: 503,
+    detail: "The server did not answer.",
+    hint: "Is it still running?",
+    code: "no_connection",
+  });
 }
 
 export async function request(path: string, options: RequestInit = {}): Promise<Response> {
@@ -54,7 +59,8 @@ async function problemOf(response: Response): Promise<ProblemDocument> {
 }
 
 async function send<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const json = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const json =
+    body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await request(path, { method, signal, ...json });
   return response.status === 204 ? (undefined as T) : parseJson<T>(await response.text());
 }
@@ -73,7 +79,9 @@ export function path(strings: TemplateStringsArray, ...parts: (string | number)[
 }
 
 /** `?a=1&b=2&b=3`, without what is empty. */
-export function query(values: Record<string, string | number | boolean | null | undefined | readonly string[]>): string {
+export function query(
+  values: Record<string, string | number | boolean | null | undefined | readonly string[]>,
+): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
     const many = Array.isArray(value) ? (value as readonly string[]) : [value];

@@ -1,11 +1,9 @@
-import type { Answer, Json, OutputColumn } from "./types";
+import type { Answer, Json, OutputColumn, Reply } from "./types";
 
-/** The closed union of what a run tells, as the server's event log stores it. */
-interface Told {
-  run: string;
-  seq: number;
-  at: number;
-}
+type Wire = Reply<"RunEvent">;
+type Of<Type extends EventType> = Extract<Wire, { type: Type }>;
+
+export type EventType = Wire["type"];
 
 export interface PlanNode {
   id: string;
@@ -14,29 +12,18 @@ export interface PlanNode {
   config?: Record<string, Json>;
 }
 
-export type RunEvent = Told &
-  (
-    | { type: "run.started"; graph: { nodes?: PlanNode[] } | null; question: string | null }
-    | { type: "run.resumed" }
-    | { type: "plan.ready"; plan: { step?: string; nodes?: PlanNode[] } | null; sentence: string | null }
-    | { type: "step.started"; node: string; attempt: number }
-    | { type: "step.progress"; node: string; message: string; done: number | null; total: number | null }
-    | { type: "step.output"; node: string; channel: string; data: Json }
-    | { type: "step.retried"; node: string; attempt: number; delay: number; code: string; message: string }
-    | { type: "step.finished"; node: string; output: Json; attempt: number; duration_ms: number; partial: boolean }
-    | { type: "step.failed"; node: string; kind: string; code: string; message: string; hint: string | null; duration_ms: number }
-    | { type: "step.skipped"; node: string; reason: string }
-    | { type: "approval.requested"; node: string; prompt: string; effect: Json }
-    | { type: "approval.decided"; node: string; approved: boolean; by: string; note: string | null }
-    | { type: "answer.metadata"; kind: string; columns: OutputColumn[]; row_count: number; chart: Json }
-    | { type: "answer.batch"; offset: number; count: number; rows: Json[][] | null }
-    | { type: "answer.final"; answer: Answer }
-    | { type: "run.finished"; status: string; output: Json }
-    | { type: "run.failed"; kind: string; code: string; message: string; hint: string | null; node: string | null }
-    | { type: "run.cancelled"; reason: string }
-  );
+/** What the page knows of fields that the server's schema leaves open as JSON. */
+interface Known {
+  "run.started": { graph: { nodes?: PlanNode[] } | null };
+  "plan.ready": { plan: { step?: string; nodes?: PlanNode[] } | null };
+  "answer.metadata": { columns: OutputColumn[] };
+  "answer.final": { answer: Answer };
+}
 
-export type EventType = RunEvent["type"];
+/** The closed union of the events of a run, as the server's event log stores them. */
+export type RunEvent = {
+  [Type in EventType]: Type extends keyof Known ? Omit<Of<Type>, keyof Known[Type]> & Known[Type] : Of<Type>;
+}[EventType];
 
 const TERMINAL: ReadonlySet<EventType> = new Set(["run.finished", "run.failed", "run.cancelled"]);
 

@@ -13,7 +13,8 @@ export function sendFile<T>(path: string, file: File, { onSent, signal }: Sendin
     request.open("POST", API + path);
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.onprogress = (event) => onSent(event.loaded);
-    request.onload = () => (request.status < 300 ? resolve(parseJson<T>(request.responseText)) : reject(refused(request)));
+    request.onload = () =>
+      request.status < 300 ? resolve(parseJson<T>(request.responseText)) : reject(refused(request));
     request.onerror = () => reject(noAnswer());
     request.onabort = () => reject(new DOMException("Stopped.", "AbortError"));
     signal.addEventListener("abort", () => request.abort());

@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
-import { events, follow } from "./stream";
 import { parseJson } from "./json";
+import { events, follow } from "./stream";
 
 it("reads events from pieces of any size, and skips comments", async () => {
   const text = ': hello\n\nid: 1\nevent: run.resumed\ndata: {"type":"run.resumed","run":"r","seq":1,"at":1}\n\n';

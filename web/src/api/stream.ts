@@ -1,4 +1,4 @@
-import { path, Problem, request } from "./client";
+import { Problem, path, request } from "./client";
 import { isTerminal, type RunEvent } from "./events";
 import { parseJson } from "./json";
 import { pause, reached, waitAfter } from "./reach";

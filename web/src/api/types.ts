@@ -8,9 +8,15 @@ import type { components } from "./schema";
 export type Json = string | number | bigint | boolean | null | Json[] | { [key: string]: Json };
 
 /** A reply has every field of its schema, also those that have a default; what the schema leaves open is JSON. */
-type Told<T> = unknown extends T ? Json : T extends (infer E)[] ? Told<E>[] : T extends object ? { [K in keyof T]-?: Told<Exclude<T[K], undefined>> } : T;
+type Told<T> = unknown extends T
+  ? Json
+  : T extends (infer E)[]
+    ? Told<E>[]
+    : T extends object
+      ? { [K in keyof T]-?: Told<Exclude<T[K], undefined>> }
+      : T;
 type Schemas = components["schemas"];
-type Reply<Name extends keyof Schemas> = Told<Schemas[Name]>;
+export type Reply<Name extends keyof Schemas> = Told<Schemas[Name]>;
 
 export type About = Reply<"About">;
 export type Binding = Reply<"Binding">;
@@ -66,7 +72,10 @@ export interface ColumnFormat {
   column: string;
   header: string;
   unit: string | null;
-  format: { kind: "number"; decimals: number; grouped: boolean; percent: boolean } | { kind: "date"; style: string } | { kind: "text" };
+  format:
+    | { kind: "number"; decimals: number; grouped: boolean; percent: boolean }
+    | { kind: "date"; style: string }
+    | { kind: "text" };
   /** Whether its numbers add up, change, or are part of a whole. Answers of older versions do not say. */
   quantity?: Quantity | null;
 }

@@ -1,13 +1,13 @@
 import { Suspense, useEffect, useMemo, useState } from "react";
 import { path } from "../api/client";
 import type { ThreadSummary } from "../api/types";
-import { ask, DRAFT, startOver } from "../ask/conversations";
 import { AskView } from "../ask/AskView";
+import { ask, DRAFT, startOver } from "../ask/conversations";
 import { useFetched } from "../shared/fetched";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Boundary } from "./Boundary";
-import type { Command } from "./commands";
 import { Connection } from "./Connection";
+import type { Command } from "./commands";
 import { Dock } from "./Dock";
 import { DropZone } from "./DropZone";
 import { Help } from "./Help";
@@ -15,9 +15,9 @@ import { COMMAND_KEY, useKeys } from "./keys";
 import { LiveRegion } from "./live";
 import { Palette } from "./Palette";
 import { address, navigate, type Route, useRoute } from "./router";
+import { TopBar, VIEW_NAMES } from "./TopBar";
 import { switchTheme } from "./theme";
 import { Toasts } from "./toasts";
-import { TopBar, VIEW_NAMES } from "./TopBar";
 import { EvalsView, RunsView, SettingsView, SharedView, SourcesView } from "./views";
 
 type Open = "palette" | "help" | null;
@@ -53,7 +53,13 @@ export function App() {
       <div className="view">
         <Connection />
         <Boundary key={route.view}>
-          <Suspense fallback={<main className="view-wait"><SkeletonRows rows={8} columns={4} /></main>}>
+          <Suspense
+            fallback={
+              <main className="view-wait">
+                <SkeletonRows rows={8} columns={4} />
+              </main>
+            }
+          >
             <CurrentView route={route} drawer={drawer} />
           </Suspense>
         </Boundary>
@@ -105,9 +111,18 @@ function askAnew(question: string): void {
 }
 
 function useCommands(onHelp: () => void): Command[] {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `onHelp` only sets a state, so the first one serves for good.
   return useMemo(
     () => [
-      ...VIEW_NAMES.map(([view, label]): Command => ({ id: `go-${view}`, group: "Go to", label, keys: ["G", label[0] ?? ""], run: () => navigate(address(view)) })),
+      ...VIEW_NAMES.map(
+        ([view, label]): Command => ({
+          id: `go-${view}`,
+          group: "Go to",
+          label,
+          keys: ["G", label[0] ?? ""],
+          run: () => navigate(address(view)),
+        }),
+      ),
       { id: "settings", group: "Go to", label: "Settings", run: () => navigate("/settings") },
       { id: "add", group: "Commands", label: "Add a source", run: () => navigate("/sources/+") },
       { id: "theme", group: "Commands", label: "Light or dark", run: switchTheme },

@@ -20,7 +20,8 @@ function Lost({ until }: { until: number }) {
     <div className="ban" role="alert">
       <WifiOff className="i" aria-hidden />
       <span className="grow">
-        <b>No connection to the server.</b> <span aria-hidden>{seconds ? `Trying again in ${seconds} s.` : "Trying again."}</span>
+        <b>No connection to the server.</b>{" "}
+        <span aria-hidden>{seconds ? `Trying again in ${seconds} s.` : "Trying again."}</span>
       </span>
       <button type="button" className="btn small" onClick={tryNow}>
         Try now

@@ -1,8 +1,8 @@
 import { Upload } from "lucide-react";
 import { useEffect, useState } from "react";
 import { type Dropped, droppedFiles } from "../sources/dropped";
-import { addFiles } from "../sources/upload";
 import { UploadTray } from "../sources/UploadTray";
+import { addFiles } from "../sources/upload";
 import { toast } from "./toasts";
 
 /** Files and folders may be dropped anywhere on the page, and are seen on their way from anywhere. */

@@ -101,7 +101,19 @@ function useFound(typed: string, commands: Command[], onAsk: (question: string) 
   }, [typed, threads.data, fromViews, commands, onAsk]);
 }
 
-function Entry({ command, query, id, current, onRun }: { command: Command; query: string; id: string; current: boolean; onRun: () => void }) {
+function Entry({
+  command,
+  query,
+  id,
+  current,
+  onRun,
+}: {
+  command: Command;
+  query: string;
+  id: string;
+  current: boolean;
+  onRun: () => void;
+}) {
   return (
     <div className={`pe ${current ? "cur" : ""}`} role="option" id={id} aria-selected={current} onClick={onRun}>
       <MessageSquareText className="i" aria-hidden />

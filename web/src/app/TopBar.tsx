@@ -46,13 +46,31 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
         <span>Search or run a command</span>
         <kbd>{COMMAND_KEY} K</kbd>
       </button>
-      <button type="button" className="btn ghost icon hide-s" aria-label="Keyboard help" title="Keyboard help  ?" onClick={onHelp}>
+      <button
+        type="button"
+        className="btn ghost icon hide-s"
+        aria-label="Keyboard help"
+        title="Keyboard help  ?"
+        onClick={onHelp}
+      >
         <CircleQuestionMark className="i" aria-hidden />
       </button>
-      <button type="button" className="btn ghost icon" aria-label="Light or dark" title="Light or dark" onClick={switchTheme}>
+      <button
+        type="button"
+        className="btn ghost icon"
+        aria-label="Light or dark"
+        title="Light or dark"
+        onClick={switchTheme}
+      >
         <SunMoon className="i" aria-hidden />
       </button>
-      <Link className="btn ghost icon hide-s" href="/settings" aria-label="Settings" title="Settings" aria-current={view === "settings" ? "page" : undefined}>
+      <Link
+        className="btn ghost icon hide-s"
+        href="/settings"
+        aria-label="Settings"
+        title="Settings"
+        aria-current={view === "settings" ? "page" : undefined}
+      >
         <SlidersHorizontal className="i" aria-hidden />
       </Link>
       {view === "ask" && (

@@ -9,5 +9,9 @@ it("finds commands by all words, those that begin with them first", () => {
 });
 
 it("marks what matches, also of characters that mean something to patterns", () => {
-  expect(marked("a (b) c", "(b)")).toEqual([["a ", false], ["(b)", true], [" c", false]]);
+  expect(marked("a (b) c", "(b)")).toEqual([
+    ["a ", false],
+    ["(b)", true],
+    [" c", false],
+  ]);
 });

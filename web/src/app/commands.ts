@@ -30,7 +30,10 @@ export function matching(commands: readonly Command[], query: string, most = 12)
 
 /** The label in pieces, each with whether it matches a word of the query. */
 export function marked(label: string, query: string): [piece: string, hit: boolean][] {
-  const words = query.split(/\s+/).filter(Boolean).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const words = query
+    .split(/\s+/)
+    .filter(Boolean)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   if (!words.length) return [[label, false]];
   return label
     .split(new RegExp(`(${words.join("|")})`, "i"))

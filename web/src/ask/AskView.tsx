@@ -6,23 +6,23 @@ import { offer } from "../app/commands";
 import { useKeys } from "../app/keys";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
+import { ResultPane, type ResultTab } from "../result/ResultPane";
+import { replay } from "../result/verdicts";
 import { useFetched } from "../shared/fetched";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { useRemembered } from "../shared/remembered";
 import { Splitter } from "../shared/Splitter";
 import { useStore } from "../shared/store";
-import { ResultPane, type ResultTab } from "../result/ResultPane";
-import { replay } from "../result/verdicts";
 import { newest } from "../sources/upload";
 import { Composer } from "./Composer";
 import { ask, conversationOf, conversations, DRAFT, fork, open, startOver, stop, type Turn } from "./conversations";
 import { remembering, rememberSynonym } from "./remembering";
 import { isOver, isReading } from "./run";
 import { Threads } from "./Threads";
-import { share } from "./threads";
 import { Turns } from "./Turns";
 import type { TurnActions } from "./TurnView";
+import { share } from "./threads";
 import { Welcome } from "./Welcome";
 
 /** A cell that prose points to; a new object for each click, so that the same cell can light twice. */
@@ -107,37 +107,69 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
         setLit({ row, column });
       },
     };
-  }, [key, thread, chosen, send]);
+  }, [key, thread, chosen, setChosen, send]);
 
   const startNew = useCallback(() => {
     startOver();
     navigate("/ask");
     requestAnimationFrame(() => field.current?.focus());
   }, []);
-  useAskKeys({ turns, shown, actions, setTab, field, startNew, setWatched, back: () => (setOnPhone(false), setFull(false)) });
+  useAskKeys({
+    turns,
+    shown,
+    actions,
+    setTab,
+    field,
+    startNew,
+    setWatched,
+    back: () => {
+      setOnPhone(false);
+      setFull(false);
+    },
+  });
   useEffect(
     () =>
       offer("ask", [
         { id: "new", group: "Commands", label: "New question", keys: ["N"], run: startNew },
         ...(shown?.run.answer
-          ? [{ id: "replay", group: "Commands", label: "Replay this answer", keys: ["R"], run: () => void replay(shown.run.answer!.run_id) }]
+          ? [
+              {
+                id: "replay",
+                group: "Commands",
+                label: "Replay this answer",
+                keys: ["R"],
+                run: () => void replay(shown.run.answer!.run_id),
+              },
+            ]
           : []),
       ]),
     [shown, startNew],
   );
 
-  const hasResult = Boolean(shown && (shown.run.columns.length || shown.run.answer?.columns.length || !isOver(shown.run)));
-  const className = ["ask", hasResult ? "" : "no-result", full ? "full" : "", onPhone ? "show-result" : "", drawer ? "drawer" : ""].join(" ");
+  const hasResult = Boolean(
+    shown && (shown.run.columns.length || shown.run.answer?.columns.length || !isOver(shown.run)),
+  );
+  const className = [
+    "ask",
+    hasResult ? "" : "no-result",
+    full ? "full" : "",
+    onPhone ? "show-result" : "",
+    drawer ? "drawer" : "",
+  ].join(" ");
   return (
     <main className={className}>
       <Threads current={thread} onNew={startNew} />
       <section className="pane conv" aria-label="Conversation">
         <ConversationHead thread={thread} turns={turns} onFork={() => turns.at(-1) && actions.fork(turns.at(-1)!)} />
-        {conversation.problem && <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />}
+        {conversation.problem && (
+          <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />
+        )}
         {turns.length ? (
           <Turns turns={told} shown={toldShown} actions={actions} editing={editing} onEdit={setEditing} />
         ) : (
-          <div className="scroll">{!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}</div>
+          <div className="scroll">
+            {!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}
+          </div>
         )}
         <Composer
           field={field}
@@ -151,7 +183,14 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
       </section>
       {hasResult && shown && (
         <>
-          <Splitter label="Width of the result" value={resultWidth} min={380} max={1100} direction={-1} onChange={setResultWidth} />
+          <Splitter
+            label="Width of the result"
+            value={resultWidth}
+            min={380}
+            max={1100}
+            direction={-1}
+            onChange={setResultWidth}
+          />
           <ResultPane
             key={shown.run.id ?? shown.key}
             run={shown.run}
@@ -199,7 +238,8 @@ function useSources(ofThread: string[] | undefined) {
   const names = useMemo(() => (list.data?.sources ?? []).map((source) => source.name), [list.data]);
   const added = useStore(newest);
   const known = list.data?.sources ?? [];
-  const usual = (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
+  const usual =
+    (known.find((source) => source.name === added) ?? known.find((source) => source.default))?.name ?? names[0];
   const [picked, setChosen] = useState<string[] | null>(null);
   const asked = ofThread?.length ? ofThread : null;
   const chosen = useMemo(
@@ -256,7 +296,9 @@ function useAskKeys({ turns, shown, actions, setTab, setWatched, field, startNew
     if (next) setWatched(next.key);
   };
   const choices = last?.run.answer?.kind === "clarify" ? last.run.answer.choices : [];
-  const pick = Object.fromEntries(choices.slice(0, 9).map((choice, i) => [String(i + 1), () => last && actions.choose(last, choice.id)]));
+  const pick = Object.fromEntries(
+    choices.slice(0, 9).map((choice, i) => [String(i + 1), () => last && actions.choose(last, choice.id)]),
+  );
   useKeys({
     "/": () => field.current?.focus(),
     n: startNew,

@@ -67,7 +67,15 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
 /** What it would teach, when that is to be remembered; else the query it stands for. */
 function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
   const { synonym, code } = choice;
-  if (remember && synonym) return <span className="d">“{synonym.phrase}” then means <span className="mono">{synonym.table}.{synonym.column}</span></span>;
+  if (remember && synonym)
+    return (
+      <span className="d">
+        “{synonym.phrase}” then means{" "}
+        <span className="mono">
+          {synonym.table}.{synonym.column}
+        </span>
+      </span>
+    );
   if (choice.source) return <span className="d">The same question, of another source</span>;
   if (remember) return <span className="d">Nothing to remember in this one</span>;
   return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;

@@ -56,7 +56,13 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
       <div className="row">
         <SourceChips sources={sources} chosen={chosen} onChosen={onChosen} />
         {sources.length < 4 && <AsWritten />}
-        <button type="submit" className="btn primary icon send" aria-label="Ask" title={ready ? "Ask  Enter" : "Write a question first"} disabled={!ready}>
+        <button
+          type="submit"
+          className="btn primary icon send"
+          aria-label="Ask"
+          title={ready ? "Ask  Enter" : "Write a question first"}
+          disabled={!ready}
+        >
           <ArrowUp className="i" aria-hidden />
         </button>
       </div>
@@ -104,7 +110,11 @@ function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "cho
         );
       })}
       {rest.length > 0 && (
-        <Menu label={`${rest.length} more to ask`} className="chip" items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}>
+        <Menu
+          label={`${rest.length} more to ask`}
+          className="chip"
+          items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}
+        >
           {rest.length} more
           <ChevronDown className="i i-xs" aria-hidden />
         </Menu>

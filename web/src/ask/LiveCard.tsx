@@ -6,7 +6,7 @@ import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
 import { decide, type Turn } from "./conversations";
 import { PlanGraph } from "./PlanGraph";
-import { shownSteps, type StepView } from "./run";
+import { type StepView, shownSteps } from "./run";
 import { StepList } from "./StepList";
 
 /** A run at work: where it is, its plan lighting up, and a way to stop it. What cannot be heard is not shown as going on. */
@@ -22,7 +22,13 @@ export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
           <Status state={state}>{word}</Status>
           <Elapsed since={lost ? (turn.run.heard?.at ?? null) : turn.run.began} ago={lost} />
           <span className="grow" />
-          <button type="button" className="btn small" onClick={onStop} disabled={turn.stopping || lost} title={lost ? "The server cannot be heard" : undefined}>
+          <button
+            type="button"
+            className="btn small"
+            onClick={onStop}
+            disabled={turn.stopping || lost}
+            title={lost ? "The server cannot be heard" : undefined}
+          >
             <Square className="i i-xs" aria-hidden />
             Stop
           </button>
@@ -85,5 +91,9 @@ function Elapsed({ since, ago }: { since: number | null; ago: boolean }) {
     return () => clearInterval(timer);
   }, []);
   const passed = since ? Math.max(0, now - since * 1_000) : null;
-  return <span className="dim num">{passed === null ? "" : ago ? `${Math.round(passed / 1_000)} s ago` : duration(passed)}</span>;
+  return (
+    <span className="dim num">
+      {passed === null ? "" : ago ? `${Math.round(passed / 1_000)} s ago` : duration(passed)}
+    </span>
+  );
 }

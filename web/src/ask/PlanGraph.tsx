@@ -19,19 +19,50 @@ export function PlanGraph({ steps }: { steps: StepView[] }) {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const label = `Plan: ${steps.map((step) => `${step.name} ${step.state}`).join(", ")}`;
   return (
-    <svg className="plan" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label={label}>
+    <svg
+      className="plan"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={label}
+    >
       {edges.map((edge) => (
-        <path key={`${edge.from} ${edge.to}`} className={`edge ${edgeState(byId.get(edge.from), byId.get(edge.to))}`} d={edge.path} />
+        <path
+          key={`${edge.from} ${edge.to}`}
+          className={`edge ${edgeState(byId.get(edge.from), byId.get(edge.to))}`}
+          d={edge.path}
+        />
       ))}
       {boxes.map((box) => {
         const step = byId.get(box.id);
-        return step && <Node key={box.id} step={step} transform={`translate(${box.x} ${box.y})`} width={box.width} height={box.height} />;
+        return (
+          step && (
+            <Node
+              key={box.id}
+              step={step}
+              transform={`translate(${box.x} ${box.y})`}
+              width={box.width}
+              height={box.height}
+            />
+          )
+        );
       })}
     </svg>
   );
 }
 
-function Node({ step, transform, width, height }: { step: StepView; transform: string; width: number; height: number }) {
+function Node({
+  step,
+  transform,
+  width,
+  height,
+}: {
+  step: StepView;
+  transform: string;
+  width: number;
+  height: number;
+}) {
   const tone = toneOf(step.state);
   return (
     <g className={`n-${tone}`} transform={transform}>

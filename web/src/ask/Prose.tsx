@@ -1,12 +1,18 @@
 import { Suspense } from "react";
 import type { Answer, NumberLink } from "../api/types";
-import { pieces } from "./numbers";
 import { later } from "../shared/later";
+import { pieces } from "./numbers";
 
 const Markdown = later(() => import("../shared/Markdown"));
 
 /** The answer in words; each checked number leads to the cell it comes from. */
-export function Prose({ answer, onCell }: { answer: Answer; onCell: (row: number | null, column: number | null) => void }) {
+export function Prose({
+  answer,
+  onCell,
+}: {
+  answer: Answer;
+  onCell: (row: number | null, column: number | null) => void;
+}) {
   const { text, provenance } = answer;
   const show = (event: React.MouseEvent, link: NumberLink) => {
     event.preventDefault();

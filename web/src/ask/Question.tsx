@@ -18,10 +18,22 @@ export function Question({ text, editing, canFork, onEdit, onAskAgain, onFork }:
       <h2>{text}</h2>
       {canFork && (
         <span className="acts">
-          <button type="button" className="btn ghost icon small" aria-label="Edit and ask again" title="Edit and ask again" onClick={() => onEdit(true)}>
+          <button
+            type="button"
+            className="btn ghost icon small"
+            aria-label="Edit and ask again"
+            title="Edit and ask again"
+            onClick={() => onEdit(true)}
+          >
             <Pencil className="i i-s" aria-hidden />
           </button>
-          <button type="button" className="btn ghost icon small" aria-label="Fork from here" title="Fork from here" onClick={onFork}>
+          <button
+            type="button"
+            className="btn ghost icon small"
+            aria-label="Fork from here"
+            title="Fork from here"
+            onClick={onFork}
+          >
             <GitFork className="i i-s" aria-hidden />
           </button>
         </span>

@@ -1,8 +1,8 @@
 import type { Answer } from "../api/types";
+import { verdicts } from "../result/verdicts";
 import { age, clock, duration, money, shortId } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
-import { verdicts } from "../result/verdicts";
 
 /** The line every answer carries: verdict, age of the data, cost. */
 export function Receipt({ answer, long = false }: { answer: Answer; long?: boolean }) {

@@ -1,9 +1,9 @@
 import { path } from "../api/client";
 import type { SharedThread } from "../api/types";
-import { moment } from "../shared/format";
-import { useFetched } from "../shared/fetched";
-import { ProblemNotice } from "../shared/Notice";
 import { PreviewTable } from "../result/PreviewTable";
+import { useFetched } from "../shared/fetched";
+import { moment } from "../shared/format";
+import { ProblemNotice } from "../shared/Notice";
 import { Prose } from "./Prose";
 import { Receipt } from "./Receipt";
 

@@ -16,7 +16,9 @@ export function StepList({ steps }: { steps: StepView[] }) {
               <span className="grow" />
               <span className="num dim caption">{progress(step)}</span>
             </div>
-            <div className="caption dim">{step.note ?? [kindName(step.kind), step.source].filter(Boolean).join(" · ")}</div>
+            <div className="caption dim">
+              {step.note ?? [kindName(step.kind), step.source].filter(Boolean).join(" · ")}
+            </div>
             {step.state === "running" && step.total ? <Bar done={step.done ?? 0} total={step.total} /> : null}
           </div>
         </li>

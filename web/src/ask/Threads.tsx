@@ -1,15 +1,15 @@
-import { Link as LinkIcon, Ellipsis, Pencil, Pin, PinOff, Plus, Trash2 } from "lucide-react";
+import { Ellipsis, Link as LinkIcon, Pencil, Pin, PinOff, Plus, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
 import { query } from "../api/client";
 import type { ThreadList, ThreadSummary } from "../api/types";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
 import { SearchField } from "../shared/Field";
+import { useFetched, useSteady } from "../shared/fetched";
 import { moment } from "../shared/format";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { runState, StateIcon, toneOf } from "../shared/Status";
-import { useFetched, useSteady } from "../shared/fetched";
 import { grouped, pin, remove, rename, share } from "./threads";
 
 export const Threads = memo(function Threads({ current, onNew }: { current: string | null; onNew: () => void }) {
@@ -39,7 +39,11 @@ export const Threads = memo(function Threads({ current, onNew }: { current: stri
             </ul>
           </section>
         ))}
-        {threads.data && !found.length && <p className="none dim caption">{search ? "No thread has these words." : "Your questions will stand here."}</p>}
+        {threads.data && !found.length && (
+          <p className="none dim caption">
+            {search ? "No thread has these words." : "Your questions will stand here."}
+          </p>
+        )}
       </div>
     </aside>
   );
@@ -78,7 +82,12 @@ function ThreadRow({ thread, current }: { thread: ThreadSummary; current: boolea
           },
           { label: "Rename", icon: <Pencil className="i i-s" />, onSelect: () => setRenaming(true) },
           { label: "Copy link", icon: <LinkIcon className="i i-s" />, onSelect: () => void share(thread.thread_id) },
-          { label: "Delete", icon: <Trash2 className="i i-s" />, danger: true, onSelect: () => void remove(thread, current) },
+          {
+            label: "Delete",
+            icon: <Trash2 className="i i-s" />,
+            danger: true,
+            onSelect: () => void remove(thread, current),
+          },
         ]}
       >
         <Ellipsis className="i i-s" aria-hidden />

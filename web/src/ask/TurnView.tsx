@@ -3,11 +3,11 @@ import { type ReactNode, useState } from "react";
 import type { Answer } from "../api/types";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
-import { duration, plural } from "../shared/format";
-import { Notice } from "../shared/Notice";
 import { cellText, formatOf } from "../result/cells";
 import { PreviewTable } from "../result/PreviewTable";
 import { titleOf } from "../result/title";
+import { duration, plural } from "../shared/format";
+import { Notice } from "../shared/Notice";
 import { ChosenLine, ClarifyCard } from "./ClarifyCard";
 import type { Turn } from "./conversations";
 import { LiveCard } from "./LiveCard";
@@ -62,20 +62,31 @@ export function TurnView({ turn, chosen, repeats, current, actions, editing, onE
 function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editing" | "repeats">) {
   const { run } = turn;
   const [changing, setChanging] = useState(false);
-  if (run.phase === "failed" || run.phase === "cancelled") return <Failure turn={turn} onAgain={() => actions.again(turn)} onEdit={() => onEdit(true)} />;
+  if (run.phase === "failed" || run.phase === "cancelled")
+    return <Failure turn={turn} onAgain={() => actions.again(turn)} onEdit={() => onEdit(true)} />;
   if (!run.answer) return <LiveCard turn={turn} onStop={() => actions.stop(turn)} />;
   if (run.answer.kind === "clarify") {
     if (chosen && !changing) return <ChosenLine label={chosen} onChange={() => setChanging(true)} />;
     const source = turn.sources.length === 1 ? (turn.sources[0] ?? null) : null;
-    return <ClarifyCard answer={run.answer} source={source} onChoose={(choice) => actions.choose(turn, choice)} onOther={actions.other} />;
+    return (
+      <ClarifyCard
+        answer={run.answer}
+        source={source}
+        onChoose={(choice) => actions.choose(turn, choice)}
+        onOther={actions.other}
+      />
+    );
   }
-  if (run.answer.kind === "refusal") return <Refusal title={run.answer.text} hint={run.answer.provenance.error?.hint} />;
+  if (run.answer.kind === "refusal")
+    return <Refusal title={run.answer.text} hint={run.answer.provenance.error?.hint} />;
   return (
     <>
       <StepsSummary run={run} />
       {run.answer.kind === "value" && <BigValue answer={run.answer} />}
       <Prose answer={run.answer} onCell={(row, column) => actions.showCell(turn, row, column)} />
-      {run.answer.columns.length > 0 && <ResultLink answer={run.answer} current={current} onShow={() => actions.show(turn)} />}
+      {run.answer.columns.length > 0 && (
+        <ResultLink answer={run.answer} current={current} onShow={() => actions.show(turn)} />
+      )}
       <Receipt answer={run.answer} />
     </>
   );
@@ -84,7 +95,10 @@ function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editin
 function StepsSummary({ run }: { run: RunView }) {
   const steps = shownSteps(run);
   const [open, setOpen] = useState(true);
-  const ms = Math.max(run.answer?.usage.duration_ms ?? 0, steps.reduce((sum, step) => sum + (step.ms ?? 0), 0));
+  const ms = Math.max(
+    run.answer?.usage.duration_ms ?? 0,
+    steps.reduce((sum, step) => sum + (step.ms ?? 0), 0),
+  );
   const Chevron = open ? ChevronDown : ChevronRight;
   if (!steps.length) return null;
   return (
@@ -169,7 +183,13 @@ function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; o
             </Link>
           </Fact>
         )}
-        {kept.length > 0 && <Fact name="Kept">{kept.map((step) => (step.rows === null ? step.name : `${step.name}, ${plural(step.rows, "row")}`)).join("; ")}</Fact>}
+        {kept.length > 0 && (
+          <Fact name="Kept">
+            {kept
+              .map((step) => (step.rows === null ? step.name : `${step.name}, ${plural(step.rows, "row")}`))
+              .join("; ")}
+          </Fact>
+        )}
       </dl>
       {steps.length > 1 && <StepList steps={steps} />}
     </>

@@ -1,7 +1,7 @@
 import { Upload } from "lucide-react";
 import { useRef } from "react";
-import type { QuestionList } from "../api/types";
 import { path } from "../api/client";
+import type { QuestionList } from "../api/types";
 import { navigate } from "../app/router";
 import { useFetched } from "../shared/fetched";
 import { addFiles } from "../sources/upload";
@@ -14,8 +14,8 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
     <div className="welcome">
       <h2>What would you like to know?</h2>
       <p className="mid">
-        Ask {source ? <b>{source}</b> : "your data"} in plain words, or add your own. Every answer comes with the plan, the code, the rows and
-        the age of the data.
+        Ask {source ? <b>{source}</b> : "your data"} in plain words, or add your own. Every answer comes with the plan,
+        the code, the rows and the age of the data.
       </p>
       <div className="sug">
         {data?.questions.map((question) => (
@@ -23,7 +23,12 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
             {question}
           </button>
         ))}
-        {source && !data && !problem && [27, 20, 22, 26].map((width) => <span key={width} className="chip skel" style={{ width: `${width}ch` }} aria-hidden />)}
+        {source &&
+          !data &&
+          !problem &&
+          [27, 20, 22, 26].map((width) => (
+            <span key={width} className="chip skel" style={{ width: `${width}ch` }} aria-hidden />
+          ))}
       </div>
       <div className="drop">
         <Upload className="i" aria-hidden />
@@ -37,7 +42,14 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
             connect a database
           </button>
         </span>
-        <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
+        <input
+          ref={files}
+          type="file"
+          hidden
+          multiple
+          aria-label="Files to add"
+          onChange={(event) => void addFiles([...(event.target.files ?? [])])}
+        />
       </div>
     </div>
   );

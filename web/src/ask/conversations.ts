@@ -1,4 +1,4 @@
-import { api, path, Problem } from "../api/client";
+import { api, Problem, path } from "../api/client";
 import type { RunEvent } from "../api/events";
 import { reach } from "../api/reach";
 import { begin, follow, type Hearing } from "../api/stream";
@@ -6,7 +6,7 @@ import type { MessageList, MessageView, ThreadSummary } from "../api/types";
 import { say } from "../app/live";
 import { refresh } from "../shared/fetched";
 import { createStore } from "../shared/store";
-import { fold, isOver, NEW_RUN, recalled, type RunView, shownSteps } from "./run";
+import { fold, isOver, NEW_RUN, type RunView, recalled, shownSteps } from "./run";
 
 export interface Turn {
   key: string;

@@ -1,4 +1,4 @@
-import { api, path, Problem } from "../api/client";
+import { api, Problem, path } from "../api/client";
 import type { Catalog, Choice, Synonym } from "../api/types";
 import { toast } from "../app/toasts";
 import { createStore } from "../shared/store";
@@ -28,6 +28,12 @@ export async function rememberSynonym(source: string, synonym: Synonym): Promise
 
 async function addSynonym(source: string, { phrase, table, column }: Synonym): Promise<void> {
   const catalog = await api.get<Catalog>(path`/datasets/${source}/schema`);
-  const known = catalog.tables.find((each) => each.name === table)?.columns.find((each) => each.name === column)?.synonyms ?? [];
-  if (!known.includes(phrase)) await editNames(source, { table, column, synonyms: [...known, phrase] }, `${table}.${column} is also called ${phrase}`);
+  const known =
+    catalog.tables.find((each) => each.name === table)?.columns.find((each) => each.name === column)?.synonyms ?? [];
+  if (!known.includes(phrase))
+    await editNames(
+      source,
+      { table, column, synonyms: [...known, phrase] },
+      `${table}.${column} is also called ${phrase}`,
+    );
 }

@@ -6,18 +6,31 @@ import { fold, isOver, isReading, NEW_RUN, recalled, shownSteps } from "./run";
 type Told = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never) : never;
 
 function played(...events: Told[]) {
-  return events.reduce((run, event, i) => fold(run, { run: "run_1", seq: i + 1, at: 100 + i, ...event } as RunEvent), NEW_RUN);
+  return events.reduce(
+    (run, event, i) => fold(run, { run: "run_1", seq: i + 1, at: 100 + i, ...event } as RunEvent),
+    NEW_RUN,
+  );
 }
 
 const started: Told = {
   type: "run.started",
   question: "?",
-  graph: { nodes: [{ id: "understand", kind: "understand" }, { id: "execute", kind: "subgraph", after: ["understand"] }] },
+  graph: {
+    nodes: [
+      { id: "understand", kind: "understand" },
+      { id: "execute", kind: "subgraph", after: ["understand"] },
+    ],
+  },
 };
 const planned: Told = {
   type: "plan.ready",
   sentence: "all orders",
-  plan: { nodes: [{ id: "execute/query", kind: "sql", config: { source: "demo" } }, { id: "execute/answer", kind: "present", after: ["execute/query"] }] },
+  plan: {
+    nodes: [
+      { id: "execute/query", kind: "sql", config: { source: "demo" } },
+      { id: "execute/answer", kind: "present", after: ["execute/query"] },
+    ],
+  },
 };
 const answer = {
   run_id: "run_1",
@@ -44,14 +57,42 @@ describe("a run folded from its events", () => {
   });
 
   it("tells progress, tries and outcomes of steps", () => {
-    const retried = played(started, planned, { type: "step.started", node: "execute/query", attempt: 1 }, { type: "step.retried", node: "execute/query", attempt: 1, delay: 2.2, code: "busy", message: "Busy." });
-    expect(retried.steps.find((step) => step.id === "execute/query")).toMatchObject({ state: "retrying", note: "Busy. Tries again in 3 s." });
-    const done = fold(retried, { run: "run_1", seq: 9, at: 9, type: "step.finished", node: "execute/query", output: { frame: { row_count: 7 }, code: "SELECT 7" }, attempt: 2, duration_ms: 5, partial: false });
-    expect(done.steps.find((step) => step.id === "execute/query")).toMatchObject({ state: "ok", rows: 7, code: "SELECT 7", ms: 5 });
+    const retried = played(
+      started,
+      planned,
+      { type: "step.started", node: "execute/query", attempt: 1 },
+      { type: "step.retried", node: "execute/query", attempt: 1, delay: 2.2, code: "busy", message: "Busy." },
+    );
+    expect(retried.steps.find((step) => step.id === "execute/query")).toMatchObject({
+      state: "retrying",
+      note: "Busy. Tries again in 3 s.",
+    });
+    const done = fold(retried, {
+      run: "run_1",
+      seq: 9,
+      at: 9,
+      type: "step.finished",
+      node: "execute/query",
+      output: { frame: { row_count: 7 }, code: "SELECT 7" },
+      attempt: 2,
+      duration_ms: 5,
+      partial: false,
+    });
+    expect(done.steps.find((step) => step.id === "execute/query")).toMatchObject({
+      state: "ok",
+      rows: 7,
+      code: "SELECT 7",
+      ms: 5,
+    });
   });
 
   it("takes rows in order and never twice", () => {
-    const run = played(started, { type: "answer.metadata", kind: "table", columns: answer.columns, row_count: 3, chart: null }, { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] }, { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] });
+    const run = played(
+      started,
+      { type: "answer.metadata", kind: "table", columns: answer.columns, row_count: 3, chart: null },
+      { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] },
+      { type: "answer.batch", offset: 0, count: 2, rows: [[1], [2]] },
+    );
     expect(run.rows).toEqual([[1], [2]]);
     expect(isOver(run)).toBe(false);
   });
@@ -59,12 +100,21 @@ describe("a run folded from its events", () => {
   it("reads from the first step that asks a source until there is an answer", () => {
     const planning = played(started, planned);
     const asking = played(started, planned, { type: "step.started", node: "execute/query", attempt: 1 });
-    const done = played(started, planned, { type: "step.started", node: "execute/query", attempt: 1 }, { type: "answer.final", answer });
+    const done = played(
+      started,
+      planned,
+      { type: "step.started", node: "execute/query", attempt: 1 },
+      { type: "answer.final", answer },
+    );
     expect([planning, asking, done].map(isReading)).toEqual([false, true, false]);
   });
 
   it("leaves no step running when the run failed", () => {
-    const run = played(started, { type: "step.started", node: "understand", attempt: 1 }, { type: "run.failed", kind: "x", code: "broken", message: "No.", hint: null, node: null });
+    const run = played(
+      started,
+      { type: "step.started", node: "understand", attempt: 1 },
+      { type: "run.failed", kind: "x", code: "broken", message: "No.", hint: null, node: null },
+    );
     expect(run.steps[0]?.state).toBe("skipped");
     expect(run.error?.message).toBe("No.");
     expect(isOver(run)).toBe(true);
@@ -73,7 +123,11 @@ describe("a run folded from its events", () => {
   it("is the same from a stored answer", () => {
     const run = recalled(answer);
     expect(run).toMatchObject({ id: "run_1", phase: "done", rowCount: 2, rows: [[1], [2]] });
-    expect(shownSteps(run).map((step) => [step.kind, step.after])).toEqual([["understand", []], ["sql", ["understand"]], ["present", ["query"]]]);
+    expect(shownSteps(run).map((step) => [step.kind, step.after])).toEqual([
+      ["understand", []],
+      ["sql", ["understand"]],
+      ["present", ["query"]],
+    ]);
     expect(shownSteps(run)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
   });
 });

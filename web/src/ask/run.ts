@@ -58,7 +58,12 @@ export const NEW_RUN: RunView = {
 };
 
 export function fold(run: RunView, event: RunEvent): RunView {
-  const known: RunView = { ...run, id: run.id ?? event.run, began: run.began ?? event.at, heard: { seq: event.seq, at: event.at } };
+  const known: RunView = {
+    ...run,
+    id: run.id ?? event.run,
+    began: run.began ?? event.at,
+    heard: { seq: event.seq, at: event.at },
+  };
   switch (event.type) {
     case "run.started":
       return withNodes(known, event.graph?.nodes ?? []);
@@ -90,7 +95,9 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "answer.metadata":
       return { ...known, columns: event.columns, rowCount: event.row_count };
     case "answer.batch":
-      return event.rows && event.offset === known.rows.length ? { ...known, rows: [...known.rows, ...event.rows] } : known;
+      return event.rows && event.offset === known.rows.length
+        ? { ...known, rows: [...known.rows, ...event.rows] }
+        : known;
     case "answer.final":
       return answered(known, event.answer);
     case "run.finished":
@@ -120,7 +127,11 @@ export function recalled(answer: Answer): RunView {
     }),
   );
   const around = (kind: string): StepView => ({ ...blankStep({ id: kind, kind }), state: "ok" });
-  const steps = [...(answer.provenance.mind === "direct" ? [] : [around("understand")]), ...told, ...(told.length ? [around("present")] : [])];
+  const steps = [
+    ...(answer.provenance.mind === "direct" ? [] : [around("understand")]),
+    ...told,
+    ...(told.length ? [around("present")] : []),
+  ];
   const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
   return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
 }
@@ -184,7 +195,10 @@ function heard(run: RunView, node: string, channel: string, data: Json): RunView
 function outputOf(output: Json): Partial<StepView> {
   if (output === null || typeof output !== "object" || Array.isArray(output)) return {};
   const { frame, code } = output as { frame?: { row_count?: number }; code?: string };
-  return { ...(frame?.row_count !== undefined && { rows: frame.row_count }), ...(typeof code === "string" && { code }) };
+  return {
+    ...(frame?.row_count !== undefined && { rows: frame.row_count }),
+    ...(typeof code === "string" && { code }),
+  };
 }
 
 function answered(run: RunView, answer: Answer): RunView {

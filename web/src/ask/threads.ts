@@ -2,8 +2,8 @@ import { api, path } from "../api/client";
 import type { ThreadSummary } from "../api/types";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
-import { dayGroup } from "../shared/format";
 import { refresh } from "../shared/fetched";
+import { dayGroup } from "../shared/format";
 
 export async function rename(thread: ThreadSummary, title: string): Promise<void> {
   await api.patch(path`/threads/${thread.thread_id}`, { title });

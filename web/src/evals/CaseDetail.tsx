@@ -42,7 +42,13 @@ export function CaseDetail({ suite, caseId }: { suite: EvalSuite; caseId: string
           </Link>
         )}
         {!suite.bundled && (
-          <button type="button" className="btn ghost icon small" aria-label="Remove this question" title="Remove this question" onClick={() => void remove()}>
+          <button
+            type="button"
+            className="btn ghost icon small"
+            aria-label="Remove this question"
+            title="Remove this question"
+            onClick={() => void remove()}
+          >
             <Trash2 className="i i-s" aria-hidden />
           </button>
         )}
@@ -85,7 +91,10 @@ function Rows({ columns, rows }: { columns: string[]; rows: Json[][] | null }) {
   const width = rows[0]?.length ?? columns.length;
   const formats = Array.from({ length: width }, (_, at) => {
     const values = rows.map((row) => row[at] ?? null);
-    return columnFormat({ name: columns[at] ?? "", type: values.some((value) => typeof value === "number") ? "number" : "text" }, values);
+    return columnFormat(
+      { name: columns[at] ?? "", type: values.some((value) => typeof value === "number") ? "number" : "text" },
+      values,
+    );
   });
   return (
     <>

@@ -5,8 +5,8 @@ import type { EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail, EvalSuiteLis
 import { Link } from "../app/Link";
 import { address } from "../app/router";
 import { Bar } from "../ask/StepList";
-import { moment, percent, plural } from "../shared/format";
 import { refresh, useFetched } from "../shared/fetched";
+import { moment, percent, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, Status } from "../shared/Status";
@@ -37,7 +37,11 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
           <ul className="srcs">
             {suites.map((known) => (
               <li key={known.name}>
-                <Link className={`suite ${known === current ? "cur" : ""}`} href={address("evals", known.name)} aria-current={known === current ? "true" : undefined}>
+                <Link
+                  className={`suite ${known === current ? "cur" : ""}`}
+                  href={address("evals", known.name)}
+                  aria-current={known === current ? "true" : undefined}
+                >
                   <b className="clip">{known.name}</b>
                   <span className="m">
                     {plural(known.cases, "question")}
@@ -47,10 +51,16 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
               </li>
             ))}
           </ul>
-          <p className="none dim caption">“Good answer” in the Check tab of an answer keeps it here as a golden question.</p>
+          <p className="none dim caption">
+            “Good answer” in the Check tab of an answer keeps it here as a golden question.
+          </p>
         </div>
       </aside>
-      {current ? <SuitePane key={current.name} suite={current} caseId={caseId} /> : <section className="pane">{list.loading && <SkeletonRows rows={8} columns={3} />}</section>}
+      {current ? (
+        <SuitePane key={current.name} suite={current} caseId={caseId} />
+      ) : (
+        <section className="pane">{list.loading && <SkeletonRows rows={8} columns={3} />}</section>
+      )}
     </main>
   );
 }
@@ -146,7 +156,9 @@ type Outcome = keyof typeof OUTCOMES;
 
 function Cases({ suite, cases, current }: { suite: string; cases: EvalCaseSummary[]; current: string | null }) {
   const [only, setOnly] = useState<Outcome | null>(null);
-  const found = (Object.keys(OUTCOMES) as Outcome[]).filter((outcome) => cases.some((known) => known.outcome === outcome));
+  const found = (Object.keys(OUTCOMES) as Outcome[]).filter((outcome) =>
+    cases.some((known) => known.outcome === outcome),
+  );
   const shown = only ? cases.filter((known) => known.outcome === only) : cases;
   return (
     <>

@@ -10,5 +10,5 @@ export function written(value: Json, format: CellFormat): { text: string; quiet:
 
 export function CellValue({ value, format }: { value: Json; format: CellFormat }) {
   const { text, quiet } = written(value, format);
-  return quiet ? <span className="null">{text}</span> : <>{text}</>;
+  return quiet ? <span className="null">{text}</span> : text;
 }

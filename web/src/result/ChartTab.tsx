@@ -6,10 +6,19 @@ import { themeChanges } from "../app/theme";
 import type { RunView } from "../ask/run";
 import { save } from "../shared/save";
 import { useStore } from "../shared/store";
-import { type ChartFields, chartFields, type ChartKind, chartRows, chartSpec, defaultKind, description, MOST_POINTS } from "./chartSpec";
+import {
+  type ChartFields,
+  type ChartKind,
+  chartFields,
+  chartRows,
+  chartSpec,
+  defaultKind,
+  description,
+  MOST_POINTS,
+} from "./chartSpec";
 import { chartConfig } from "./chartTheme";
 import { drawChart, toPng, toSvg } from "./drawChart";
-import { readRows, AS_IS } from "./rows";
+import { AS_IS, readRows } from "./rows";
 import { titleOf } from "./title";
 
 const KINDS = [
@@ -34,11 +43,17 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
   const view = useRef<View | null>(null);
   const theme = useStore(themeChanges);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `fields` is made anew at each drawing; its three parts are named.
   useEffect(() => {
     const node = holder.current;
     if (!node) return undefined;
     let gone = false;
-    void drawChart(node, chartSpec(answer, kind, fields, rows), chartConfig(node), chartRows(answer, fields, rows)).then((drawn) => {
+    void drawChart(
+      node,
+      chartSpec(answer, kind, fields, rows),
+      chartConfig(node),
+      chartRows(answer, fields, rows),
+    ).then((drawn) => {
       if (gone) drawn.finalize();
       else view.current = drawn;
     });
@@ -51,7 +66,11 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
   }, [answer, kind, fields.label, fields.measure, fields.series, rows, theme]);
 
   const keep = async (extension: "png" | "svg") => {
-    if (view.current) save(extension === "png" ? await toPng(view.current) : await toSvg(view.current), `${answer.run_id}.${extension}`);
+    if (view.current)
+      save(
+        extension === "png" ? await toPng(view.current) : await toSvg(view.current),
+        `${answer.run_id}.${extension}`,
+      );
   };
   return (
     <>
@@ -75,14 +94,22 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
       <div className="scroll chartbox">
         <h3>{titleOf(answer)}</h3>
         <p className="dim">{description(answer, fields, rows)}</p>
-        <div className="chart" ref={holder} role="img" aria-label={`${titleOf(answer)}. ${description(answer, fields, rows)}`} />
+        <div
+          className="chart"
+          ref={holder}
+          role="img"
+          aria-label={`${titleOf(answer)}. ${description(answer, fields, rows)}`}
+        />
       </div>
     </>
   );
 }
 
 function NoChart({ answer }: { answer: Answer }) {
-  const why = answer.row_count < 2 ? "One row is read faster than drawn." : "A chart needs a number and a name or a time to set it against.";
+  const why =
+    answer.row_count < 2
+      ? "One row is read faster than drawn."
+      : "A chart needs a number and a name or a time to set it against.";
   return (
     <div className="cen">
       <p className="h">No chart fits this result</p>

@@ -25,7 +25,13 @@ export function CheckTab({ answer, question }: { answer: Answer; question: strin
   return (
     <div className="scroll checktab" tabIndex={0}>
       <VerdictBar answer={answer} />
-      <Understood answer={answer} question={question} ms={thought} lit={lit} onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))} />
+      <Understood
+        answer={answer}
+        question={question}
+        ms={thought}
+        lit={lit}
+        onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))}
+      />
       <Steps answer={answer} steps={steps} lit={lit} onLit={setLit} />
       <Findings answer={answer} />
       <ReadFrom answer={answer} />
@@ -71,7 +77,9 @@ function VerdictBar({ answer }: { answer: Answer }) {
       <div className="vmain">
         <Icon className="i" aria-hidden />
         <div>
-          <h3 className="vh2">{verdict && verdict.verdict !== "running" ? `Replayed ${moment(verdict.at)}: ${title}` : word}</h3>
+          <h3 className="vh2">
+            {verdict && verdict.verdict !== "running" ? `Replayed ${moment(verdict.at)}: ${title}` : word}
+          </h3>
           <p className="caption">
             {verdict?.text ?? "Runs the recorded steps again and compares the rows."}
             {mark && (
@@ -84,7 +92,12 @@ function VerdictBar({ answer }: { answer: Answer }) {
         </div>
       </div>
       <GoldenButton answer={answer} />
-      <button type="button" className="btn" disabled={verdict?.verdict === "running"} onClick={() => void replay(answer.run_id)}>
+      <button
+        type="button"
+        className="btn"
+        disabled={verdict?.verdict === "running"}
+        onClick={() => void replay(answer.run_id)}
+      >
         <RotateCcw className="i i-s" aria-hidden />
         Replay
       </button>
@@ -101,7 +114,13 @@ function GoldenButton({ answer }: { answer: Answer }) {
     toast("Kept as a golden question. Evals runs it again from now on.");
   };
   return (
-    <button type="button" className="btn ghost" disabled={kept} title={kept ? "Kept already" : "Keep as a golden question"} onClick={() => void keep()}>
+    <button
+      type="button"
+      className="btn ghost"
+      disabled={kept}
+      title={kept ? "Kept already" : "Keep as a golden question"}
+      onClick={() => void keep()}
+    >
       {kept ? <Check className="i i-s" aria-hidden /> : <Star className="i i-s" aria-hidden />}
       {kept ? "Kept" : "Good answer"}
     </button>
@@ -174,9 +193,13 @@ function Step({ step, bindings, open, lit, onLit }: StepProps) {
 function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> & { code: string }) {
   const [editing, setEditing] = useState(false);
   const { language } = step;
-  const ties = useMemo(() => bindings.map((binding) => (language === "yaml" ? [] : tiedLines(binding.meaning, code))), [bindings, code, language]);
+  const ties = useMemo(
+    () => bindings.map((binding) => (language === "yaml" ? [] : tiedLines(binding.meaning, code))),
+    [bindings, code, language],
+  );
   const lines = new Set([...lit].flatMap((binding) => ties[binding] ?? []));
-  const light = (line: number | null) => onLit(new Set(line === null ? [] : ties.flatMap((tied, binding) => (tied.includes(line) ? [binding] : []))));
+  const light = (line: number | null) =>
+    onLit(new Set(line === null ? [] : ties.flatMap((tied, binding) => (tied.includes(line) ? [binding] : []))));
   return (
     <div className="codebox">
       <div className="row cb">
@@ -188,7 +211,11 @@ function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> &
         )}
         <CopyButton text={code} />
       </div>
-      {editing && language !== "yaml" ? <RunEditor code={code} language={language} source={step.source} /> : <Code text={code} language={language} lit={lines} onLine={light} />}
+      {editing && language !== "yaml" ? (
+        <RunEditor code={code} language={language} source={step.source} />
+      ) : (
+        <Code text={code} language={language} lit={lines} onLine={light} />
+      )}
     </div>
   );
 }
@@ -263,7 +290,10 @@ function ReadFrom({ answer }: { answer: Answer }) {
           {read.map((step) => (
             <tr key={step.id}>
               <td>{step.source}</td>
-              <td className="hide-s">{KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ?? kindName(step.data_source_type ?? step.kind)}</td>
+              <td className="hide-s">
+                {KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ??
+                  kindName(step.data_source_type ?? step.kind)}
+              </td>
               <td className="r">{step.rows_in === null ? "not known" : count(step.rows_in)}</td>
               <td>{step.last_sync ? `${age(step.last_sync)} ago, ${clock(step.last_sync)}` : "not known"}</td>
               <td className="mono hide-s">{step.fingerprint ? fingerprint(step.fingerprint) : "none"}</td>

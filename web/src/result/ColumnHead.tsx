@@ -22,7 +22,11 @@ export function ColumnHead({ place, format, sort, header, onSort }: Props) {
       aria-colindex={place.index + 1}
       aria-sort={sort ? (sort.descending ? "descending" : "ascending") : "none"}
       className={`cell ${format.right ? "r" : ""} ${pinned ? "pin" : ""} ${sort ? "sorted" : ""}`}
-      style={pinned ? { left: place.pinned ?? 0, width: place.width } : { left: place.left, width: place.width, position: "absolute" }}
+      style={
+        pinned
+          ? { left: place.pinned ?? 0, width: place.width }
+          : { left: place.left, width: place.width, position: "absolute" }
+      }
     >
       <button type="button" className="sorter clip" title={`Sort by ${format.header}`} onClick={onSort}>
         {format.header}

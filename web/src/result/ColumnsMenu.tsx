@@ -26,7 +26,15 @@ export function ColumnsMenu({ formats, hidden, onHidden, children }: Props) {
   }
 
   return (
-    <div className="menu hide-s" ref={root} onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), setOpen(false))}>
+    <div
+      className="menu hide-s"
+      ref={root}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        setOpen(false);
+      }}
+    >
       <button type="button" className="btn ghost small" aria-expanded={open} onClick={() => setOpen(!open)}>
         {children}
       </button>

@@ -16,7 +16,11 @@ const FORMATS = [
 /** Every row as a file; and those in sight as they are seen, once they were filtered, sorted or hidden. */
 export function DownloadMenu({ run, view }: { run: RunView; view: TableView }) {
   const rows = run.answer?.row_count ?? 0;
-  const why = !run.answer ? "Download opens when the last row is in" : rows === 0 ? "There are no rows to download" : undefined;
+  const why = !run.answer
+    ? "Download opens when the last row is in"
+    : rows === 0
+      ? "There are no rows to download"
+      : undefined;
   const selection = selectionOf(view, run.columns);
   const everything = files(run, null, selection ? `Everything, ${plural(rows, "row")}` : undefined);
   const items = selection ? [...files(run, selection, `As shown: ${choiceInWords(view)}`), ...everything] : everything;

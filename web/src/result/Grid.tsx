@@ -2,8 +2,8 @@ import type { Column } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Json, SortKey } from "../api/types";
-import type { CellFormat } from "./cells";
 import { ColumnHead } from "./ColumnHead";
+import type { CellFormat } from "./cells";
 import { type Cursor, type GridActions, onGridKey } from "./gridKeys";
 import { cellAt, cellId, type PlacedColumn } from "./rowPainter";
 import type { RowSource } from "./rows";
@@ -35,12 +35,19 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
   const body = useRef<HTMLDivElement>(null);
   const view = useSize(scroll);
   const [cursor, setCursor] = useState<Cursor | null>(null);
-  const sample = useMemo(() => Array.from({ length: Math.min(40, source.count()) }, (_, i) => source.row(i) ?? []), [source]);
+  const sample = useMemo(
+    () => Array.from({ length: Math.min(40, source.count()) }, (_, i) => source.row(i) ?? []),
+    [source],
+  );
   const table = useColumns(formats, sample);
   const shown = useShownColumns(table.getAllLeafColumns(), hidden, view.width);
   const columns = useColumnsInSight(shown, scroll);
   const around = HEAD_HEIGHT + (total ? rowHeight : 0);
-  const rows = { count: source.count(), height: rowHeight, viewport: view.height && Math.max(rowHeight, view.height - around) };
+  const rows = {
+    count: source.count(),
+    height: rowHeight,
+    viewport: view.height && Math.max(rowHeight, view.height - around),
+  };
   const isLit = lit !== null && lit.row === cursor?.row && lit.column === cursor.column;
   const painted = usePaintedRows(scroll, body, { rows, source, columns, formats, cursor, lit: isLit });
 
@@ -52,9 +59,9 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
     if (node && at && at.pinned === null) node.scrollLeft = nearest(node, at, shown.pinnedWidth);
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new wish moves the table; a redraw does not.
   useEffect(() => {
     if (lit) moveTo(lit);
-    // Only a new wish moves the table; a redraw does not.
   }, [lit]);
 
   return (
@@ -67,8 +74,20 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
       aria-rowcount={rows.count + (total ? 2 : 1)}
       aria-colcount={shown.columns.length}
       aria-activedescendant={cursor ? cellId(cursor.row, cursor.column) : undefined}
-      onKeyDown={(event) => onGridKey(event, { cursor, rows: rows.count, columns: shown.columns.map((c) => c.index), page: Math.floor(rows.viewport / rowHeight), moveTo, source, ...actions })}
-      onFocus={() => !cursor && rows.count > 0 && setCursor({ row: painted.first(), column: shown.columns[0]?.index ?? 0 })}
+      onKeyDown={(event) =>
+        onGridKey(event, {
+          cursor,
+          rows: rows.count,
+          columns: shown.columns.map((c) => c.index),
+          page: Math.floor(rows.viewport / rowHeight),
+          moveTo,
+          source,
+          ...actions,
+        })
+      }
+      onFocus={() =>
+        !cursor && rows.count > 0 && setCursor({ row: painted.first(), column: shown.columns[0]?.index ?? 0 })
+      }
     >
       <div className="grid-body" style={{ width: shown.width, height: drawnHeight(rows) + around }}>
         <div className="grid-head" role="row" aria-rowindex={1} style={{ width: shown.width }}>
@@ -83,8 +102,23 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
             />
           ))}
         </div>
-        <div className="grid-rows" role="presentation" ref={body} style={{ width: shown.width }} onPointerDown={(event) => setCursor((now) => cellAt(event.target) ?? now)} />
-        {total && <TotalRow line={total} columns={columns} formats={formats} width={shown.width} height={rowHeight} rowIndex={rows.count + 2} />}
+        <div
+          className="grid-rows"
+          role="presentation"
+          ref={body}
+          style={{ width: shown.width }}
+          onPointerDown={(event) => setCursor((now) => cellAt(event.target) ?? now)}
+        />
+        {total && (
+          <TotalRow
+            line={total}
+            columns={columns}
+            formats={formats}
+            width={shown.width}
+            height={rowHeight}
+            rowIndex={rows.count + 2}
+          />
+        )}
       </div>
     </div>
   );
@@ -112,14 +146,24 @@ interface ShownColumns {
 
 function useShownColumns(all: Column<Json[]>[], hidden: ReadonlySet<number>, width: number): ShownColumns {
   const visible = all.filter((column) => !hidden.has(Number(column.id)));
-  const ordered = [...visible.filter((column) => column.getIsPinned()), ...visible.filter((column) => !column.getIsPinned())];
+  const ordered = [
+    ...visible.filter((column) => column.getIsPinned()),
+    ...visible.filter((column) => !column.getIsPinned()),
+  ];
   const total = ordered.reduce((sum, column) => sum + column.getSize(), 0);
   const extra = Math.max(0, (width - total) / Math.max(1, ordered.length));
   const key = ordered.map((column) => `${column.id}:${column.getSize()}:${Boolean(column.getIsPinned())}`).join(" ");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` says what matters of the columns.
   return useMemo(() => {
     let left = 0;
     const columns = ordered.map((column): PlacedColumn => {
-      const placed = { id: column.id, index: Number(column.id), left, width: column.getSize() + extra, pinned: column.getIsPinned() ? left : null };
+      const placed = {
+        id: column.id,
+        index: Number(column.id),
+        left,
+        width: column.getSize() + extra,
+        pinned: column.getIsPinned() ? left : null,
+      };
       left += placed.width;
       return placed;
     });
@@ -143,7 +187,10 @@ function useColumnsInSight(shown: ShownColumns, scroll: React.RefObject<HTMLDivE
   const items = virtualizer.getVirtualItems();
   const from = items[0]?.index ?? 0;
   const to = items.at(-1)?.index ?? 0;
-  return useMemo(() => shown.columns.filter((column, i) => few || column.pinned !== null || (i >= from && i <= to)), [shown, few, from, to]);
+  return useMemo(
+    () => shown.columns.filter((column, i) => few || column.pinned !== null || (i >= from && i <= to)),
+    [shown, few, from, to],
+  );
 }
 
 function nearest(node: HTMLElement, column: PlacedColumn, pinned: number): number {

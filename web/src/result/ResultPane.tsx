@@ -1,10 +1,19 @@
-import { ChartColumn, Check, ChevronLeft, Maximize2, Minimize2, ShieldCheck, Table2, TriangleAlert } from "lucide-react";
+import {
+  ChartColumn,
+  Check,
+  ChevronLeft,
+  Maximize2,
+  Minimize2,
+  ShieldCheck,
+  Table2,
+  TriangleAlert,
+} from "lucide-react";
 import { Suspense } from "react";
 import { reach } from "../api/reach";
 import type { Answer } from "../api/types";
-import { isOver, type RunView } from "../ask/run";
 import type { LitCell } from "../ask/AskView";
 import { Receipt } from "../ask/Receipt";
+import { isOver, type RunView } from "../ask/run";
 import { count } from "../shared/format";
 import { later } from "../shared/later";
 import { SkeletonRows, SkeletonTable } from "../shared/Skeleton";
@@ -51,7 +60,13 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         </button>
         <h2 className="clip grow">{answer ? titleOf(answer) : question}</h2>
         <DownloadMenu run={run} view={view} />
-        <button type="button" className="btn ghost icon small hide-s" aria-label={full ? "Side by side" : "Full width"} title={full ? "Side by side" : "Full width"} onClick={onFull}>
+        <button
+          type="button"
+          className="btn ghost icon small hide-s"
+          aria-label={full ? "Side by side" : "Full width"}
+          title={full ? "Side by side" : "Full width"}
+          onClick={onFull}
+        >
           <Size className="i i-s" aria-hidden />
         </button>
       </div>
@@ -62,23 +77,45 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         current={tab}
         onSelect={onTab}
         tabs={[
-          { name: "table", label: "Table", icon: <Table2 className="i" aria-hidden />, extra: <span className="n">{run.rowCount === null ? "" : count(run.rowCount)}</span> },
+          {
+            name: "table",
+            label: "Table",
+            icon: <Table2 className="i" aria-hidden />,
+            extra: <span className="n">{run.rowCount === null ? "" : count(run.rowCount)}</span>,
+          },
           { name: "chart", label: "Chart", icon: <ChartColumn className="i" aria-hidden /> },
-          { name: "check", label: "Check", icon: <ShieldCheck className="i" aria-hidden />, extra: verdict?.verdict === "same" && <SameDot /> },
+          {
+            name: "check",
+            label: "Check",
+            icon: <ShieldCheck className="i" aria-hidden />,
+            extra: verdict?.verdict === "same" && <SameDot />,
+          },
         ]}
       />
       {going && <div className="streambar" aria-hidden />}
       <div className="panel" {...panelProps(tab)}>
-        {tab === "table" && (run.columns.length ? <TableTab run={run} lit={lit} view={view} onCheck={() => onTab("check")} /> : <SkeletonTable />)}
+        {tab === "table" &&
+          (run.columns.length ? (
+            <TableTab run={run} lit={lit} view={view} onCheck={() => onTab("check")} />
+          ) : (
+            <SkeletonTable />
+          ))}
         {tab === "chart" && (
           <Suspense fallback={<SkeletonRows rows={8} columns={1} />}>
             <ChartTab run={run} />
           </Suspense>
         )}
-        {tab === "check" && (answer ? <CheckTab answer={answer} question={question} /> : <SkeletonRows rows={6} columns={2} />)}
+        {tab === "check" &&
+          (answer ? <CheckTab answer={answer} question={question} /> : <SkeletonRows rows={6} columns={2} />)}
       </div>
       <footer className="foot">
-        {answer ? <Receipt answer={answer} long /> : isOver(run) ? <Status state="error">Not answered</Status> : <Status state={lost ? "idle" : "running"}>{lost ? "Running when last heard" : "Running"}</Status>}
+        {answer ? (
+          <Receipt answer={answer} long />
+        ) : isOver(run) ? (
+          <Status state="error">Not answered</Status>
+        ) : (
+          <Status state={lost ? "idle" : "running"}>{lost ? "Running when last heard" : "Running"}</Status>
+        )}
       </footer>
     </section>
   );

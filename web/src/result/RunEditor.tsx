@@ -19,7 +19,10 @@ export function RunEditor({ code, language, source }: Props) {
   const run = () => {
     const prefix = language === "python" ? "PYTHON:" : "SQL:";
     const thread = location.pathname.split("/")[2];
-    if (thread) void ask(thread, { message: `${prefix} ${draft}`, sources: source ? [source] : [] }, (made) => navigate(address("ask", made)));
+    if (thread)
+      void ask(thread, { message: `${prefix} ${draft}`, sources: source ? [source] : [] }, (made) =>
+        navigate(address("ask", made)),
+      );
   };
   return (
     <>

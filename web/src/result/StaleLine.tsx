@@ -2,8 +2,8 @@ import { History } from "lucide-react";
 import { useEffect } from "react";
 import { path } from "../api/client";
 import type { Answer, Freshness } from "../api/types";
-import { clock, moment } from "../shared/format";
 import { useFetched } from "../shared/fetched";
+import { clock, moment } from "../shared/format";
 
 /** Says when the data has changed since an answer, and offers to ask again. Looked at anew whenever somebody comes back. */
 export function StaleLine({ answer, onAgain }: { answer: Answer; onAgain: () => void }) {
@@ -16,7 +16,10 @@ export function StaleLine({ answer, onAgain }: { answer: Answer; onAgain: () => 
   }, [reload]);
   const changed = data?.sources.filter((source) => source.changed) ?? [];
   if (!changed.length) return null;
-  const last = changed.map((source) => source.last_sync ?? "").sort().at(-1);
+  const last = changed
+    .map((source) => source.last_sync ?? "")
+    .sort()
+    .at(-1);
   return (
     <div className="ban stale" role="status">
       <History className="i" aria-hidden />

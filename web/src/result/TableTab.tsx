@@ -1,32 +1,45 @@
 import { Columns3, Copy, ListFilter } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { LitCell } from "../ask/AskView";
-import { isOver, type RunView } from "../ask/run";
 import type { Json } from "../api/types";
 import { toast } from "../app/toasts";
+import type { LitCell } from "../ask/AskView";
+import { isOver, type RunView } from "../ask/run";
 import { Dialog } from "../shared/Dialog";
 import { SearchField } from "../shared/Field";
 import { count, plural } from "../shared/format";
 import { Status } from "../shared/Status";
-import { asTabbed, type CellFormat, formatOf, plainFormat } from "./cells";
 import { ColumnsMenu } from "./ColumnsMenu";
+import { asTabbed, type CellFormat, formatOf, plainFormat } from "./cells";
 import { Grid } from "./Grid";
 import type { Cursor } from "./gridKeys";
 import { NothingFound } from "./NothingFound";
-import { readRows, type RowOrder, type RowSource } from "./rows";
+import { type RowOrder, type RowSource, readRows } from "./rows";
 import { type TableView, useTableView } from "./tableView";
 import { useTotals } from "./totals";
 import { useRows } from "./useRows";
 
 const MOST_COPIED = 10_000;
 
-export function TableTab({ run, lit, view, onCheck }: { run: RunView; lit: LitCell | null; view: TableView; onCheck?: () => void }) {
+export function TableTab({
+  run,
+  lit,
+  view,
+  onCheck,
+}: {
+  run: RunView;
+  lit: LitCell | null;
+  view: TableView;
+  onCheck?: () => void;
+}) {
   const { order, hidden } = view;
   const [opened, setOpened] = useState<{ name: string; value: Json } | null>(null);
   const source = useRows(run, order);
   const totals = useTotals(run.answer, useFormats(run), order.search);
   const { formats } = totals;
-  const cursor = useMemo<Cursor | null>(() => (lit && lit.row !== null && lit.column !== null ? { row: lit.row, column: lit.column } : null), [lit]);
+  const cursor = useMemo<Cursor | null>(
+    () => (lit && lit.row !== null && lit.column !== null ? { row: lit.row, column: lit.column } : null),
+    [lit],
+  );
   const streaming = !run.answer && !isOver(run);
   const rowHeight = useRowHeight();
   const sortBy = (column: number) => view.sortBy(run.columns[column]?.name ?? "");
@@ -43,8 +56,18 @@ export function TableTab({ run, lit, view, onCheck }: { run: RunView; lit: LitCe
           </>
         ) : (
           <>
-            <SearchField label="Filter rows" icon={ListFilter} className="grow" value={view.search} onChange={view.setSearch} />
-            {order.search && <span className="dim num caption">{count(source.count())} of {count(run.rowCount ?? 0)}</span>}
+            <SearchField
+              label="Filter rows"
+              icon={ListFilter}
+              className="grow"
+              value={view.search}
+              onChange={view.setSearch}
+            />
+            {order.search && (
+              <span className="dim num caption">
+                {count(source.count())} of {count(run.rowCount ?? 0)}
+              </span>
+            )}
             <ColumnsMenu formats={formats} hidden={hidden} onHidden={view.setHidden}>
               <Columns3 className="i i-s" aria-hidden />
               Columns <span className="dim">{formats.length - hidden.size}</span>
@@ -83,7 +106,10 @@ export function RunRows({ run }: { run: RunView }) {
 
 function useFormats(run: RunView): CellFormat[] {
   const { answer, columns } = run;
-  return useMemo(() => columns.map((column, i) => (answer ? formatOf(answer, i) : plainFormat(column))), [answer, columns]);
+  return useMemo(
+    () => columns.map((column, i) => (answer ? formatOf(answer, i) : plainFormat(column))),
+    [answer, columns],
+  );
 }
 
 function useRowHeight(): number {
@@ -95,9 +121,18 @@ async function copyRows(run: RunView, source: RowSource, order: RowOrder): Promi
   const held = Array.from({ length: most }, (_, i) => source.row(i));
   const whole = held.every((row) => row !== undefined);
   const rows = whole || !run.id ? (held as Json[][]) : (await readRows(run.id, { offset: 0, limit: most, order })).rows;
-  await navigator.clipboard.writeText(asTabbed(run.columns.map((column) => column.name), rows));
+  await navigator.clipboard.writeText(
+    asTabbed(
+      run.columns.map((column) => column.name),
+      rows,
+    ),
+  );
   const left = source.count() - most;
-  toast(left > 0 ? `The first ${count(most)} rows copied. Download holds them all.` : `${plural(most, "row")} copied, with column names`);
+  toast(
+    left > 0
+      ? `The first ${count(most)} rows copied. Download holds them all.`
+      : `${plural(most, "row")} copied, with column names`,
+  );
 }
 
 /** The whole value, which a cell may cut. */

@@ -20,7 +20,11 @@ const NOT_USED = "not used";
 export function Understood({ answer, question, ms, lit, onLit }: Props) {
   const { bindings, understood, confidence, confidence_reason: reason, mind } = answer.provenance;
   const { model_calls: calls, cost_usd: cost } = answer.usage;
-  const told = [mind, calls ? `${plural(calls, "model call")}, ${money(cost)}` : "no model, 0.00 USD", ms !== null && duration(ms)];
+  const told = [
+    mind,
+    calls ? `${plural(calls, "model call")}, ${money(cost)}` : "no model, 0.00 USD",
+    ms !== null && duration(ms),
+  ];
   return (
     <section>
       <h3>

@@ -14,7 +14,8 @@ export function decodeRows(bytes: Uint8Array): RowBlock {
   const made = new Array<Json[] | undefined>(table.numRows);
   return {
     length: table.numRows,
-    row: (index) => (index < table.numRows ? (made[index] ??= vectors.map((vector) => plain(vector?.get(index)))) : undefined),
+    row: (index) =>
+      index < table.numRows ? (made[index] ??= vectors.map((vector) => plain(vector?.get(index)))) : undefined,
   };
 }
 

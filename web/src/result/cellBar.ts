@@ -37,7 +37,8 @@ export function barOf(value: Json | undefined, { low, high }: Pick<BarScale, "lo
 /** As a background, measured from the right, where the number ends. */
 export function drawBar(cell: HTMLElement, value: Json | undefined, scale: BarScale): void {
   const { zero, start, length } = barOf(value, scale) ?? barOf(0, scale)!;
-  const place = (name: string, end: number) => cell.style.setProperty(name, `${(scale.room + BAR_WIDTH - end).toFixed(1)}px`);
+  const place = (name: string, end: number) =>
+    cell.style.setProperty(name, `${(scale.room + BAR_WIDTH - end).toFixed(1)}px`);
   place("--bar-zero", zero + 1);
   place("--bar-end", start + length);
   cell.style.setProperty("--bar-length", `${length.toFixed(1)}px`);

@@ -1,7 +1,14 @@
 import { expect, it } from "vitest";
 import { asTabbed, cellText, plainFormat } from "./cells";
 
-const number = { header: "n", unit: null, right: true, quantity: null, bar: null, format: { kind: "number", decimals: 2, grouped: true, percent: false } } as const;
+const number = {
+  header: "n",
+  unit: null,
+  right: true,
+  quantity: null,
+  bar: null,
+  format: { kind: "number", decimals: 2, grouped: true, percent: false },
+} as const;
 const text = plainFormat({ name: "t", type: "text" });
 
 it("writes numbers with a true minus, grouped, with equal decimals", () => {
@@ -22,5 +29,13 @@ it("writes dates as their column is meant", () => {
 });
 
 it("copies no formula into a spreadsheet, and keeps the shape of the table", () => {
-  expect(asTabbed(["a", "b"], [["=1+1", "x\ty"], [-5, null]])).toBe("a\tb\n'=1+1\tx y\n-5\t");
+  expect(
+    asTabbed(
+      ["a", "b"],
+      [
+        ["=1+1", "x\ty"],
+        [-5, null],
+      ],
+    ),
+  ).toBe("a\tb\n'=1+1\tx y\n-5\t");
 });

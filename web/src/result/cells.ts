@@ -20,7 +20,9 @@ export interface CellFormat {
 export function formatOf(answer: Pick<Answer, "columns" | "provenance">, index: number): CellFormat {
   const column = answer.columns[index];
   const given = answer.provenance.format?.columns.find((known) => known.column === column?.name);
-  return given ? { ...given, right: given.format.kind === "number", quantity: given.quantity ?? null, bar: null } : plainFormat(column);
+  return given
+    ? { ...given, right: given.format.kind === "number", quantity: given.quantity ?? null, bar: null }
+    : plainFormat(column);
 }
 
 /** Without a format of its own, a column is written by its type. */
@@ -43,7 +45,8 @@ export function isNumeric(type: string): boolean {
 
 /** The text of a value that is there; null, empty text and what is hidden are drawn apart. */
 export function cellText(value: Json, { format, quantity }: CellFormat): string {
-  const sign = SIGNED.includes(quantity) && (typeof value === "number" || typeof value === "bigint") && value > 0 ? "+" : "";
+  const sign =
+    SIGNED.includes(quantity) && (typeof value === "number" || typeof value === "bigint") && value > 0 ? "+" : "";
   if (typeof value === "bigint") return sign + grouped(value.toString(), format.kind !== "number" || format.grouped);
   if (typeof value === "number") return sign + number(value, format);
   if (typeof value === "boolean") return value ? "true" : "false";
@@ -66,7 +69,8 @@ function numberWriter(decimals: number, grouped: boolean): Intl.NumberFormat {
   const key = `${decimals} ${grouped}`;
   const known = writers.get(key);
   if (known) return known;
-  const digits = decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  const digits =
+    decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const made = new Intl.NumberFormat("en-US", { ...digits, useGrouping: grouped });
   writers.set(key, made);
   return made;
@@ -89,7 +93,8 @@ function day(iso: string, style: string): string {
 
 /** Tab-separated, as spreadsheets take it; a value that would break the shape loses its breaks. */
 export function asTabbed(header: string[], rows: Json[][]): string {
-  const text = (value: Json) => (value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
+  const text = (value: Json) =>
+    value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
   const line = (values: Json[]) => values.map((value) => guarded(text(value))).join("\t");
   return [header, ...rows].map(line).join("\n");
 }

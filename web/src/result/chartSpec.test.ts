@@ -3,14 +3,29 @@ import type { Answer, OutputColumn } from "../api/types";
 import { chartFields, chartRows, chartSpec, defaultKind } from "./chartSpec";
 
 const EVIL = "</script><img src=x onerror=alert(1)>";
-const columns: OutputColumn[] = [{ name: EVIL, type: "text" }, { name: "n", type: "integer" }];
-const rows = [["a", 1], ["b", 2]];
+const columns: OutputColumn[] = [
+  { name: EVIL, type: "text" },
+  { name: "n", type: "integer" },
+];
+const rows = [
+  ["a", 1],
+  ["b", 2],
+];
 const answer = { columns, provenance: { format: null, chart: null } } as unknown as Answer;
 
 it("sets a number against a name, and a time before a name", () => {
   expect(chartFields(columns, rows)).toEqual({ label: 0, measure: 1, series: null });
-  const timed: OutputColumn[] = [{ name: "k", type: "text" }, { name: "d", type: "date" }, { name: "n", type: "number" }];
-  expect(chartFields(timed, [["a", "2026-01-01", 1], ["b", "2026-01-02", 2]])).toEqual({ label: 1, measure: 2, series: 0 });
+  const timed: OutputColumn[] = [
+    { name: "k", type: "text" },
+    { name: "d", type: "date" },
+    { name: "n", type: "number" },
+  ];
+  expect(
+    chartFields(timed, [
+      ["a", "2026-01-01", 1],
+      ["b", "2026-01-02", 2],
+    ]),
+  ).toEqual({ label: 1, measure: 2, series: 0 });
 });
 
 it("finds no chart in one row, nor without numbers", () => {
@@ -28,7 +43,12 @@ it("uses names of data as titles alone, never as fields", () => {
 
 it("leaves room for values at the ends of bars, which begin at 0", () => {
   const fields = chartFields(columns, rows)!;
-  const { x } = (chartSpec(answer, "bar", fields, [["a", -50], ["b", 100]]) as { encoding: { x: { scale: unknown } } }).encoding;
+  const { x } = (
+    chartSpec(answer, "bar", fields, [
+      ["a", -50],
+      ["b", 100],
+    ]) as { encoding: { x: { scale: unknown } } }
+  ).encoding;
   expect(x.scale).toEqual({ domainMin: -66, domainMax: 116, nice: false });
   expect(chartRows(answer, fields, [["a", 1234]])[0]).toEqual({ c0: "a", c1: 1234, said: "1,234" });
 });

@@ -22,7 +22,12 @@ const ROOM = 0.16;
 const SAID = "said";
 const SERIES = 6;
 /** Changes are coloured as the bars of the table are. */
-const LESS_OR_MORE = { field: "sign", type: "nominal", legend: null, scale: { domain: ["less", "more"], range: "diverging" } };
+const LESS_OR_MORE = {
+  field: "sign",
+  type: "nominal",
+  legend: null,
+  scale: { domain: ["less", "more"], range: "diverging" },
+};
 
 /** Which columns make a chart, and nothing where none does. */
 export function chartFields(columns: OutputColumn[], rows: Json[][]): ChartFields | null {
@@ -58,26 +63,48 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
     type: isTime ? "temporal" : isNumeric(type) && kind === "point" ? "quantitative" : "nominal",
     sort: null,
     title: lying ? null : title(labelFormat),
-    axis: lying ? { labelLimit: 160, ticks: false, domain: false, grid: false } : { grid: false, labelAngle: 0, labelOverlap: true },
+    axis: lying
+      ? { labelLimit: 160, ticks: false, domain: false, grid: false }
+      : { grid: false, labelAngle: 0, labelOverlap: true },
   };
   const quantity = {
     field: key(measure),
     type: "quantitative",
     title: title(measureFormat),
-    axis: { format: "~s", labelExpr: "datum.value === 0 ? '0' : datum.label", tickCount: 5, domain: false, ticks: false },
+    axis: {
+      format: "~s",
+      labelExpr: "datum.value === 0 ? '0' : datum.label",
+      tickCount: 5,
+      domain: false,
+      ticks: false,
+    },
     ...(kind !== "bar" && kind !== "area" && { scale: { zero: false } }),
     ...(labelled && { scale: withRoom(rows.map((row) => Number(row[measure]))) }),
   };
-  const signed = kind === "bar" && series === null && (measureFormat.quantity === "change" || measureFormat.quantity === "growth");
-  const color = signed ? LESS_OR_MORE : series === null ? undefined : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
+  const signed =
+    kind === "bar" && series === null && (measureFormat.quantity === "change" || measureFormat.quantity === "growth");
+  const color = signed
+    ? LESS_OR_MORE
+    : series === null
+      ? undefined
+      : { field: key(series), type: "nominal", sort: null, title: title(formatOf(answer, series)) };
   return {
     data: { name: "rows" },
     width: "container",
     height: lying ? { step: 26 } : 320,
     autosize: { type: "fit-x", contains: "padding" },
     ...(signed && { transform: [{ calculate: `datum.${key(measure)} < 0 ? 'less' : 'more'`, as: "sign" }] }),
-    ...(labelled ? { layer: [{ mark: LYING_BAR, ...(color && { encoding: { color } }) }, ...valueLabels(key(measure))] } : { mark: lying ? LYING_BAR : markOf(kind) }),
-    encoding: lying ? { y: place, x: quantity, ...(color && !labelled && { color }) } : { x: place, y: quantity, ...(color && { color }), ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }) },
+    ...(labelled
+      ? { layer: [{ mark: LYING_BAR, ...(color && { encoding: { color } }) }, ...valueLabels(key(measure))] }
+      : { mark: lying ? LYING_BAR : markOf(kind) }),
+    encoding: lying
+      ? { y: place, x: quantity, ...(color && !labelled && { color }) }
+      : {
+          x: place,
+          y: quantity,
+          ...(color && { color }),
+          ...(kind === "bar" && series !== null && { xOffset: { field: key(series) } }),
+        },
   };
 }
 
@@ -90,7 +117,11 @@ function withRoom(values: number[]): Spec {
 
 /** At the end of each bar, on its side of 0. */
 function valueLabels(measure: string): Spec[] {
-  const label = (test: string, align: string, dx: number) => ({ transform: [{ filter: `datum.${measure} ${test} 0` }], mark: { type: "text", align, dx }, encoding: { text: { field: SAID } } });
+  const label = (test: string, align: string, dx: number) => ({
+    transform: [{ filter: `datum.${measure} ${test} 0` }],
+    mark: { type: "text", align, dx },
+    encoding: { text: { field: SAID } },
+  });
   return [label(">=", "left", 6), label("<", "right", -6)];
 }
 
@@ -106,7 +137,10 @@ function markOf(kind: ChartKind): Spec {
 export function chartRows(answer: Answer, { measure }: ChartFields, rows: Json[][]): Record<string, Json>[] {
   const format = formatOf(answer, measure);
   const plain = (value: Json) => (typeof value === "bigint" ? Number(value) : value);
-  return rows.map((row) => ({ ...Object.fromEntries(row.map((value, i) => [key(i), plain(value)])), [SAID]: cellText(row[measure] ?? null, format) }));
+  return rows.map((row) => ({
+    ...Object.fromEntries(row.map((value, i) => [key(i), plain(value)])),
+    [SAID]: cellText(row[measure] ?? null, format),
+  }));
 }
 
 /** In words what the chart shows, for those who cannot see it. */

@@ -12,11 +12,26 @@ export function chartConfig(within: HTMLElement): Record<string, unknown> {
   const probe = within.appendChild(document.createElement("i"));
   const of = (token: string) => colour(probe, token);
   const font = getComputedStyle(within).fontFamily;
-  const text = { labelFont: font, titleFont: font, labelColor: of("--ink-2"), titleColor: of("--ink-3"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: 400 };
+  const text = {
+    labelFont: font,
+    titleFont: font,
+    labelColor: of("--ink-2"),
+    titleColor: of("--ink-3"),
+    labelFontSize: 12,
+    titleFontSize: 12,
+    titleFontWeight: 400,
+  };
   const config = {
     background: "transparent",
     view: { stroke: null },
-    axis: { ...text, gridColor: of("--chart-grid"), domainColor: of("--line-strong"), tickColor: of("--line-strong"), labelPadding: 8, titlePadding: 12 },
+    axis: {
+      ...text,
+      gridColor: of("--chart-grid"),
+      domainColor: of("--line-strong"),
+      tickColor: of("--line-strong"),
+      labelPadding: 8,
+      titlePadding: 12,
+    },
     legend: { ...text, orient: "top", symbolType: "circle" },
     range: { category: SERIES.map(of), diverging: [of("--div-neg"), of("--div-pos")] },
     mark: { color: of("--chart-1") },

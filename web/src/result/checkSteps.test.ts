@@ -4,17 +4,47 @@ import { branches, checkSteps } from "./checkSteps";
 
 const answer = {
   row_count: 4,
-  steps: [{ id: "query", kind: "sql", source: "demo", code: "SELECT 1", rows_in: 28_601, row_count: 4, duration_ms: 24, status: "done", sandbox: null }],
+  steps: [
+    {
+      id: "query",
+      kind: "sql",
+      source: "demo",
+      code: "SELECT 1",
+      rows_in: 28_601,
+      row_count: 4,
+      duration_ms: 24,
+      status: "done",
+      sandbox: null,
+    },
+  ],
   provenance: { plan: { entity: "orders" } },
 } as unknown as Answer;
 
 function told(id: string, kind: string, after: string[], start: number, end: number) {
-  return { id, kind, parent: null, after, status: "done", start_ms: start, end_ms: end, source: kind === "sql" ? "demo" : null, code: null, row_count: null, message: null, attempts: [] };
+  return {
+    id,
+    kind,
+    parent: null,
+    after,
+    status: "done",
+    start_ms: start,
+    end_ms: end,
+    source: kind === "sql" ? "demo" : null,
+    code: null,
+    row_count: null,
+    message: null,
+    attempts: [],
+  };
 }
 
 const timeline = {
   total_ms: 220,
-  steps: [told("understand", "understand", [], 5, 110), told("execute", "subgraph", ["understand"], 112, 220), told("execute/query", "sql", [], 113, 190), told("execute/answer", "present", ["execute/query"], 191, 215)],
+  steps: [
+    told("understand", "understand", [], 5, 110),
+    told("execute", "subgraph", ["understand"], 112, 220),
+    told("execute/query", "sql", [], 113, 190),
+    told("execute/answer", "present", ["execute/query"], 191, 215),
+  ],
 } as unknown as RunTimeline;
 
 it("accounts for every step of the run, with what it read and what came of it", () => {
@@ -28,7 +58,9 @@ it("accounts for every step of the run, with what it read and what came of it", 
 });
 
 it("shows what the answer records until the times are known", () => {
-  expect(checkSteps(answer, null).map((step) => [step.name, step.rowsIn, step.rows, step.ms])).toEqual([["Query demo", 28_601, 4, 24]]);
+  expect(checkSteps(answer, null).map((step) => [step.name, step.rowsIn, step.rows, step.ms])).toEqual([
+    ["Query demo", 28_601, 4, 24],
+  ]);
 });
 
 it("sees where a plan branches", () => {

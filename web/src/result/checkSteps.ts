@@ -1,5 +1,5 @@
 import type { Answer, RunTimeline, StepRecord } from "../api/types";
-import { NEW_RUN, shownSteps, type StepView } from "../ask/run";
+import { NEW_RUN, type StepView, shownSteps } from "../ask/run";
 import { stepName } from "../ask/stepNames";
 import type { Language } from "../shared/Code";
 import type { State } from "../shared/Status";
@@ -39,7 +39,9 @@ export function checkSteps(answer: Answer, timeline: RunTimeline | null): CheckS
     rows: step.row_count,
     code: step.code,
   }));
-  return shownSteps({ ...NEW_RUN, steps }).map((step) => accounted(step, records.get(step.id.split("/").at(-1) ?? ""), answer));
+  return shownSteps({ ...NEW_RUN, steps }).map((step) =>
+    accounted(step, records.get(step.id.split("/").at(-1) ?? ""), answer),
+  );
 }
 
 const BLANK = { attempt: 1, note: null, done: null, total: null };
@@ -47,13 +49,32 @@ const BLANK = { attempt: 1, note: null, done: null, total: null };
 function viewOf(step: StepRecord): StepView {
   const state = step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped";
   const name = stepName({ id: step.id, kind: step.kind, config: { source: step.source } });
-  return { ...BLANK, id: step.id, kind: step.kind, name, source: step.source, after: [], state, ms: step.duration_ms, rows: step.row_count, code: step.code };
+  return {
+    ...BLANK,
+    id: step.id,
+    kind: step.kind,
+    name,
+    source: step.source,
+    after: [],
+    state,
+    ms: step.duration_ms,
+    rows: step.row_count,
+    code: step.code,
+  };
 }
 
 function accounted(step: StepView, record: StepRecord | undefined, answer: Answer): CheckStep {
   const { plan } = answer.provenance;
-  if (step.kind === "understand") return { ...step, rowsIn: null, code: plan === null ? null : yamlOf(plan), language: "yaml", program: "Plan, as understood" };
-  if (step.kind === "present") return { ...step, rowsIn: answer.row_count, rows: answer.row_count, language: "sql", program: "" };
+  if (step.kind === "understand")
+    return {
+      ...step,
+      rowsIn: null,
+      code: plan === null ? null : yamlOf(plan),
+      language: "yaml",
+      program: "Plan, as understood",
+    };
+  if (step.kind === "present")
+    return { ...step, rowsIn: answer.row_count, rows: answer.row_count, language: "sql", program: "" };
   const python = step.kind === "python";
   return {
     ...step,
@@ -68,5 +89,8 @@ function accounted(step: StepView, record: StepRecord | undefined, answer: Answe
 
 /** Whether the plan is more than a chain, so that a picture of it tells something. */
 export function branches(steps: readonly StepView[]): boolean {
-  return steps.some((step) => step.after.length > 1) || steps.some((step) => steps.filter((other) => other.after.some((id) => step.after.includes(id))).length > 1);
+  return (
+    steps.some((step) => step.after.length > 1) ||
+    steps.some((step) => steps.filter((other) => other.after.some((id) => step.after.includes(id))).length > 1)
+  );
 }

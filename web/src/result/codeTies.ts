@@ -27,7 +27,10 @@ export function tiedLines(meaning: string, code: string): number[] {
   const lines = linesOf(code);
   const found = meaning.split("; ").flatMap((part) => {
     const [sections, words] = wanted(part);
-    const within = (allowed: readonly Section[]) => lines.flatMap((line, i) => (allowed.includes(line.section) && words.some((word) => word.test(line.text)) ? [i] : []));
+    const within = (allowed: readonly Section[]) =>
+      lines.flatMap((line, i) =>
+        allowed.includes(line.section) && words.some((word) => word.test(line.text)) ? [i] : [],
+      );
     const there = within(sections);
     if (there.length || sections !== ORDER) return there.length ? there : within(ANYWHERE);
     return lines.flatMap((line, i) => (line.section === "order" ? [i] : []));
@@ -48,7 +51,9 @@ function linesOf(code: string): Line[] {
 function wanted(part: string): [sections: readonly Section[], words: RegExp[]] {
   if (/^(only )?the first\b/.test(part)) return [["limit"], [/\bLIMIT\b/i]];
   if (part.includes("count(rows)") && !part.startsWith("sorted")) return [["select"], [/\bCOUNT\(\*\)/i]];
-  const words = namesIn(part).map((name) => new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(name)}(?![\\p{L}\\p{N}_])`, "iu"));
+  const words = namesIn(part).map(
+    (name) => new RegExp(`(?<![\\p{L}\\p{N}_])${escaped(name)}(?![\\p{L}\\p{N}_])`, "iu"),
+  );
   if (part.startsWith("for each ")) return [["group"], words];
   if (part.startsWith("sorted by ")) return [ORDER, words];
   if (/ (=|!=|<|<=|>|>=|in|is|not|from|contains|without|starts|ends|between) /.test(part)) return [["where"], words];

@@ -4,7 +4,11 @@ import { columnFormat } from "./columnFormat";
 
 it("writes all numbers of a column with as many decimals", () => {
   const format = columnFormat({ name: "revenue", type: "number" }, [141216.6, 293179.65, null, 7]);
-  expect([141216.6, 293179.65, 7].map((value) => cellText(value, format))).toEqual(["141,216.60", "293,179.65", "7.00"]);
+  expect([141216.6, 293179.65, 7].map((value) => cellText(value, format))).toEqual([
+    "141,216.60",
+    "293,179.65",
+    "7.00",
+  ]);
 });
 
 it("leaves whole numbers whole, and text as it is", () => {

@@ -13,7 +13,12 @@ const NO_LOADER = {
 } as unknown as Loader;
 
 /** Draws without evaluating any text as code: expressions are walked as trees, which the page's policy allows. */
-export async function drawChart(container: HTMLElement, spec: Spec, config: Record<string, unknown>, rows: Record<string, Json>[]): Promise<View> {
+export async function drawChart(
+  container: HTMLElement,
+  spec: Spec,
+  config: Record<string, unknown>,
+  rows: Record<string, Json>[],
+): Promise<View> {
   const compiled = compile({ ...spec, config, datasets: { rows } } as unknown as TopLevelSpec).spec;
   const view = new View(parse(compiled, undefined, { ast: true }), {
     expr: expressionInterpreter,
@@ -27,7 +32,12 @@ export async function drawChart(container: HTMLElement, spec: Spec, config: Reco
 
 export async function toPng(view: View): Promise<Blob> {
   const canvas = await view.toCanvas(2);
-  return new Promise((resolve, reject) => (canvas as unknown as HTMLCanvasElement).toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    (canvas as unknown as HTMLCanvasElement).toBlob(
+      (blob) => (blob ? resolve(blob) : reject(new Error("no picture"))),
+      "image/png",
+    ),
+  );
 }
 
 export async function toSvg(view: View): Promise<Blob> {

@@ -45,7 +45,11 @@ export function onGridKey(event: React.KeyboardEvent, state: GridState): void {
   event.stopPropagation();
 }
 
-export function destination(event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey">, state: Pick<GridState, "rows" | "columns" | "page">, cursor: Cursor): Cursor | null {
+export function destination(
+  event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrlKey">,
+  state: Pick<GridState, "rows" | "columns" | "page">,
+  cursor: Cursor,
+): Cursor | null {
   const far = event.metaKey || event.ctrlKey;
   const at = state.columns.indexOf(cursor.column);
   const go = (row: number, column: number): Cursor => ({
@@ -53,7 +57,10 @@ export function destination(event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrl
     column: state.columns[Math.max(0, Math.min(state.columns.length - 1, column))] ?? cursor.column,
   });
   const move = MOVES[event.key];
-  if (move) return far ? go(move[0] ? move[0] * Infinity : cursor.row, move[1] ? move[1] * Infinity : at) : go(cursor.row + move[0], at + move[1]);
+  if (move)
+    return far
+      ? go(move[0] ? move[0] * Infinity : cursor.row, move[1] ? move[1] * Infinity : at)
+      : go(cursor.row + move[0], at + move[1]);
   if (event.key === "PageDown") return go(cursor.row + state.page, at);
   if (event.key === "PageUp") return go(cursor.row - state.page, at);
   if (event.key === "Home") return go(far ? 0 : cursor.row, 0);
@@ -62,6 +69,8 @@ export function destination(event: Pick<KeyboardEvent, "key" | "metaKey" | "ctrl
 }
 
 async function copy(value: Json, told: (what: string) => void): Promise<void> {
-  await navigator.clipboard.writeText(value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
+  await navigator.clipboard.writeText(
+    value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value),
+  );
   told("Cell copied");
 }

@@ -23,6 +23,14 @@ it("finds small words as words, in the order of the question", () => {
     { phrase: "Oslo", meaning: "city = Oslo" },
     { phrase: "(implied)", meaning: "name" },
   ]);
-  expect(found.map((piece) => piece.text)).toEqual(["directors for", "Rome", "or", "for", "Oslo,", "or all", "(implied)"]);
+  expect(found.map((piece) => piece.text)).toEqual([
+    "directors for",
+    "Rome",
+    "or",
+    "for",
+    "Oslo,",
+    "or all",
+    "(implied)",
+  ]);
   expect(found[2]!.meaning).toBe("either");
 });

@@ -58,12 +58,19 @@ export class RowPainter {
     const window = rowWindow(drawing.rows, place);
     this.prepare(drawing, window.end - window.first);
     this.move(drawing.rows.height, window.first, place);
-    for (let index = window.first; index < window.end; index++) this.show(this.slots[index % this.slots.length]!, index, drawing);
+    for (let index = window.first; index < window.end; index++)
+      this.show(this.slots[index % this.slots.length]!, index, drawing);
     return window;
   }
 
   private prepare({ columns, formats, rows }: Drawing, size: number): void {
-    if (columns === this.columns && formats === this.formats && rows.height === this.height && size === this.slots.length) return;
+    if (
+      columns === this.columns &&
+      formats === this.formats &&
+      rows.height === this.height &&
+      size === this.slots.length
+    )
+      return;
     Object.assign(this, { columns, formats, height: rows.height });
     this.slots = Array.from({ length: size }, () => blankSlot(columns, rows.height));
     this.host.replaceChildren(...this.slots.map((slot) => slot.element));
@@ -77,13 +84,16 @@ export class RowPainter {
 
   private show(slot: Slot, index: number, { source, rows, cursor, lit }: Drawing): void {
     const top = (index - this.origin) * rows.height;
-    if (top !== slot.top) slot.element.style.transform = `translateY(${(slot.top = top)}px)`;
+    if (top !== slot.top) {
+      slot.top = top;
+      slot.element.style.transform = `translateY(${top}px)`;
+    }
     const values = source.row(index);
     const marked = cursor?.row === index ? cursor.column : null;
     if (index === slot.index && values === slot.values && marked === slot.marked && lit === slot.lit) return;
     if (index !== slot.index) slot.element.setAttribute("aria-rowindex", String(index + 2));
     Object.assign(slot, { index, values, marked, lit });
-    slot.cells.forEach((cell, i) => this.fill(slot, cell, this.columns[i]!));
+    for (const [i, cell] of slot.cells.entries()) this.fill(slot, cell, this.columns[i]!);
   }
 
   private fill({ index, values, marked, lit }: Slot, cell: HTMLElement, column: PlacedColumn): void {
@@ -125,7 +135,11 @@ function blankCell({ index, left, width, pinned }: PlacedColumn): HTMLElement {
   const cell = document.createElement("div");
   cell.role = "gridcell";
   cell.ariaColIndex = String(index + 1);
-  Object.assign(cell.style, { left: `${pinned ?? left}px`, width: `${width}px`, ...(pinned === null && { position: "absolute" }) });
+  Object.assign(cell.style, {
+    left: `${pinned ?? left}px`,
+    width: `${width}px`,
+    ...(pinned === null && { position: "absolute" }),
+  });
   return cell;
 }
 

@@ -2,11 +2,19 @@ import { expect, it } from "vitest";
 import type { OutputColumn } from "../api/types";
 import { arranged } from "./rows";
 
-const columns: OutputColumn[] = [{ name: "city", type: "text" }, { name: "n", type: "integer" }];
-const rows = [["Paris", 2], ["Berlin", null], ["Rome", 10]];
+const columns: OutputColumn[] = [
+  { name: "city", type: "text" },
+  { name: "n", type: "integer" },
+];
+const rows = [
+  ["Paris", 2],
+  ["Berlin", null],
+  ["Rome", 10],
+];
 
 it("sorts with nulls last, whichever way", () => {
-  const by = (descending: boolean) => arranged(columns, rows, { sort: { column: "n", descending }, search: "" }).map((row) => row[0]);
+  const by = (descending: boolean) =>
+    arranged(columns, rows, { sort: { column: "n", descending }, search: "" }).map((row) => row[0]);
   expect(by(false)).toEqual(["Paris", "Rome", "Berlin"]);
   expect(by(true)).toEqual(["Rome", "Paris", "Berlin"]);
 });

@@ -1,7 +1,7 @@
 import { path, request } from "../api/client";
 import type { Json, OutputColumn, SortKey } from "../api/types";
 import type { RowBlock } from "./arrow";
-import { blockOf, blocksWanted, BLOCK } from "./rowBlocks";
+import { BLOCK, blockOf, blocksWanted } from "./rowBlocks";
 
 /** Rows by range, wherever they are. A row that is not here yet is `undefined`; `ensure` fetches it. */
 export interface RowSource {
@@ -57,7 +57,13 @@ const AT_ONCE = 2;
  * happen over there. Few requests are under way at a time, and the next is always for what is wanted now: somebody who
  * drags the scroll bar sees rows on the way.
  */
-export function remoteRows(run: string, columns: OutputColumn[], total: number, order: RowOrder, first: Json[][] = []): RowSource {
+export function remoteRows(
+  run: string,
+  columns: OutputColumn[],
+  total: number,
+  order: RowOrder,
+  first: Json[][] = [],
+): RowSource {
   const blocks = new Map<number, RowBlock>();
   const asked = new Set<number>();
   const listeners = new Set<() => void>();
@@ -86,7 +92,7 @@ export function remoteRows(run: string, columns: OutputColumn[], total: number, 
     } finally {
       asked.delete(block);
     }
-    listeners.forEach((listener) => listener());
+    for (const listener of listeners) listener();
     fetchWanted();
   }
 

@@ -1,12 +1,19 @@
 import { expect, it } from "vitest";
 import { choiceInWords, selectionOf } from "./tableView";
 
-const columns = [{ name: "city", type: "text" }, { name: "n", type: "integer" }] as const;
+const columns = [
+  { name: "city", type: "text" },
+  { name: "n", type: "integer" },
+] as const;
 
 it("asks the server for what is seen, and for nothing special when that is everything", () => {
   const all = { order: { sort: null, search: " " }, hidden: new Set<number>() };
   expect(selectionOf(all, columns)).toBeNull();
   const some = { order: { sort: { column: "n", descending: true }, search: "ber " }, hidden: new Set([0]) };
-  expect(JSON.parse(selectionOf(some, columns)!)).toEqual({ sort: [{ column: "n", descending: true }], search: "ber", columns: ["n"] });
+  expect(JSON.parse(selectionOf(some, columns)!)).toEqual({
+    sort: [{ column: "n", descending: true }],
+    search: "ber",
+    columns: ["n"],
+  });
   expect(choiceInWords(some)).toBe("filtered by “ber”, sorted by n, without hidden columns");
 });

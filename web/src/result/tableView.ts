@@ -20,12 +20,21 @@ export function useTableView(): TableView {
   const sought = useDeferredValue(search);
   const order = useMemo<RowOrder>(() => ({ sort, search: sought }), [sort, sought]);
   const sortBy = (name: string) =>
-    setSort((now) => (now?.column !== name ? { column: name, descending: false } : now.descending ? null : { column: name, descending: true }));
+    setSort((now) =>
+      now?.column !== name
+        ? { column: name, descending: false }
+        : now.descending
+          ? null
+          : { column: name, descending: true },
+    );
   return { order, search, hidden, setSearch, setHidden, sortBy };
 }
 
 /** The same choice for the server; nothing when it is everything as it is. */
-export function selectionOf({ order, hidden }: Pick<TableView, "order" | "hidden">, columns: readonly OutputColumn[]): string | null {
+export function selectionOf(
+  { order, hidden }: Pick<TableView, "order" | "hidden">,
+  columns: readonly OutputColumn[],
+): string | null {
   const chosen = {
     ...(order.sort && { sort: [order.sort] }),
     ...(order.search.trim() && { search: order.search.trim() }),
@@ -36,6 +45,10 @@ export function selectionOf({ order, hidden }: Pick<TableView, "order" | "hidden
 
 /** In words, what a file of this choice holds. */
 export function choiceInWords({ order, hidden }: Pick<TableView, "order" | "hidden">): string {
-  const words = [order.search.trim() && `filtered by “${order.search.trim()}”`, order.sort && `sorted by ${order.sort.column}`, hidden.size && "without hidden columns"];
+  const words = [
+    order.search.trim() && `filtered by “${order.search.trim()}”`,
+    order.sort && `sorted by ${order.sort.column}`,
+    hidden.size && "without hidden columns",
+  ];
   return words.filter(Boolean).join(", ");
 }

@@ -3,8 +3,16 @@ import type { Answer, RowTotals } from "../api/types";
 import { type CellFormat, plainFormat } from "./cells";
 import { totalLine } from "./totals";
 
-const columns = [{ name: "city", type: "text" }, { name: "revenue", type: "number" }, { name: "growth", type: "number" }] as Answer["columns"];
-const formats: CellFormat[] = [plainFormat(columns[0]), { ...plainFormat(columns[1]), quantity: "amount" }, { ...plainFormat(columns[2]), quantity: "growth" }];
+const columns = [
+  { name: "city", type: "text" },
+  { name: "revenue", type: "number" },
+  { name: "growth", type: "number" },
+] as Answer["columns"];
+const formats: CellFormat[] = [
+  plainFormat(columns[0]),
+  { ...plainFormat(columns[1]), quantity: "amount" },
+  { ...plainFormat(columns[2]), quantity: "growth" },
+];
 const answer = { columns, row_count: 18, status: "done" } as Answer;
 const totals: RowTotals = {
   row_count: 18,
@@ -15,7 +23,10 @@ const totals: RowTotals = {
 };
 
 it("adds up amounts, never growth, and says what is covered and what is missing", () => {
-  expect(totalLine(answer, formats, totals)).toEqual({ cells: [null, { text: "1,234.5", missing: 1 }, null], label: "All 18" });
+  expect(totalLine(answer, formats, totals)).toEqual({
+    cells: [null, { text: "1,234.5", missing: 1 }, null],
+    label: "All 18",
+  });
   expect(totalLine(answer, formats, { ...totals, row_count: 5 })?.label).toBe("5 of 18");
 });
 

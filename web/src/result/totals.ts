@@ -24,11 +24,17 @@ export interface TotalLine {
 }
 
 /** What the numbers of an answer add up to, and formats that know the scale of their bars. */
-export function useTotals(answer: Answer | null, formats: CellFormat[], search: string): { line: TotalLine | null; formats: CellFormat[] } {
+export function useTotals(
+  answer: Answer | null,
+  formats: CellFormat[],
+  search: string,
+): { line: TotalLine | null; formats: CellFormat[] } {
   const wanted = answer !== null && answer.row_count > 1 && formats.some((format) => format.quantity !== null);
   const whole = useFetched<RowTotals>(wanted ? path`/runs/${answer.run_id}/rows/totals` : null).data;
   const selection = search.trim() && JSON.stringify({ search: search.trim() });
-  const sought = useFetched<RowTotals>(wanted && selection ? path`/runs/${answer.run_id}/rows/totals` + query({ selection }) : null).data;
+  const sought = useFetched<RowTotals>(
+    wanted && selection ? path`/runs/${answer.run_id}/rows/totals` + query({ selection }) : null,
+  ).data;
   const totals = selection ? sought : whole;
   return {
     formats: useMemo(() => (answer && whole ? scaled(answer, formats, whole) : formats), [answer, formats, whole]),
@@ -40,7 +46,9 @@ export function useTotals(answer: Answer | null, formats: CellFormat[], search: 
 function scaled(answer: Answer, formats: CellFormat[], { columns }: RowTotals): CellFormat[] {
   return formats.map((format, i) => {
     const range = hasBar(format) && columns.find((known) => known.column === answer.columns[i]?.name);
-    return range ? { ...format, bar: scaleOf(range.minimum, range.maximum, roomFor(format, range.minimum, range.maximum)) } : format;
+    return range
+      ? { ...format, bar: scaleOf(range.minimum, range.maximum, roomFor(format, range.minimum, range.maximum)) }
+      : format;
   });
 }
 
@@ -58,5 +66,8 @@ export function totalLine(answer: Answer, formats: CellFormat[], totals: RowTota
   });
   if (answer.status === "partial" || totals.row_count < 2 || !cells.some(Boolean)) return null;
   const all = totals.row_count === answer.row_count;
-  return { cells, label: all ? `All ${count(totals.row_count)}` : `${count(totals.row_count)} of ${count(answer.row_count)}` };
+  return {
+    cells,
+    label: all ? `All ${count(totals.row_count)}` : `${count(totals.row_count)} of ${count(answer.row_count)}`,
+  };
 }

@@ -12,9 +12,18 @@ const PADDING = 40;
 
 /** Width, order, pinning and visibility of columns; rows stay with their source. */
 export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[]> {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: widths are set once, from the heads and the first rows, and stay.
   const columns = useMemo(
-    () => formats.map((format, i): ColumnDef<Json[]> => ({ id: String(i), header: format.header, size: widthOf(format, i, sample), minSize: 56, maxSize: 900 })),
-    // Widths are set once, from the heads and the first rows, and stay.
+    () =>
+      formats.map(
+        (format, i): ColumnDef<Json[]> => ({
+          id: String(i),
+          header: format.header,
+          size: widthOf(format, i, sample),
+          minSize: 56,
+          maxSize: 900,
+        }),
+      ),
     [formats, sample.length > 0],
   );
   return useReactTable<Json[]>({

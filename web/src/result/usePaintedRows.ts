@@ -5,7 +5,11 @@ import { AT_TOP, type Place, placeAt, reaching, rowWindow, scrolled, settled } f
 const REST_MS = 150;
 
 /** Keeps the rows in sight drawn in `body` while `scroll` is scrolled, and asks their source for them. */
-export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefObject<HTMLElement | null>, drawing: Drawing) {
+export function usePaintedRows(
+  scroll: RefObject<HTMLElement | null>,
+  body: RefObject<HTMLElement | null>,
+  drawing: Drawing,
+) {
   const latest = useRef(drawing);
   const painter = useRef<RowPainter>(null);
   const place = useRef<Place>(AT_TOP);
@@ -26,6 +30,7 @@ export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefO
     paint();
   }
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: set up once; all that changes is read from `latest` and `place`.
   useLayoutEffect(() => {
     const node = scroll.current;
     if (!node || !body.current) return undefined;
@@ -45,6 +50,7 @@ export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefO
     };
   }, []);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another number of rows makes the place invalid.
   useLayoutEffect(() => {
     place.current = placeAt(rows, scroll.current?.scrollTop ?? 0);
   }, [rows.count]);
@@ -54,6 +60,7 @@ export function usePaintedRows(scroll: RefObject<HTMLElement | null>, body: RefO
     paint();
   });
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `paint` reads all that changes from `latest`.
   useEffect(() => source.subscribe(paint), [source]);
 
   return {

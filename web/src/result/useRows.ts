@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { RunView } from "../ask/run";
 import { isOver } from "../ask/run";
-import { heldRows, remoteRows, type RowOrder, type RowSource } from "./rows";
+import { heldRows, type RowOrder, type RowSource, remoteRows } from "./rows";
 
 /** The rows of a run in this order: those the page holds when it holds all, else by range from the server. */
 export function useRows(run: RunView, order: RowOrder): RowSource {
@@ -9,7 +9,8 @@ export function useRows(run: RunView, order: RowOrder): RowSource {
   const whole = rowCount !== null && rows.length >= rowCount;
   const streaming = !isOver(run) && !run.answer;
   const source = useMemo(
-    () => (whole || streaming || !id ? heldRows(columns, rows, order) : remoteRows(id, columns, rowCount ?? 0, order, rows)),
+    () =>
+      whole || streaming || !id ? heldRows(columns, rows, order) : remoteRows(id, columns, rowCount ?? 0, order, rows),
     [columns, rows, rowCount, id, whole, streaming, order],
   );
   useSyncExternalStore(source.subscribe, source.count);

@@ -28,5 +28,7 @@ export async function replay(run: string): Promise<void> {
 /** The same rows of the same data prove the program; of other data, that the change did not matter. */
 function aboutData({ steps }: Replay): string {
   if (steps.some((step) => step.data_changed)) return "The data has changed since, and gives the same rows.";
-  return steps.every((step) => step.data_changed === false) ? "The data has not changed since." : "Whether the data has changed is not known.";
+  return steps.every((step) => step.data_changed === false)
+    ? "The data has not changed since."
+    : "Whether the data has changed is not known.";
 }

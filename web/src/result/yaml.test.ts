@@ -3,9 +3,25 @@ import type { Json } from "../api/types";
 import { yamlOf } from "./yaml";
 
 it("writes what is said, and leaves out what is empty", () => {
-  const plan: Json = { entity: "orders", distinct: false, joins: [], select: [{ expr: { kind: "column", table: "orders" } }, { expr: { kind: "constant", value: "2025-01-01" } }], limit: 5 };
+  const plan: Json = {
+    entity: "orders",
+    distinct: false,
+    joins: [],
+    select: [{ expr: { kind: "column", table: "orders" } }, { expr: { kind: "constant", value: "2025-01-01" } }],
+    limit: 5,
+  };
   expect(yamlOf(plan)).toBe(
-    ["entity: orders", "select:", "  - expr:", "      kind: column", "      table: orders", "  - expr:", "      kind: constant", '      value: "2025-01-01"', "limit: 5"].join("\n"),
+    [
+      "entity: orders",
+      "select:",
+      "  - expr:",
+      "      kind: column",
+      "      table: orders",
+      "  - expr:",
+      "      kind: constant",
+      '      value: "2025-01-01"',
+      "limit: 5",
+    ].join("\n"),
   );
 });
 

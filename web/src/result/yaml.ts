@@ -10,7 +10,9 @@ function lines(value: Json): string[] {
   if (isRecord(value)) {
     return Object.entries(value)
       .filter(([, item]) => says(item))
-      .flatMap(([name, item]) => (isLeaf(item) ? [`${name}: ${leaf(item)}`] : [`${name}:`, ...lines(item).map((line) => `  ${line}`)]));
+      .flatMap(([name, item]) =>
+        isLeaf(item) ? [`${name}: ${leaf(item)}`] : [`${name}:`, ...lines(item).map((line) => `  ${line}`)],
+      );
   }
   return [leaf(value)];
 }
@@ -33,5 +35,7 @@ function says(value: Json): boolean {
 
 /** Text that YAML could take for something else stands in quotes. */
 function leaf(value: Json): string {
-  return typeof value === "string" && !/^[\p{L}_][\p{L}\p{N}_. ]*$/u.test(value) ? JSON.stringify(value) : String(value);
+  return typeof value === "string" && !/^[\p{L}_][\p{L}\p{N}_. ]*$/u.test(value)
+    ? JSON.stringify(value)
+    : String(value);
 }

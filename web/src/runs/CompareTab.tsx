@@ -4,8 +4,8 @@ import { API, path, query } from "../api/client";
 import type { RunComparison, RunList, RunSummary } from "../api/types";
 import { Link } from "../app/Link";
 import { address } from "../app/router";
-import { duration, moment, plural, shortId } from "../shared/format";
 import { useFetched, useSteady } from "../shared/fetched";
+import { duration, moment, plural, shortId } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, Status } from "../shared/Status";
@@ -26,8 +26,11 @@ function EarlierRuns({ run }: { run: RunSummary }) {
   const found = useFetched<RunList>(`/runs${query({ search: run.question, limit: 50 })}`);
   if (found.problem && !found.data) return <ProblemNotice problem={found.problem} onRetry={found.reload} />;
   if (!found.data) return <SkeletonRows rows={4} columns={3} />;
-  const others = found.data.runs.filter((known) => known.run_id !== run.run_id && known.question === run.question && known.row_count !== null);
-  if (!others.length) return <p className="none dim">Nothing else has asked this. Select two runs in the list to compare them.</p>;
+  const others = found.data.runs.filter(
+    (known) => known.run_id !== run.run_id && known.question === run.question && known.row_count !== null,
+  );
+  if (!others.length)
+    return <p className="none dim">Nothing else has asked this. Select two runs in the list to compare them.</p>;
   return (
     <div className="scroll">
       <div className="dt">
@@ -36,8 +39,18 @@ function EarlierRuns({ run }: { run: RunSummary }) {
       <ul className="others">
         {others.map((known) => (
           <li key={known.run_id}>
-            <Link href={known.created_at < run.created_at ? address("runs", known.run_id, run.run_id) : address("runs", run.run_id, known.run_id)}>
-              <Side letter={known.created_at < run.created_at ? "A" : "B"} run={known} className={known.created_at < run.created_at ? "side-a" : "side-b"} />
+            <Link
+              href={
+                known.created_at < run.created_at
+                  ? address("runs", known.run_id, run.run_id)
+                  : address("runs", run.run_id, known.run_id)
+              }
+            >
+              <Side
+                letter={known.created_at < run.created_at ? "A" : "B"}
+                run={known}
+                className={known.created_at < run.created_at ? "side-a" : "side-b"}
+              />
             </Link>
           </li>
         ))}
@@ -84,7 +97,12 @@ function Comparison({ before, after }: { before: string; after: string }) {
 }
 
 function withoutRows({ before, after }: RunComparison): string {
-  return [before, after].filter((side) => side.row_count === null).map((side) => shortId(side.run_id)).join(" and ") || "one of them";
+  return (
+    [before, after]
+      .filter((side) => side.row_count === null)
+      .map((side) => shortId(side.run_id))
+      .join(" and ") || "one of them"
+  );
 }
 
 function Side({ letter, run, className }: { letter: string; run: RunSummary; className: string }) {
@@ -94,7 +112,8 @@ function Side({ letter, run, className }: { letter: string; run: RunSummary; cla
       <span>
         <b>{moment(run.created_at)}</b>
         <span className="m num">
-          <span className="mono">{shortId(run.run_id)}</span> · {run.row_count === null ? "no rows" : plural(run.row_count, "row")}
+          <span className="mono">{shortId(run.run_id)}</span> ·{" "}
+          {run.row_count === null ? "no rows" : plural(run.row_count, "row")}
           {run.duration_ms !== null && ` · ${duration(run.duration_ms)}`}
         </span>
       </span>
@@ -106,9 +125,21 @@ function FactsLine({ comparison }: { comparison: RunComparison }) {
   const { same_question: question, same_plan: plan, same_code: code, data_changed: data, before } = comparison;
   return (
     <ul className="facts">
-      <Fact state={question ? "ok" : "warn"} word={question ? "Same question" : "Other question"} note={question ? "word for word" : (before.question ?? "")} />
-      <Fact state={plan && code ? "ok" : "warn"} word={plan ? (code ? "Same plan and code" : "Same plan, other code") : "Other plan"} note={plan && code ? "" : "shown below"} />
-      <Fact state={data === null ? "idle" : data ? "warn" : "ok"} word={data === null ? "Data not compared" : data ? "Newer data" : "Same data"} note={data === null ? "it has no fingerprint" : data ? "it changed in between" : ""} />
+      <Fact
+        state={question ? "ok" : "warn"}
+        word={question ? "Same question" : "Other question"}
+        note={question ? "word for word" : (before.question ?? "")}
+      />
+      <Fact
+        state={plan && code ? "ok" : "warn"}
+        word={plan ? (code ? "Same plan and code" : "Same plan, other code") : "Other plan"}
+        note={plan && code ? "" : "shown below"}
+      />
+      <Fact
+        state={data === null ? "idle" : data ? "warn" : "ok"}
+        word={data === null ? "Data not compared" : data ? "Newer data" : "Same data"}
+        note={data === null ? "it has no fingerprint" : data ? "it changed in between" : ""}
+      />
     </ul>
   );
 }

@@ -33,9 +33,7 @@ export function EventsTab({ run }: { run: string }) {
                 <td className="r num dim">{seq}</td>
                 <td className="r num">{(at - began).toFixed(3)}</td>
                 <td className="mono">{type}</td>
-                <td className="mono clip dim">
-                  {text(content)}
-                </td>
+                <td className="mono clip dim">{text(content)}</td>
               </tr>
             );
           })}

@@ -72,7 +72,12 @@ function headline(counts: RunComparison["counts"]): string {
 }
 
 function formatsOf({ columns, rows }: RunComparison): CellFormat[] {
-  return columns.map((column, i) => columnFormat(column, rows.flatMap((row) => [row.before?.[i] ?? null, row.after?.[i] ?? null])));
+  return columns.map((column, i) =>
+    columnFormat(
+      column,
+      rows.flatMap((row) => [row.before?.[i] ?? null, row.after?.[i] ?? null]),
+    ),
+  );
 }
 
 function DifferenceTable({ comparison }: { comparison: RunComparison }) {
@@ -112,7 +117,17 @@ function DifferenceTable({ comparison }: { comparison: RunComparison }) {
   );
 }
 
-function ComparedCell({ row, column, at, format }: { row: ComparedRow; column: OutputColumn; at: number; format: CellFormat }) {
+function ComparedCell({
+  row,
+  column,
+  at,
+  format,
+}: {
+  row: ComparedRow;
+  column: OutputColumn;
+  at: number;
+  format: CellFormat;
+}) {
   const value = (values: Json[] | null) => values?.[at] ?? null;
   const changed = row.change === "changed" && row.columns.includes(column.name);
   const className = [format.right ? "r" : "", changed ? "chg" : ""].join(" ");

@@ -1,6 +1,6 @@
 import { ArrowUpRight, ChevronLeft, RefreshCw, RotateCcw, Square } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { api, path, Problem } from "../api/client";
+import { api, Problem, path } from "../api/client";
 import type { RunDetail, RunSummary, RunTimeline } from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
@@ -9,8 +9,8 @@ import { recalled } from "../ask/run";
 import { CheckTab } from "../result/CheckTab";
 import { RunRows } from "../result/TableTab";
 import { replay, verdicts } from "../result/verdicts";
-import { count, duration, money, plural } from "../shared/format";
 import { refresh, useFetched } from "../shared/fetched";
+import { count, duration, money, plural } from "../shared/format";
 import { Notice, ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { runState, Status, Tag } from "../shared/Status";
@@ -39,11 +39,15 @@ export function RunPane({ run, compared }: { run: string; compared: string | nul
   const summary = detail.data?.run;
   const answer = detail.data?.answer ?? null;
   const view = useMemo(() => (answer ? recalled(answer) : null), [answer]);
-  if (detail.problem && !detail.data) return <section className="pane">{<ProblemNotice problem={detail.problem} onRetry={detail.reload} />}</section>;
+  if (detail.problem && !detail.data)
+    return <section className="pane">{<ProblemNotice problem={detail.problem} onRetry={detail.reload} />}</section>;
   if (!summary) return <section className="pane">{<SkeletonRows rows={10} columns={3} />}</section>;
   return (
     <section className="pane" aria-label="Run">
-      <RunHead run={summary} retries={timeline.data?.steps.reduce((sum, step) => sum + Math.max(0, step.attempts.length - 1), 0) ?? 0} />
+      <RunHead
+        run={summary}
+        retries={timeline.data?.steps.reduce((sum, step) => sum + Math.max(0, step.attempts.length - 1), 0) ?? 0}
+      />
       <Tabs
         label="Run"
         current={tab}
@@ -67,12 +71,20 @@ export function RunPane({ run, compared }: { run: string; compared: string | nul
               </Notice>
             )}
             {timeline.data && <Waterfall timeline={timeline.data} />}
-            {timeline.problem && !timeline.data && <ProblemNotice problem={timeline.problem} onRetry={timeline.reload} />}
+            {timeline.problem && !timeline.data && (
+              <ProblemNotice problem={timeline.problem} onRetry={timeline.reload} />
+            )}
           </div>
         )}
         {tab === "events" && <EventsTab run={run} />}
-        {tab === "rows" && (view?.columns.length ? <RunRows run={view} /> : <p className="none dim">This run has no rows.</p>)}
-        {tab === "check" && (answer ? <CheckTab answer={answer} question={summary.question ?? ""} /> : <p className="none dim">The run goes on.</p>)}
+        {tab === "rows" &&
+          (view?.columns.length ? <RunRows run={view} /> : <p className="none dim">This run has no rows.</p>)}
+        {tab === "check" &&
+          (answer ? (
+            <CheckTab answer={answer} question={summary.question ?? ""} />
+          ) : (
+            <p className="none dim">The run goes on.</p>
+          ))}
         {tab === "compare" && <CompareTab run={summary} compared={compared} />}
       </div>
     </section>
@@ -144,15 +156,35 @@ function Facts({ run, timeline }: { run: RunSummary; timeline: RunTimeline | nul
   const calls = steps.reduce((sum, step) => sum + step.model_calls, 0);
   return (
     <dl className="stats">
-      <Fact name="Time" value={run.duration_ms === null ? "–" : duration(run.duration_ms)} note={waited ? `${duration(waited)} of it waiting` : plural(steps.length, "step")} />
+      <Fact
+        name="Time"
+        value={run.duration_ms === null ? "–" : duration(run.duration_ms)}
+        note={waited ? `${duration(waited)} of it waiting` : plural(steps.length, "step")}
+      />
       <Fact name="Rows" value={run.row_count === null ? "–" : count(run.row_count)} note={run.kind ?? ""} />
-      <Fact name="Tokens" value={count(run.tokens ?? 0)} note={calls ? plural(calls, "call") : run.tokens ? "read and written" : "no model"} />
+      <Fact
+        name="Tokens"
+        value={count(run.tokens ?? 0)}
+        note={calls ? plural(calls, "call") : run.tokens ? "read and written" : "no model"}
+      />
       <Fact name="Cost" value={money(run.cost_usd ?? 0)} note={plural(run.sources.length, "source")} />
       <div>
         <dt>Replay</dt>
         <dd>
-          <Status state={verdict?.verdict === "same" ? "ok" : verdict?.verdict === "differs" ? "warn" : verdict?.verdict === "running" ? "running" : "idle"}>
-            {verdict ? { same: "The same", differs: "Rows differ", cannot: "Cannot", running: "Running" }[verdict.verdict] : "Not yet"}
+          <Status
+            state={
+              verdict?.verdict === "same"
+                ? "ok"
+                : verdict?.verdict === "differs"
+                  ? "warn"
+                  : verdict?.verdict === "running"
+                    ? "running"
+                    : "idle"
+            }
+          >
+            {verdict
+              ? { same: "The same", differs: "Rows differ", cannot: "Cannot", running: "Running" }[verdict.verdict]
+              : "Not yet"}
           </Status>
         </dd>
         <dd className="s clip">{verdict?.text ?? "runs the steps again"}</dd>

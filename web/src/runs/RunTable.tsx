@@ -31,6 +31,7 @@ export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props)
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0], items.at(-1)];
   const near = last !== undefined && last.index >= runs.length - AHEAD;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is reached once for each length of the list.
   useEffect(() => {
     if (near) onEnd();
   }, [near, runs.length]);
@@ -55,7 +56,18 @@ export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props)
         <Gap height={first?.start ?? 0} />
         {items.map(({ index }) => {
           const run = runs[index];
-          return run && <RunRow key={run.run_id} run={run} at={index + 2} current={current.includes(run.run_id)} picked={picked.some((known) => known.run_id === run.run_id)} onPick={onPick} />;
+          return (
+            run && (
+              <RunRow
+                key={run.run_id}
+                run={run}
+                at={index + 2}
+                current={current.includes(run.run_id)}
+                picked={picked.some((known) => known.run_id === run.run_id)}
+                onPick={onPick}
+              />
+            )
+          );
         })}
         <Gap height={virtualizer.getTotalSize() - (last?.end ?? 0)} />
       </tbody>
@@ -86,7 +98,12 @@ const RunRow = memo(function RunRow({ run, at, current, picked, onPick }: RowPro
     <tr aria-rowindex={at} aria-selected={current} onClick={() => navigate(place)}>
       <td onClick={(event) => event.stopPropagation()}>
         <label>
-          <input type="checkbox" aria-label={`Select ${run.question ?? run.run_id}`} checked={picked} onChange={() => onPick(run)} />
+          <input
+            type="checkbox"
+            aria-label={`Select ${run.question ?? run.run_id}`}
+            checked={picked}
+            onChange={() => onPick(run)}
+          />
         </label>
       </td>
       <td>

@@ -8,8 +8,8 @@ import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { runState } from "../shared/Status";
 import { RunPane } from "./RunPane";
-import { useRunPages } from "./runPages";
 import { RunTable } from "./RunTable";
+import { useRunPages } from "./runPages";
 
 const STATUSES = ["", "done", "running", "waiting", "partial", "failed", "cancelled"] as const;
 const PERIODS = [
@@ -24,7 +24,12 @@ export default function RunsView({ run, other }: { run: string | null; other: st
   const [filters, setFilters] = useState<Filters>(EVERYTHING);
   const [picked, setPicked] = useState<RunSummary[]>([]);
   const { search, status, source, days } = filters;
-  const { list, runs, total, more } = useRunPages({ search: useDeferredValue(search), status, source, since: since(days) });
+  const { list, runs, total, more } = useRunPages({
+    search: useDeferredValue(search),
+    status,
+    source,
+    since: since(days),
+  });
   const current = other ?? run ?? runs[0]?.run_id ?? null;
   const compared = other ? run : null;
   const pick = useCallback((chosen: RunSummary) => {
@@ -40,18 +45,46 @@ export default function RunsView({ run, other }: { run: string | null; other: st
         <div className="head">
           <h1>Runs</h1>
           <span className="dim num grow">{list.data ? count(total) : ""}</span>
-          <SearchField label="Find a run" className="fs" value={search} onChange={(value) => setFilters({ ...filters, search: value })} />
+          <SearchField
+            label="Find a run"
+            className="fs"
+            value={search}
+            onChange={(value) => setFilters({ ...filters, search: value })}
+          />
         </div>
-        <FilterBar filters={filters} sources={[...new Set(runs.flatMap((known) => known.sources))]} onChange={setFilters} />
+        <FilterBar
+          filters={filters}
+          sources={[...new Set(runs.flatMap((known) => known.sources))]}
+          onChange={setFilters}
+        />
         <div className="scroll">
           {list.problem && !list.data && <ProblemNotice problem={list.problem} onRetry={list.reload} />}
           {!list.data && !list.problem && <SkeletonRows rows={12} columns={4} />}
-          {list.data && <RunTable runs={runs} total={total} current={[current, compared]} picked={picked} onPick={pick} onEnd={() => void more()} />}
+          {list.data && (
+            <RunTable
+              runs={runs}
+              total={total}
+              current={[current, compared]}
+              picked={picked}
+              onPick={pick}
+              onEnd={() => void more()}
+            />
+          )}
           {list.data && !runs.length && <NoRuns filters={filters} onClear={() => setFilters(EVERYTHING)} />}
         </div>
         <footer className="foot">
-          <span className="grow dim">{picked.length ? `${picked.length} selected, ${picked.map((known) => shortId(known.run_id)).join(" and ")}` : "Select two runs to compare them"}</span>
-          <button type="button" className="btn small" disabled={picked.length !== 2} title={picked.length === 2 ? "Compare" : "Select two runs first"} onClick={() => compare(picked)}>
+          <span className="grow dim">
+            {picked.length
+              ? `${picked.length} selected, ${picked.map((known) => shortId(known.run_id)).join(" and ")}`
+              : "Select two runs to compare them"}
+          </span>
+          <button
+            type="button"
+            className="btn small"
+            disabled={picked.length !== 2}
+            title={picked.length === 2 ? "Compare" : "Select two runs first"}
+            onClick={() => compare(picked)}
+          >
             <GitCompareArrows className="i i-s" aria-hidden />
             Compare
           </button>
@@ -81,7 +114,8 @@ interface Filters {
 }
 
 function NoRuns({ filters, onClear }: { filters: Filters; onClear: () => void }) {
-  if (!Object.values(filters).some(Boolean)) return <p className="none dim">Nothing was asked yet. Each question leaves its run here.</p>;
+  if (!Object.values(filters).some(Boolean))
+    return <p className="none dim">Nothing was asked yet. Each question leaves its run here.</p>;
   return (
     <p className="none dim">
       No run fits these filters.{" "}
@@ -92,21 +126,55 @@ function NoRuns({ filters, onClear }: { filters: Filters; onClear: () => void })
   );
 }
 
-function FilterBar({ filters, sources, onChange }: { filters: Filters; sources: string[]; onChange: (filters: Filters) => void }) {
+function FilterBar({
+  filters,
+  sources,
+  onChange,
+}: {
+  filters: Filters;
+  sources: string[];
+  onChange: (filters: Filters) => void;
+}) {
   const [known, setKnown] = useState<string[]>([]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the names count, not the list that holds them.
   useEffect(() => setKnown((now) => [...new Set([...now, ...sources])].sort()), [sources.join()]);
   return (
     <div className="filters">
-      <Choice label="Status" value={filters.status} options={STATUSES.map((status) => [status, status ? runState(status)[1] : "Any status"])} onChange={(status) => onChange({ ...filters, status })} />
-      <Choice label="Source" value={filters.source} options={[["", "Any source"], ...known.map((name): [string, string] => [name, name])]} onChange={(source) => onChange({ ...filters, source })} />
+      <Choice
+        label="Status"
+        value={filters.status}
+        options={STATUSES.map((status) => [status, status ? runState(status)[1] : "Any status"])}
+        onChange={(status) => onChange({ ...filters, status })}
+      />
+      <Choice
+        label="Source"
+        value={filters.source}
+        options={[["", "Any source"], ...known.map((name): [string, string] => [name, name])]}
+        onChange={(source) => onChange({ ...filters, source })}
+      />
       <Choice label="Time" value={filters.days} options={PERIODS} onChange={(days) => onChange({ ...filters, days })} />
     </div>
   );
 }
 
-function Choice({ label, value, options, onChange }: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange: (value: string) => void }) {
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: readonly (readonly [string, string])[];
+  onChange: (value: string) => void;
+}) {
   return (
-    <select className={`chip ${value ? "on" : ""}`} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+    <select
+      className={`chip ${value ? "on" : ""}`}
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    >
       {options.map(([name, word]) => (
         <option key={name} value={name}>
           {word}

@@ -10,9 +10,11 @@ export function StepDifferences({ comparison }: { comparison: RunComparison }) {
   return (
     <>
       {plan && <TextPart title="Plan" text={plan} />}
-      {steps.filter((step) => step.code_diff).map((step) => (
-        <TextPart key={step.id} title={`Code of ${name(step)}`} note={onlyIn(step)} text={step.code_diff} />
-      ))}
+      {steps
+        .filter((step) => step.code_diff)
+        .map((step) => (
+          <TextPart key={step.id} title={`Code of ${name(step)}`} note={onlyIn(step)} text={step.code_diff} />
+        ))}
       <StepTimes steps={steps} />
     </>
   );
@@ -63,8 +65,19 @@ function StepTimes({ steps }: { steps: ComparedStep[] }) {
               <td className="r num">{slower(step)}</td>
               <td>
                 <svg width="100%" height="14" aria-hidden>
-                  <rect className="t-before" width={`${(100 * (step.before_ms ?? 0)) / longest}%`} height="5" rx="1.5" />
-                  <rect className="t-after" y="7" width={`${(100 * (step.after_ms ?? 0)) / longest}%`} height="5" rx="1.5" />
+                  <rect
+                    className="t-before"
+                    width={`${(100 * (step.before_ms ?? 0)) / longest}%`}
+                    height="5"
+                    rx="1.5"
+                  />
+                  <rect
+                    className="t-after"
+                    y="7"
+                    width={`${(100 * (step.after_ms ?? 0)) / longest}%`}
+                    height="5"
+                    rx="1.5"
+                  />
                 </svg>
               </td>
             </tr>

@@ -4,7 +4,7 @@ import { kindName, readable } from "../ask/stepNames";
 import { Code } from "../shared/Code";
 import { count, duration, plural } from "../shared/format";
 import { Status } from "../shared/Status";
-import { barsOf, ticks, type TimeBar } from "./waterfallBars";
+import { barsOf, type TimeBar, ticks } from "./waterfallBars";
 
 const SCALE = 100;
 const BAR = { y: 13, height: 14 };
@@ -16,7 +16,11 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
   const steps = timeline.steps.filter((step) => step.kind !== "subgraph");
   const [chosen, setChosen] = useState<string | null>(null);
   const total = Math.max(1, timeline.total_ms);
-  const step = steps.find((known) => known.id === chosen) ?? steps.find((known) => known.status === "failed") ?? steps.find((known) => known.code) ?? steps[0];
+  const step =
+    steps.find((known) => known.id === chosen) ??
+    steps.find((known) => known.status === "failed") ??
+    steps.find((known) => known.code) ??
+    steps[0];
   const drawn = steps.map((known) => ({ step: known, bars: barsOf(known, total, SCALE) }));
   const kinds = new Set(drawn.flatMap(({ bars }) => bars.map((bar) => bar.kind)));
   return (
@@ -39,14 +43,22 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
           <span className="r">Time</span>
         </div>
         {drawn.map(({ step: known, bars }) => (
-          <button key={known.id} type="button" className={`wr ${known === step ? "sel" : ""}`} aria-pressed={known === step} onClick={() => setChosen(known.id)}>
+          <button
+            key={known.id}
+            type="button"
+            className={`wr ${known === step ? "sel" : ""}`}
+            aria-pressed={known === step}
+            onClick={() => setChosen(known.id)}
+          >
             <span className="wn">
               <b className="clip">{name(known)}</b>
               <span className="m clip">{about(known)}</span>
             </span>
             <Bars step={known} bars={bars} total={total} />
             <span className="r num">{known.row_count === null ? "–" : count(known.row_count)}</span>
-            <span className="r num">{known.start_ms === null || known.end_ms === null ? "–" : duration(known.end_ms - known.start_ms)}</span>
+            <span className="r num">
+              {known.start_ms === null || known.end_ms === null ? "–" : duration(known.end_ms - known.start_ms)}
+            </span>
           </button>
         ))}
       </div>
@@ -72,7 +84,14 @@ const LEGEND: [TimeBar["kind"], string, string][] = [
 
 function about(step: TimelineStep): string {
   const tokens = step.input_tokens + step.output_tokens;
-  return [kindName(step.kind), step.source, tokens && plural(tokens, "token"), step.attempts.length > 1 && plural(step.attempts.length, "try", "tries")].filter(Boolean).join(" · ");
+  return [
+    kindName(step.kind),
+    step.source,
+    tokens && plural(tokens, "token"),
+    step.attempts.length > 1 && plural(step.attempts.length, "try", "tries"),
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 function Bars({ step, bars, total }: { step: TimelineStep; bars: TimeBar[]; total: number }) {
@@ -86,7 +105,15 @@ function Bars({ step, bars, total }: { step: TimelineStep; bars: TimeBar[]; tota
         bar.kind === "wait" ? (
           <line key={i} className="b-wait" x1={`${bar.x}%`} x2={`${bar.x + bar.width}%`} y1={middle} y2={middle} />
         ) : (
-          <rect key={i} className={`b-${bar.kind}`} fill={bar.kind === "failed" ? "url(#failed-try)" : undefined} x={`${bar.x}%`} width={`${bar.width}%`} rx={2} {...BAR} />
+          <rect
+            key={i}
+            className={`b-${bar.kind}`}
+            fill={bar.kind === "failed" ? "url(#failed-try)" : undefined}
+            x={`${bar.x}%`}
+            width={`${bar.width}%`}
+            rx={2}
+            {...BAR}
+          />
         ),
       )}
     </svg>
@@ -103,7 +130,9 @@ function StepDetail({ step, stopped }: { step: TimelineStep; stopped: boolean })
       <ul className="tries">
         {step.attempts.map((attempt) => (
           <li key={attempt.number}>
-            <Status state={attempt.outcome === "done" ? "ok" : attempt.outcome === "failed" ? "error" : "running"}>Try {attempt.number}</Status>
+            <Status state={attempt.outcome === "done" ? "ok" : attempt.outcome === "failed" ? "error" : "running"}>
+              Try {attempt.number}
+            </Status>
             <span className="dim num">{span(attempt)}</span>
             <p>{attempt.message ?? OUTCOMES[attempt.outcome === "failed" && stopped ? "stopped" : attempt.outcome]}</p>
           </li>

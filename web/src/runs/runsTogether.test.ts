@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { runsTogether } from "./runsTogether";
 
-const run = (minute: number, status: string) => ({ run_id: `run_${minute}`, created_at: `2026-11-16T10:0${minute}:00Z`, status });
+const run = (minute: number, status: string) => ({
+  run_id: `run_${minute}`,
+  created_at: `2026-11-16T10:0${minute}:00Z`,
+  status,
+});
 
 test("runs of several pages stand once, newest first, as they were told last", () => {
   const older = [run(3, "running"), run(2, "done"), run(1, "done")];

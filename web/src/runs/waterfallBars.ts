@@ -17,7 +17,14 @@ export function barsOf(step: TimelineStep, total: number, width: number): TimeBa
   };
   return step.attempts.flatMap((attempt) => {
     const end = attempt.end_ms ?? total;
-    const kind = attempt.outcome === "failed" ? "failed" : attempt.outcome === "running" ? "running" : step.critical ? "critical" : "beside";
+    const kind =
+      attempt.outcome === "failed"
+        ? "failed"
+        : attempt.outcome === "running"
+          ? "running"
+          : step.critical
+            ? "critical"
+            : "beside";
     const drawn = [bar(kind, attempt.start_ms, end)];
     return attempt.wait_ms ? [...drawn, bar("wait", end, end + attempt.wait_ms)] : drawn;
   });

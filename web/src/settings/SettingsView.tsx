@@ -3,8 +3,8 @@ import { api, Problem } from "../api/client";
 import type { About, DoctorReport, ModelCheck, ModelsOverview, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
 import { readable } from "../ask/stepNames";
-import { count, money, plural } from "../shared/format";
 import { type Fetched, useFetched } from "../shared/fetched";
+import { count, money, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
@@ -15,7 +15,9 @@ export default function SettingsView() {
   return (
     <main className="settings scroll" tabIndex={0}>
       <h1>Settings</h1>
-      <p className="mid">What this server runs with. Values are set where it is started; docs/settings.md names each.</p>
+      <p className="mid">
+        What this server runs with. Values are set where it is started; docs/settings.md names each.
+      </p>
       <Part title="Models" address="/models">
         {(models: ModelsOverview) => <Models models={models} />}
       </Part>
@@ -32,7 +34,15 @@ export default function SettingsView() {
   );
 }
 
-function Part<T>({ title, address, children }: { title: string; address: string; children: (data: T) => React.ReactNode }) {
+function Part<T>({
+  title,
+  address,
+  children,
+}: {
+  title: string;
+  address: string;
+  children: (data: T) => React.ReactNode;
+}) {
   const found: Fetched<T> = useFetched<T>(address);
   return (
     <section aria-label={title}>
@@ -46,7 +56,8 @@ function Part<T>({ title, address, children }: { title: string; address: string;
 
 function Models({ models }: { models: ModelsOverview }) {
   const rows = models.roles.flatMap((role) => role.models.map((model) => ({ role: role.role, ...model })));
-  if (!models.configured) return <p className="mid">No language model is set. The reader answers by itself, with no key and no network.</p>;
+  if (!models.configured)
+    return <p className="mid">No language model is set. The reader answers by itself, with no key and no network.</p>;
   return (
     <table className="data">
       <thead>
@@ -120,11 +131,15 @@ function Outcome({ check }: { check: ModelCheck }) {
 }
 
 function Use({ usage }: { usage: UsageReport }) {
-  const total = usage.days.reduce((sum, day) => ({ runs: sum.runs + day.runs, tokens: sum.tokens + day.tokens, cost: sum.cost + day.cost_usd }), { runs: 0, tokens: 0, cost: 0 });
+  const total = usage.days.reduce(
+    (sum, day) => ({ runs: sum.runs + day.runs, tokens: sum.tokens + day.tokens, cost: sum.cost + day.cost_usd }),
+    { runs: 0, tokens: 0, cost: 0 },
+  );
   return (
     <>
       <p className="mid num">
-        {plural(total.runs, "run")}, {plural(total.tokens, "token")}, {money(total.cost)} in {plural(usage.days.length, "day")}
+        {plural(total.runs, "run")}, {plural(total.tokens, "token")}, {money(total.cost)} in{" "}
+        {plural(usage.days.length, "day")}
       </p>
       <UsageChart days={usage.days} />
       {usage.budgets.map((budget) => (
@@ -140,7 +155,9 @@ function Use({ usage }: { usage: UsageReport }) {
             </span>
           </div>
           {budget.cost_limit_usd !== null && <Bar done={budget.cost_spent_usd} total={budget.cost_limit_usd} />}
-          {budget.cost_limit_usd === null && budget.tokens_limit !== null && <Bar done={budget.tokens_spent} total={budget.tokens_limit} />}
+          {budget.cost_limit_usd === null && budget.tokens_limit !== null && (
+            <Bar done={budget.tokens_spent} total={budget.tokens_limit} />
+          )}
         </div>
       ))}
       {!usage.budgets.length && <p className="dim">No budget is set.</p>}
@@ -151,7 +168,9 @@ function Use({ usage }: { usage: UsageReport }) {
 function Sandboxes({ doctor }: { doctor: DoctorReport }) {
   return (
     <>
-      <Status state={doctor.ready ? "ok" : "warn"}>{doctor.ready ? "Programs run isolated on this machine" : "No sandbox that isolates is ready here"}</Status>
+      <Status state={doctor.ready ? "ok" : "warn"}>
+        {doctor.ready ? "Programs run isolated on this machine" : "No sandbox that isolates is ready here"}
+      </Status>
       <table className="data">
         <thead>
           <tr>
@@ -183,7 +202,15 @@ function Sandboxes({ doctor }: { doctor: DoctorReport }) {
 
 /** What stands between backticks is something to type. */
 function WithCode({ text }: { text: string }) {
-  return text.split("`").map((part, i) => (i % 2 ? <code key={i} className="mono">{part}</code> : part));
+  return text.split("`").map((part, i) =>
+    i % 2 ? (
+      <code key={i} className="mono">
+        {part}
+      </code>
+    ) : (
+      part
+    ),
+  );
 }
 
 function AboutList({ about }: { about: About }) {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { UsageReport } from "../api/types";
-import { count, money, moment, plural } from "../shared/format";
+import { count, moment, money, plural } from "../shared/format";
 
 type Day = UsageReport["days"][number];
 
@@ -31,7 +31,12 @@ export function UsageChart({ days }: { days: Day[] }) {
           </button>
         ))}
       </div>
-      <svg className="usage" height={HEIGHT} role="img" aria-label={`${chosen} by day over ${days.length} days, at most ${measure.text(most)}`}>
+      <svg
+        className="usage"
+        height={HEIGHT}
+        role="img"
+        aria-label={`${chosen} by day over ${days.length} days, at most ${measure.text(most)}`}
+      >
         <line className="grid-line" x1={0} x2="100%" y1={HEAD} y2={HEAD} />
         <text x={1} y={HEAD - 5}>
           {measure.text(most)}
@@ -41,8 +46,15 @@ export function UsageChart({ days }: { days: Day[] }) {
           <svg key={day.day} x={`${i * step}%`} width={`${step}%`} height={HEIGHT} overflow="visible">
             <title>{`${moment(day.day)}: ${plural(day.runs, "run")}, ${count(day.failed)} failed, ${plural(day.tokens, "token")}, ${money(day.cost_usd)}`}</title>
             <rect className="u-day" width="100%" height={HEIGHT - FOOT} />
-            <rect className="u-done" {...bar} y={HEIGHT - FOOT - height(measure.of(day))} height={height(measure.of(day))} />
-            {chosen === "Runs" && <rect className="u-failed" {...bar} y={HEIGHT - FOOT - height(day.failed)} height={height(day.failed)} />}
+            <rect
+              className="u-done"
+              {...bar}
+              y={HEIGHT - FOOT - height(measure.of(day))}
+              height={height(measure.of(day))}
+            />
+            {chosen === "Runs" && (
+              <rect className="u-failed" {...bar} y={HEIGHT - FOOT - height(day.failed)} height={height(day.failed)} />
+            )}
             {i % 7 === 0 && i < days.length - 4 && (
               <text x={1} y={HEIGHT - 4}>
                 {moment(day.day)}

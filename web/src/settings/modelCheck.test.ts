@@ -6,9 +6,18 @@ const error = { code: "model_unreachable", message: "The model did not answer.",
 
 it("says whether a model works, and what does not and why", () => {
   const check = { name: "lab:m", works: true, tokens: 41, cost_usd: 0.0002 };
-  expect(told({ ...check, checks: { text: fine, tools: fine } })).toEqual({ state: "ok", word: "Works", cost: "12 ms, 41 tokens, 0.0002 USD", reasons: [] });
+  expect(told({ ...check, checks: { text: fine, tools: fine } })).toEqual({
+    state: "ok",
+    word: "Works",
+    cost: "12 ms, 41 tokens, 0.0002 USD",
+    reasons: [],
+  });
   const without = told({ ...check, checks: { text: fine, tools: { ok: false, ms: 5, error } } });
   expect([without.state, without.word]).toEqual(["warn", "Works, but not: tools"]);
   const dead = told({ ...check, works: false, checks: { text: { ok: false, ms: 5, error } } });
-  expect([dead.state, dead.word, dead.reasons]).toEqual(["error", "Does not work", ["text: The model did not answer. Is it running?"]]);
+  expect([dead.state, dead.word, dead.reasons]).toEqual([
+    "error",
+    "Does not work",
+    ["text: The model did not answer. Is it running?"],
+  ]);
 });

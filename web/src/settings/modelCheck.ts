@@ -19,6 +19,8 @@ export function told(check: ModelCheck): Told {
     state: !check.works ? "error" : failed.length ? "warn" : "ok",
     word: check.works ? `Works${lacking}` : "Does not work",
     cost: [duration(slowest), plural(check.tokens, "token"), money(check.cost_usd)].join(", "),
-    reasons: failed.map(([name, { error }]) => [`${name}:`, error?.message ?? "It did not work.", error?.hint].filter(Boolean).join(" ")),
+    reasons: failed.map(([name, { error }]) =>
+      [`${name}:`, error?.message ?? "It did not work.", error?.hint].filter(Boolean).join(" "),
+    ),
   };
 }

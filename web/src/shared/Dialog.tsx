@@ -1,7 +1,17 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
 /** A modal dialog of the browser's own kind: it keeps the focus inside and gives it back when closed. */
-export function Dialog({ label, className = "", onClose, children }: { label: string; className?: string; onClose: () => void; children: ReactNode }) {
+export function Dialog({
+  label,
+  className = "",
+  onClose,
+  children,
+}: {
+  label: string;
+  className?: string;
+  onClose: () => void;
+  children: ReactNode;
+}) {
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = ref.current;

@@ -2,7 +2,13 @@ const WORDS: Record<string, string> = { "+": "added", "-": "removed", " ": "", "
 const SIGNS: Record<string, string> = { "+": "+", "-": "−", " ": " ", "…": "⋯" };
 
 /** Lines that came and went, each with its sign. */
-export function Difference({ lines, label }: { lines: readonly (readonly [sign: string, line: string])[]; label: string }) {
+export function Difference({
+  lines,
+  label,
+}: {
+  lines: readonly (readonly [sign: string, line: string])[];
+  label: string;
+}) {
   return (
     <pre className="code diff-text" tabIndex={0} aria-label={label}>
       {lines.map(([sign, line], i) => (

@@ -21,7 +21,10 @@ const LANGUAGES = { sql: () => sql({ dialect: PostgreSQL }), python, yaml };
 
 const COLOURS = syntaxHighlighting(
   HighlightStyle.define([
-    { tag: [tags.keyword, tags.operatorKeyword, tags.propertyName, tags.definition(tags.propertyName)], color: "var(--code-key)" },
+    {
+      tag: [tags.keyword, tags.operatorKeyword, tags.propertyName, tags.definition(tags.propertyName)],
+      color: "var(--code-key)",
+    },
     { tag: [tags.function(tags.variableName), tags.standard(tags.name), tags.typeName], color: "var(--code-fn)" },
     { tag: [tags.string, tags.special(tags.string)], color: "var(--code-str)" },
     { tag: [tags.number, tags.bool, tags.null], color: "var(--code-num)" },
@@ -30,7 +33,13 @@ const COLOURS = syntaxHighlighting(
 );
 
 const LOOK = EditorView.theme({
-  "&": { fontSize: "var(--text-code)", color: "var(--ink)", backgroundColor: "var(--surface)", border: "1px solid var(--line-control)", borderRadius: "var(--radius-2)" },
+  "&": {
+    fontSize: "var(--text-code)",
+    color: "var(--ink)",
+    backgroundColor: "var(--surface)",
+    border: "1px solid var(--line-control)",
+    borderRadius: "var(--radius-2)",
+  },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "1px" },
   ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "var(--lead-code)", maxHeight: "60vh" },
   ".cm-content": { caretColor: "var(--accent)" },
@@ -48,7 +57,10 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
     const node = holder.current;
     if (!node) return undefined;
     const root = node.shadowRoot ?? node.attachShadow({ mode: "open" });
-    const submit = () => (heard.current.onSubmit?.(), true);
+    const submit = () => {
+      heard.current.onSubmit?.();
+      return true;
+    };
     const view = new EditorView({
       parent: root,
       root,
@@ -63,7 +75,9 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
           LOOK,
           EditorView.contentAttributes.of({ "aria-label": label }),
           keymap.of([{ key: "Mod-Enter", run: submit }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
-          EditorView.updateListener.of((update) => update.docChanged && heard.current.onChange(update.state.doc.toString())),
+          EditorView.updateListener.of(
+            (update) => update.docChanged && heard.current.onChange(update.state.doc.toString()),
+          ),
         ],
       }),
     });

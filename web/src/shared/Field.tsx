@@ -1,4 +1,4 @@
-import { Search, type LucideIcon } from "lucide-react";
+import { type LucideIcon, Search } from "lucide-react";
 
 interface Props {
   label: string;
@@ -12,7 +12,13 @@ export function SearchField({ label, value, onChange, icon: Icon = Search, class
   return (
     <label className={`field ${className}`}>
       <Icon className="i i-s" aria-hidden />
-      <input type="search" placeholder={label} aria-label={label} value={value} onChange={(event) => onChange(event.target.value)} />
+      <input
+        type="search"
+        placeholder={label}
+        aria-label={label}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
     </label>
   );
 }

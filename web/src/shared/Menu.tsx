@@ -69,7 +69,9 @@ export function Menu({ label, className = "btn small", children, items, disabled
         <div className="menu-list float" role="menu" id={id} aria-label={label}>
           {items.map((item, i) => (
             <Fragment key={`${item.group} ${item.label}`}>
-              {item.group && item.group !== items[i - 1]?.group && <p className="label menu-group clip">{item.group}</p>}
+              {item.group && item.group !== items[i - 1]?.group && (
+                <p className="label menu-group clip">{item.group}</p>
+              )}
               <Item item={item} close={() => setOpen(false)} />
             </Fragment>
           ))}

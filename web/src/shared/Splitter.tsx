@@ -18,7 +18,9 @@ export function Splitter({ label, value, min, max, direction, onChange }: Props)
     handle.setPointerCapture(event.pointerId);
     const move = (moved: PointerEvent) => clamp(value + direction * (moved.clientX - startX));
     handle.addEventListener("pointermove", move);
-    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), {
+      once: true,
+    });
   }
 
   function onKeyDown(event: React.KeyboardEvent) {

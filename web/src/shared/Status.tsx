@@ -1,4 +1,14 @@
-import { CircleCheck, CircleDashed, CircleSlash, CircleX, Clock, Hand, Lock, type LucideIcon, TriangleAlert } from "lucide-react";
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleSlash,
+  CircleX,
+  Clock,
+  Hand,
+  Lock,
+  type LucideIcon,
+  TriangleAlert,
+} from "lucide-react";
 
 export type State = "ok" | "running" | "waiting" | "warn" | "error" | "idle" | "skipped" | "refused" | "retrying";
 
@@ -66,6 +76,7 @@ const RUN_STATES: Record<string, [State, string]> = {
 
 /** A run's status as shape and word; a question back and a refusal show as what they are. */
 export function runState(status: string, kind?: string | null): [State, string] {
-  const shown = status === "done" && kind === "clarify" ? "clarify" : status === "done" && kind === "refusal" ? "refused" : status;
+  const shown =
+    status === "done" && kind === "clarify" ? "clarify" : status === "done" && kind === "refusal" ? "refused" : status;
   return RUN_STATES[shown] ?? ["idle", status];
 }

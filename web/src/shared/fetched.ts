@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef } from "react";
 import { api, Problem } from "../api/client";
 import { reach } from "../api/reach";
-import { createStore, useStore, type Store } from "./store";
+import { createStore, type Store, useStore } from "./store";
 
 export interface Fetched<T> {
   data: T | null;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { age, bytes, dayGroup, duration, fingerprint, money, moment, roundCount } from "./format";
+import { age, bytes, dayGroup, duration, fingerprint, moment, money, roundCount } from "./format";
 
 it("says how long things took", () => {
   expect([41.4, 6_840, 18_200, 161_000].map(duration)).toEqual(["41 ms", "6.84 s", "18.2 s", "2 min 41 s"]);
@@ -17,12 +17,11 @@ it("says how old things are", () => {
 
 it("groups by day", () => {
   const now = new Date("2026-11-16T12:00:00");
-  expect(["2026-11-16T01:00:00", "2026-11-15T23:00:00", "2026-11-11T10:00:00", "2026-09-01T10:00:00"].map((iso) => dayGroup(iso, now))).toEqual([
-    "Today",
-    "Yesterday",
-    "Last week",
-    "September 2026",
-  ]);
+  expect(
+    ["2026-11-16T01:00:00", "2026-11-15T23:00:00", "2026-11-11T10:00:00", "2026-09-01T10:00:00"].map((iso) =>
+      dayGroup(iso, now),
+    ),
+  ).toEqual(["Today", "Yesterday", "Last week", "September 2026"]);
   expect(moment("2026-11-09T10:00:00", new Date("2026-11-12T10:00:00"))).toBe("Mon 9 Nov");
 });
 
@@ -32,5 +31,11 @@ it("names money and fingerprints", () => {
 });
 
 it("writes sizes in the unit that fits", () => {
-  expect([bytes(0), bytes(512), bytes(1_240), bytes(12_400_000), bytes(2_048_000_000)]).toEqual(["0 bytes", "512 bytes", "1.2 kB", "12 MB", "2.0 GB"]);
+  expect([bytes(0), bytes(512), bytes(1_240), bytes(12_400_000), bytes(2_048_000_000)]).toEqual([
+    "0 bytes",
+    "512 bytes",
+    "1.2 kB",
+    "12 MB",
+    "2.0 GB",
+  ]);
 });

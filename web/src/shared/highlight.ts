@@ -7,7 +7,10 @@ import type { Language } from "./Code";
 const PARSERS = { sql: PostgreSQL.language.parser, python: pythonLanguage.parser, yaml: yamlLanguage.parser };
 
 const STYLES = tagHighlighter([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.propertyName, tags.definition(tags.propertyName)], class: "k" },
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.modifier, tags.propertyName, tags.definition(tags.propertyName)],
+    class: "k",
+  },
   { tag: [tags.function(tags.variableName), tags.standard(tags.name), tags.typeName, tags.className], class: "f" },
   { tag: [tags.string, tags.special(tags.string)], class: "s" },
   { tag: [tags.number, tags.bool, tags.null], class: "n" },

@@ -34,7 +34,10 @@ export function AddDatabase() {
         <h2>Add a source</h2>
       </div>
       <form className="form" onSubmit={(event) => void submit(event)}>
-        <p className="mid">Drop files or a folder anywhere on the page, or give the address of a PostgreSQL database. It is only ever read.</p>
+        <p className="mid">
+          Drop files or a folder anywhere on the page, or give the address of a PostgreSQL database. It is only ever
+          read.
+        </p>
         <label>
           <span className="label">Database address</span>
           <input

@@ -1,5 +1,17 @@
 import "@xyflow/react/dist/base.css";
-import { Background, BaseEdge, Controls, type Edge, type EdgeProps, getBezierPath, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
+import {
+  Background,
+  BaseEdge,
+  Controls,
+  type Edge,
+  type EdgeProps,
+  getBezierPath,
+  Handle,
+  type Node,
+  type NodeProps,
+  Position,
+  ReactFlow,
+} from "@xyflow/react";
 import { useMemo } from "react";
 import type { RelationshipView, Table } from "../api/types";
 import { address, navigate } from "../app/router";
@@ -25,7 +37,10 @@ const SMALL_BOX = { width: 88, height: 42 };
 
 /** Tables and how they are joined. The list beside it says the same in words. */
 export default function Diagram({ tables, relationships, current, source, className = "", onConnect }: Props) {
-  const { nodes, edges } = useMemo(() => drawn(tables, relationships, current, className ? SMALL_BOX : BOX), [tables, relationships, current, className]);
+  const { nodes, edges } = useMemo(
+    () => drawn(tables, relationships, current, className ? SMALL_BOX : BOX),
+    [tables, relationships, current, className],
+  );
   const key = nodes.map((node) => node.id).join();
   return (
     <div className={`diagram ${className}`}>
@@ -57,7 +72,9 @@ function TableBox({ data }: NodeProps<TableNode>) {
     <div className={`er-box ${data.current ? "cur" : ""}`}>
       <Handle type="target" position={Position.Left} />
       <b dir="auto">{data.name}</b>
-      <span className="dim num">{data.rows === null ? "" : `${roundCount(data.rows)} ${data.rows === 1 ? "row" : "rows"}`}</span>
+      <span className="dim num">
+        {data.rows === null ? "" : `${roundCount(data.rows)} ${data.rows === 1 ? "row" : "rows"}`}
+      </span>
       <Handle type="source" position={Position.Right} />
     </div>
   );
@@ -65,7 +82,14 @@ function TableBox({ data }: NodeProps<TableNode>) {
 
 /** Many rows of one table lead to one row of the other. */
 function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
-  const [path, labelX, labelY] = getBezierPath({ sourceX, sourceY, targetX, targetY, sourcePosition: Position.Right, targetPosition: Position.Left });
+  const [path, labelX, labelY] = getBezierPath({
+    sourceX,
+    sourceY,
+    targetX,
+    targetY,
+    sourcePosition: Position.Right,
+    targetPosition: Position.Left,
+  });
   return (
     <>
       <BaseEdge path={path} label={label} labelX={labelX} labelY={labelY} />
@@ -79,21 +103,34 @@ function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
   );
 }
 
-function drawn(tables: Table[], relationships: RelationshipView[], current: string | null, box: typeof BOX): { nodes: TableNode[]; edges: Edge[] } {
-  const places = layoutTables(tables.map((table) => table.name), relationships.map((known) => [known.from_table, known.to_table]), box);
-  const nodes = tables.map((table): TableNode => ({
-    id: table.name,
-    type: "table",
-    position: places.get(table.name) ?? { x: 0, y: 0 },
-    data: { name: table.name, rows: table.row_count, current: table.name === current },
-  }));
-  const edges = linesOf(relationships).map((known): Edge => ({
-    id: [known.from_table, known.to_table, known.origin].join("\0"),
-    type: "join",
-    source: known.from_table,
-    target: known.to_table,
-    className: known.origin === "inferred" ? "inf" : "",
-    label: known.from_columns.join(", "),
-  }));
+function drawn(
+  tables: Table[],
+  relationships: RelationshipView[],
+  current: string | null,
+  box: typeof BOX,
+): { nodes: TableNode[]; edges: Edge[] } {
+  const places = layoutTables(
+    tables.map((table) => table.name),
+    relationships.map((known) => [known.from_table, known.to_table]),
+    box,
+  );
+  const nodes = tables.map(
+    (table): TableNode => ({
+      id: table.name,
+      type: "table",
+      position: places.get(table.name) ?? { x: 0, y: 0 },
+      data: { name: table.name, rows: table.row_count, current: table.name === current },
+    }),
+  );
+  const edges = linesOf(relationships).map(
+    (known): Edge => ({
+      id: [known.from_table, known.to_table, known.origin].join("\0"),
+      type: "join",
+      source: known.from_table,
+      target: known.to_table,
+      className: known.origin === "inferred" ? "inf" : "",
+      label: known.from_columns.join(", "),
+    }),
+  );
   return { nodes, edges };
 }

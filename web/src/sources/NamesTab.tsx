@@ -1,6 +1,6 @@
 import { CircleX, Save } from "lucide-react";
 import { Suspense, useState } from "react";
-import { path, Problem } from "../api/client";
+import { Problem, path } from "../api/client";
 import type { SemanticDocument } from "../api/types";
 import { toast } from "../app/toasts";
 import { Code } from "../shared/Code";
@@ -39,7 +39,9 @@ interface EditorProps {
 function NamesEditor({ document, source, onEdited }: EditorProps) {
   const [draft, setDraft] = useState(document.text);
   const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<Problem | null>(() => (document.problem ? new Problem({ ...document.problem, detail: document.problem.message }) : null));
+  const [problem, setProblem] = useState<Problem | null>(() =>
+    document.problem ? new Problem({ ...document.problem, detail: document.problem.message }) : null,
+  );
   const changed = draft !== document.text;
   const change = (text: string) => {
     setDraft(text);
@@ -66,7 +68,13 @@ function NamesEditor({ document, source, onEdited }: EditorProps) {
     <div className="names scroll">
       <div className="row">
         <span className="mono dim grow clip">{document.file}</span>
-        <button type="button" className="btn primary small" disabled={!changed || busy} title={changed ? "Save" : "Nothing changed"} onClick={() => void submit()}>
+        <button
+          type="button"
+          className="btn primary small"
+          disabled={!changed || busy}
+          title={changed ? "Save" : "Nothing changed"}
+          onClick={() => void submit()}
+        >
           <Save className="i i-s" aria-hidden />
           {busy ? "Saving …" : "Save"}
         </button>
@@ -82,7 +90,12 @@ function NamesEditor({ document, source, onEdited }: EditorProps) {
               <button type="button" className="btn small" disabled={busy} onClick={() => onEdited(false)}>
                 Show theirs
               </button>
-              <button type="button" className="btn small" disabled={busy} onClick={() => void keep(() => overwrite(source, draft, NOTE))}>
+              <button
+                type="button"
+                className="btn small"
+                disabled={busy}
+                onClick={() => void keep(() => overwrite(source, draft, NOTE))}
+              >
                 Save mine
               </button>
             </>
@@ -90,7 +103,13 @@ function NamesEditor({ document, source, onEdited }: EditorProps) {
         </div>
       )}
       <Suspense fallback={<Code text={document.text} language="yaml" />}>
-        <Editor text={document.text} language="yaml" label="Names, synonyms, measures and relationships" onChange={change} onSubmit={() => void submit()} />
+        <Editor
+          text={document.text}
+          language="yaml"
+          label="Names, synonyms, measures and relationships"
+          onChange={change}
+          onSubmit={() => void submit()}
+        />
       </Suspense>
     </div>
   );

@@ -27,13 +27,25 @@ export function Neighbours({ catalog, table, source, relationships, onExpand }: 
     <aside className="rel" aria-label={`Relationships of ${table.name}`}>
       <div className="rh">
         <h4 className="clip grow">Relationships of {table.name}</h4>
-        <button type="button" className="btn ghost icon small" aria-label="Show all relationships" title="Show all relationships" onClick={onExpand}>
+        <button
+          type="button"
+          className="btn ghost icon small"
+          aria-label="Show all relationships"
+          title="Show all relationships"
+          onClick={onExpand}
+        >
           <Maximize2 className="i i-s" aria-hidden />
         </button>
       </div>
       {near.length > 0 ? (
         <Suspense fallback={<div className="diagram small" />}>
-          <Diagram className="small" tables={catalog.tables.filter((known) => names.has(known.name))} relationships={near} current={table.name} source={source} />
+          <Diagram
+            className="small"
+            tables={catalog.tables.filter((known) => names.has(known.name))}
+            relationships={near}
+            current={table.name}
+            source={source}
+          />
         </Suspense>
       ) : (
         <p className="dim">It stands alone: no key leads to or from it.</p>
@@ -42,8 +54,20 @@ export function Neighbours({ catalog, table, source, relationships, onExpand }: 
       <dl className="rl">
         {near.map((known) => (
           <div key={known.name}>
-            <dt className="mono">{known.from_table === table.name ? known.from_columns.join(", ") : `${known.from_table}.${known.from_columns.join(", ")}`}</dt>
-            <dd>{[known.from_table === table.name ? known.to_table : null, known.origin === "inferred" ? "seen in the values" : "declared", orphans(known)].filter(Boolean).join(", ")}</dd>
+            <dt className="mono">
+              {known.from_table === table.name
+                ? known.from_columns.join(", ")
+                : `${known.from_table}.${known.from_columns.join(", ")}`}
+            </dt>
+            <dd>
+              {[
+                known.from_table === table.name ? known.to_table : null,
+                known.origin === "inferred" ? "seen in the values" : "declared",
+                orphans(known),
+              ]
+                .filter(Boolean)
+                .join(", ")}
+            </dd>
           </div>
         ))}
       </dl>
@@ -77,7 +101,9 @@ export async function decide(source: string, relationship: RelationshipView, hid
   const { from } = endsOf(relationship);
   const note = hidden ? `${from} is not used to join` : `${from} leads to ${relationship.to_table}`;
   await editRelationships(source, [editOf(relationship, hidden)], note);
-  toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`, { action: { label: "Undo", run: () => void undoLast(source) } });
+  toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`, {
+    action: { label: "Undo", run: () => void undoLast(source) },
+  });
 }
 
 /** A relationship that nobody declared: use it for good, or not at all. */

@@ -11,7 +11,17 @@ export interface Ends {
 }
 
 /** Declares that a column leads to another table; drawing a line between two tables fills in both. */
-export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: Catalog; source: string; ends: Ends; onEnds: (ends: Ends) => void }) {
+export function RelationshipForm({
+  catalog,
+  source,
+  ends,
+  onEnds,
+}: {
+  catalog: Catalog;
+  source: string;
+  ends: Ends;
+  onEnds: (ends: Ends) => void;
+}) {
   const [problem, setProblem] = useState<string | null>(null);
   const tables = Object.fromEntries(catalog.tables.map((table) => [table.name, table]));
   const [chosen, setChosen] = useState<Partial<Ends>>({});
@@ -21,7 +31,10 @@ export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: C
   async function add(event: React.FormEvent) {
     event.preventDefault();
     try {
-      const edit = { from: { table: ends.from, columns: [columns.from] }, to: { table: ends.to, columns: [columns.to] } };
+      const edit = {
+        from: { table: ends.from, columns: [columns.from] },
+        to: { table: ends.to, columns: [columns.to] },
+      };
       await editRelationships(source, [edit], `${ends.from}.${columns.from} leads to ${ends.to}`);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -35,15 +48,33 @@ export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: C
   const end = (which: keyof Ends, word: string) => (
     <div className="row">
       <span className="dim caption">{word}</span>
-      <Choice label={`Table ${word.toLowerCase()}`} value={ends[which]} options={Object.keys(tables)} onChange={(table) => (setChosen({}), onEnds({ ...ends, [which]: table }))} />
-      <Choice label={`Column ${word.toLowerCase()}`} value={columns[which]} options={tables[ends[which]]?.columns.map((column) => column.name) ?? []} onChange={(column) => setChosen({ ...chosen, [which]: column })} />
+      <Choice
+        label={`Table ${word.toLowerCase()}`}
+        value={ends[which]}
+        options={Object.keys(tables)}
+        onChange={(table) => {
+          setChosen({});
+          onEnds({ ...ends, [which]: table });
+        }}
+      />
+      <Choice
+        label={`Column ${word.toLowerCase()}`}
+        value={columns[which]}
+        options={tables[ends[which]]?.columns.map((column) => column.name) ?? []}
+        onChange={(column) => setChosen({ ...chosen, [which]: column })}
+      />
     </div>
   );
   return (
     <form className="relform" aria-label="Add a relationship" onSubmit={(event) => void add(event)}>
       {end("from", "From")}
       {end("to", "To")}
-      <button type="submit" className="btn small" disabled={ends.from === ends.to || !columns.from || !columns.to} title={ends.from === ends.to ? "Choose two tables" : "Add"}>
+      <button
+        type="submit"
+        className="btn small"
+        disabled={ends.from === ends.to || !columns.from || !columns.to}
+        title={ends.from === ends.to ? "Choose two tables" : "Add"}
+      >
         Add a relationship
       </button>
       {problem && (
@@ -55,7 +86,17 @@ export function RelationshipForm({ catalog, source, ends, onEnds }: { catalog: C
   );
 }
 
-function Choice({ label, value, options, onChange }: { label: string; value: string; options: string[]; onChange: (value: string) => void }) {
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: string[];
+  onChange: (value: string) => void;
+}) {
   return (
     <select className="chip mono" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
       {options.map((name) => (

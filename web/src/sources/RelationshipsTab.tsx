@@ -41,7 +41,9 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
           </tbody>
         </table>
         {!all.length && <p className="none dim">No table leads to another.</p>}
-        {catalog.tables.length > 1 && <RelationshipForm catalog={catalog} source={source} ends={ends} onEnds={setEnds} />}
+        {catalog.tables.length > 1 && (
+          <RelationshipForm catalog={catalog} source={source} ends={ends} onEnds={setEnds} />
+        )}
       </div>
     </div>
   );
@@ -56,14 +58,20 @@ interface DrawingProps {
 
 /** All tables, or of very many those around one. */
 function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
-  const pairs = useMemo(() => relationships.map((known) => [known.from_table, known.to_table] as const), [relationships]);
+  const pairs = useMemo(
+    () => relationships.map((known) => [known.from_table, known.to_table] as const),
+    [relationships],
+  );
   const names = catalog.tables.map((table) => table.name);
   const many = names.length > MOST_DRAWN;
   const [chosen, setChosen] = useState<string | null>(null);
   const middle = chosen ?? (many ? busiest(names, pairs) : null);
   const near = useMemo(() => (middle ? new Set(around(middle, pairs)) : null), [middle, pairs]);
   const tables = useMemo(() => catalog.tables.filter((table) => !near || near.has(table.name)), [catalog, near]);
-  const lines = useMemo(() => relationships.filter((known) => !near || (near.has(known.from_table) && near.has(known.to_table))), [relationships, near]);
+  const lines = useMemo(
+    () => relationships.filter((known) => !near || (near.has(known.from_table) && near.has(known.to_table))),
+    [relationships, near],
+  );
   return (
     <div className="drawing">
       {many && (
@@ -87,9 +95,13 @@ function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
 
 /** One decision for all that nobody declared; each has its own in the list below. */
 function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: string }) {
-  const useAll = async () => {
+  const declareAll = async () => {
     const note = `${plural(guessed.length, "relationship")} declared`;
-    await editRelationships(source, guessed.map((known) => editOf(known, false)), note);
+    await editRelationships(
+      source,
+      guessed.map((known) => editOf(known, false)),
+      note,
+    );
     toast(note);
   };
   return (
@@ -97,7 +109,7 @@ function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: str
       <header>
         <TriangleAlert className="i" aria-hidden />
         <b className="grow">{plural(guessed.length, "relationship")} seen in the values, not declared</b>
-        <button type="button" className="btn small primary" onClick={() => void useAll()}>
+        <button type="button" className="btn small primary" onClick={() => void declareAll()}>
           {guessed.length > 1 ? `Use all ${guessed.length}` : "Use it"}
         </button>
       </header>
@@ -115,7 +127,9 @@ function RelationshipRow({ relationship, source }: { relationship: RelationshipV
         <span className="mono clip dim">→ {to}</span>
       </td>
       <td>
-        <Status state={guessed ? "warn" : "ok"}>{[guessed ? "seen" : "declared", orphans(relationship)].filter(Boolean).join(", ")}</Status>
+        <Status state={guessed ? "warn" : "ok"}>
+          {[guessed ? "seen" : "declared", orphans(relationship)].filter(Boolean).join(", ")}
+        </Status>
       </td>
       <td className="r">
         {guessed && (

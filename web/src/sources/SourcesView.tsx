@@ -1,4 +1,16 @@
-import { BookOpen, ChevronLeft, Database, Ellipsis, FileSpreadsheet, Plus, RefreshCw, Trash2, Upload, Waypoints, type LucideIcon } from "lucide-react";
+import {
+  BookOpen,
+  ChevronLeft,
+  Database,
+  Ellipsis,
+  FileSpreadsheet,
+  type LucideIcon,
+  Plus,
+  RefreshCw,
+  Trash2,
+  Upload,
+  Waypoints,
+} from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, path } from "../api/client";
 import type { Catalog, SourceList, SourceSummary } from "../api/types";
@@ -6,16 +18,16 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { Bar } from "../ask/StepList";
-import { age, bytes, clock, count, duration, plural } from "../shared/format";
 import { refresh, useFetched } from "../shared/fetched";
+import { age, bytes, clock, count, duration, plural } from "../shared/format";
 import { Menu } from "../shared/Menu";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { type State, StateIcon, Status, toneOf } from "../shared/Status";
 import { panelProps, Tabs } from "../shared/Tabs";
 import { AddDatabase } from "./AddDatabase";
-import { NamesTab } from "./NamesTab";
 import { HistoryTab } from "./HistoryTab";
+import { NamesTab } from "./NamesTab";
 import { RelationshipsTab } from "./RelationshipsTab";
 import { TablesTab } from "./TablesTab";
 import { addFiles } from "./upload";
@@ -30,7 +42,9 @@ export default function SourcesView({ source, table }: { source: string | null; 
   const list = useFetched<SourceList>("/sources");
   const sources = list.data?.sources ?? [];
   const adding = source === "+";
-  const current = adding ? null : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
+  const current = adding
+    ? null
+    : (sources.find((known) => known.name === source) ?? sources.find((known) => known.default) ?? sources[0] ?? null);
   usePolling(list.reload, sources.some((known) => known.state === "reading") ? READING_MS : RESTING_MS);
   return (
     <main className={`so ${source ? "one" : ""}`}>
@@ -54,7 +68,9 @@ export default function SourcesView({ source, table }: { source: string | null; 
       </aside>
       {adding && <AddDatabase />}
       {!adding && current && <SourcePane key={current.name} source={current} table={table} />}
-      {!adding && !current && <section className="pane">{list.loading && <SkeletonRows rows={8} columns={4} />}</section>}
+      {!adding && !current && (
+        <section className="pane">{list.loading && <SkeletonRows rows={8} columns={4} />}</section>
+      )}
     </main>
   );
 }
@@ -86,13 +102,24 @@ function SourceRow({ source, current }: { source: SourceSummary; current: boolea
   const [state, word] = STATES[source.state];
   return (
     <li>
-      <Link className={`src ${current ? "cur" : ""}`} href={address("sources", source.name)} aria-current={current ? "true" : undefined}>
+      <Link
+        className={`src ${current ? "cur" : ""}`}
+        href={address("sources", source.name)}
+        aria-current={current ? "true" : undefined}
+      >
         <span className="ic">
           <Icon className="i" aria-hidden />
         </span>
         <span className="grow">
           <b className="clip">{source.name}</b>
-          <span className="m clip">{[source.kind && (KINDS[source.kind] ?? source.kind), source.tables === null ? word : plural(source.tables, "table")].filter(Boolean).join(" · ")}</span>
+          <span className="m clip">
+            {[
+              source.kind && (KINDS[source.kind] ?? source.kind),
+              source.tables === null ? word : plural(source.tables, "table"),
+            ]
+              .filter(Boolean)
+              .join(" · ")}
+          </span>
           {source.progress && <Progress progress={source.progress} />}
           {source.error && (
             <span className="m warn clamp" title={source.error.message}>
@@ -115,7 +142,14 @@ function Progress({ progress }: { progress: NonNullable<SourceSummary["progress"
   return (
     <span className="prog">
       {total > 0 && <Bar done={done} total={total} />}
-      <span className="m num">{[counted ? `${message}, ${count(done)} of ${count(total)}` : message, seconds >= SLOW_S && duration(seconds * 1_000)].filter(Boolean).join(" · ")}</span>
+      <span className="m num">
+        {[
+          counted ? `${message}, ${count(done)} of ${count(total)}` : message,
+          seconds >= SLOW_S && duration(seconds * 1_000),
+        ]
+          .filter(Boolean)
+          .join(" · ")}
+      </span>
     </span>
   );
 }
@@ -129,9 +163,18 @@ function DropBox({ limits }: { limits: SourceList }) {
       <Upload className="i" aria-hidden />
       <span>
         <b>Drop files or a folder here</b>
-        {most ? `CSV, Parquet, Excel, JSON, SQLite, up to ${bytes(most * MB)} each` : "There is no room for more: remove a source first."}
+        {most
+          ? `CSV, Parquet, Excel, JSON, SQLite, up to ${bytes(most * MB)} each`
+          : "There is no room for more: remove a source first."}
       </span>
-      <input ref={files} type="file" hidden multiple aria-label="Files to add" onChange={(event) => void addFiles([...(event.target.files ?? [])])} />
+      <input
+        ref={files}
+        type="file"
+        hidden
+        multiple
+        aria-label="Files to add"
+        onChange={(event) => void addFiles([...(event.target.files ?? [])])}
+      />
     </button>
   );
 }
@@ -141,6 +184,7 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
   const [tab, setTab] = useState<Tab>("tables");
   const state = `${source.fingerprint} ${source.state === "failed"}`;
   const shown = useRef(state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another source is another pane.
   useEffect(() => {
     if (shown.current === state) return;
     shown.current = state;
@@ -157,15 +201,32 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
         </Link>
         <h2 className="clip">{source.name}</h2>
         <span className="mid clip grow where" title={source.location}>
-          {[source.kind && (KINDS[source.kind] ?? source.kind), "read only"].filter(Boolean).join(", ")} <span className="dim">{source.origin === "bundled" ? "bundled with Answerable" : source.location}</span>
+          {[source.kind && (KINDS[source.kind] ?? source.kind), "read only"].filter(Boolean).join(", ")}{" "}
+          <span className="dim">{source.origin === "bundled" ? "bundled with Answerable" : source.location}</span>
         </span>
         <Freshness source={source} />
-        <button type="button" className="btn small" disabled={source.state === "reading"} onClick={() => void lookAgain(source)}>
+        <button
+          type="button"
+          className="btn small"
+          disabled={source.state === "reading"}
+          onClick={() => void lookAgain(source)}
+        >
           <RefreshCw className="i i-s" aria-hidden />
           {source.state === "reading" ? "Reading …" : "Check now"}
         </button>
         {source.removable && (
-          <Menu label={`More for ${source.name}`} className="btn ghost icon small" items={[{ label: "Remove this source", icon: <Trash2 className="i i-s" />, danger: true, onSelect: () => void removeSource(source) }]}>
+          <Menu
+            label={`More for ${source.name}`}
+            className="btn ghost icon small"
+            items={[
+              {
+                label: "Remove this source",
+                icon: <Trash2 className="i i-s" />,
+                danger: true,
+                onSelect: () => void removeSource(source),
+              },
+            ]}
+          >
             <Ellipsis className="i i-s" aria-hidden />
           </Menu>
         )}
@@ -176,7 +237,11 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
         onSelect={setTab}
         tabs={[
           { name: "tables", label: "Tables", extra: <span className="n">{tables.length || ""}</span> },
-          { name: "relationships", label: "Relationships", extra: <span className="n">{catalog.data?.relationships.length || ""}</span> },
+          {
+            name: "relationships",
+            label: "Relationships",
+            extra: <span className="n">{catalog.data?.relationships.length || ""}</span>,
+          },
           { name: "names", label: "Names", extra: <span className="n">{names || ""}</span> },
           { name: "history", label: "History" },
         ]}
@@ -195,7 +260,14 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
       {!catalog.data && !catalog.problem && <SkeletonRows rows={8} columns={5} />}
       {catalog.data && (
         <div className="panel" {...panelProps(tab)}>
-          {tab === "tables" && <TablesTab catalog={catalog.data} source={source.name} chosen={table} onRelationships={() => setTab("relationships")} />}
+          {tab === "tables" && (
+            <TablesTab
+              catalog={catalog.data}
+              source={source.name}
+              chosen={table}
+              onRelationships={() => setTab("relationships")}
+            />
+          )}
           {tab === "relationships" && <RelationshipsTab catalog={catalog.data} source={source.name} />}
           {tab === "names" && <NamesTab source={source.name} />}
           {tab === "history" && <HistoryTab source={source.name} />}

@@ -17,10 +17,17 @@ export function SynonymsCell({ source, table, column }: { source: string; table:
     const synonyms = [...new Set(draft.split(",").map((word) => word.trim()))].filter(Boolean);
     const names = synonyms.join(", ") || "nothing else";
     if (synonyms.join(", ") === known) return;
-    if (synonyms.some((word) => word.length > LONGEST)) return toast(`A name may have up to ${LONGEST} characters.`, { state: "error" });
+    if (synonyms.some((word) => word.length > LONGEST))
+      return toast(`A name may have up to ${LONGEST} characters.`, { state: "error" });
     try {
-      await editNames(source, { table, column: column.name, synonyms }, `${table}.${column.name} is also called ${names}`.slice(0, 500));
-      toast(`${column.name} is also called ${names} now`, { action: { label: "Undo", run: () => void undoLast(source) } });
+      await editNames(
+        source,
+        { table, column: column.name, synonyms },
+        `${table}.${column.name} is also called ${names}`.slice(0, 500),
+      );
+      toast(`${column.name} is also called ${names} now`, {
+        action: { label: "Undo", run: () => void undoLast(source) },
+      });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       toast([error.message, error.hint].filter(Boolean).join(" "), { state: "error" });

@@ -1,7 +1,16 @@
-import { Calendar, Hash, Key, MessageSquareText, ToggleLeft, Type, type LucideIcon } from "lucide-react";
+import { Calendar, Hash, Key, type LucideIcon, MessageSquareText, ToggleLeft, Type } from "lucide-react";
 import { useState } from "react";
 import { path } from "../api/client";
-import type { Catalog, Column, ColumnStatistics, Json, RelationshipList, RowPage, Table, TableStatistics } from "../api/types";
+import type {
+  Catalog,
+  Column,
+  ColumnStatistics,
+  Json,
+  RelationshipList,
+  RowPage,
+  Table,
+  TableStatistics,
+} from "../api/types";
 import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { ask, DRAFT, startOver } from "../ask/conversations";
@@ -9,8 +18,8 @@ import { CellValue } from "../result/Cell";
 import { cellText, plainFormat } from "../result/cells";
 import { columnFormat } from "../result/columnFormat";
 import { SearchField } from "../shared/Field";
-import { count, plural } from "../shared/format";
 import { useFetched } from "../shared/fetched";
+import { count, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { ColumnPicture } from "./ColumnPicture";
 import { Neighbours } from "./Neighbours";
@@ -28,14 +37,23 @@ interface Props {
 export function TablesTab({ catalog, source, chosen, onRelationships }: Props) {
   const [search, setSearch] = useState("");
   const words = search.trim().toLowerCase();
-  const found = catalog.tables.filter((table) => !words || [table.name, ...table.columns.map((column) => column.name)].some((name) => name.toLowerCase().includes(words)));
+  const found = catalog.tables.filter(
+    (table) =>
+      !words ||
+      [table.name, ...table.columns.map((column) => column.name)].some((name) => name.toLowerCase().includes(words)),
+  );
   const table = catalog.tables.find((known) => known.name === chosen) ?? found[0] ?? catalog.tables[0];
   return (
     <div className="split">
       <nav className="tbls" aria-label="Tables">
         <SearchField label="Find a column" value={search} onChange={setSearch} />
         {found.map((known) => (
-          <Link key={known.name} className={`tb ${known === table ? "cur" : ""}`} aria-current={known === table ? "true" : undefined} href={address("sources", source, known.name)}>
+          <Link
+            key={known.name}
+            className={`tb ${known === table ? "cur" : ""}`}
+            aria-current={known === table ? "true" : undefined}
+            href={address("sources", source, known.name)}
+          >
             <span className="clip" dir="auto" title={known.name}>
               {known.name}
             </span>
@@ -56,7 +74,9 @@ function TableDetail({ table, source }: { table: Table; source: string }) {
     startOver();
     navigate("/ask");
     const question = `How many ${(table.label ?? table.name).replace(/_/g, " ")} are there?`;
-    void ask(DRAFT, { message: question, sources: [source] }, (thread) => navigate(address("ask", thread), { replace: true }));
+    void ask(DRAFT, { message: question, sources: [source] }, (thread) =>
+      navigate(address("ask", thread), { replace: true }),
+    );
   };
   return (
     <div className="mid-col scroll" tabIndex={0}>
@@ -93,12 +113,25 @@ function TableDetail({ table, source }: { table: Table; source: string }) {
         </thead>
         <tbody>
           {table.columns.map((column) => (
-            <ColumnRow key={column.name} table={table} column={column} source={source} unknown={Boolean(statistics.problem)} statistics={statistics.data?.columns.find((known) => known.name === column.name) ?? null} />
+            <ColumnRow
+              key={column.name}
+              table={table}
+              column={column}
+              source={source}
+              unknown={Boolean(statistics.problem)}
+              statistics={statistics.data?.columns.find((known) => known.name === column.name) ?? null}
+            />
           ))}
         </tbody>
       </table>
-      {statistics.problem && !statistics.data && <ProblemNotice problem={statistics.problem} onRetry={statistics.reload} />}
-      {statistics.data?.looked_at && <p className="none dim caption">The values drawn are those of the first {plural(statistics.data.looked_at, "row")}.</p>}
+      {statistics.problem && !statistics.data && (
+        <ProblemNotice problem={statistics.problem} onRetry={statistics.reload} />
+      )}
+      {statistics.data?.looked_at && (
+        <p className="none dim caption">
+          The values drawn are those of the first {plural(statistics.data.looked_at, "row")}.
+        </p>
+      )}
       <SampleRows table={table} source={source} />
     </div>
   );
@@ -137,7 +170,11 @@ function ColumnRow({ table, column, source, statistics, unknown }: ColumnProps) 
         </span>
       </td>
       <td>
-        {unknown && !statistics ? <span className="dim caption">not read</span> : <ColumnPicture column={column} statistics={statistics} rows={table.row_count} />}
+        {unknown && !statistics ? (
+          <span className="dim caption">not read</span>
+        ) : (
+          <ColumnPicture column={column} statistics={statistics} rows={table.row_count} />
+        )}
       </td>
       <td className="r num">{distinct === null ? "–" : count(distinct)}</td>
       <td className="r">
@@ -153,7 +190,15 @@ function ColumnRow({ table, column, source, statistics, unknown }: ColumnProps) 
   );
 }
 
-function Nulls({ column, statistics, rows }: { column: Column; statistics: ColumnStatistics | null; rows: number | null }) {
+function Nulls({
+  column,
+  statistics,
+  rows,
+}: {
+  column: Column;
+  statistics: ColumnStatistics | null;
+  rows: number | null;
+}) {
   const nulls = statistics?.null_count ?? column.null_count;
   if (nulls === null || !rows) return <span className="dim">–</span>;
   if (nulls === 0) return <span className="num">0</span>;
@@ -182,7 +227,12 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
   const page = useFetched<RowPage>(`${path`/sources/${source}/tables/${table.name}/rows`}?limit=${SAMPLE}`);
   if (!page.data) return null;
   const { columns, rows } = page.data;
-  const formats = columns.map((column, i) => columnFormat(column, rows.map((row) => row[i] ?? null)));
+  const formats = columns.map((column, i) =>
+    columnFormat(
+      column,
+      rows.map((row) => row[i] ?? null),
+    ),
+  );
   return (
     <>
       <div className="sh">
@@ -192,7 +242,11 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
           href="/ask"
           onClick={() => {
             startOver();
-            void ask(DRAFT, { message: `SQL: SELECT * FROM "${table.name.replaceAll('"', '""')}"`, sources: [source] }, (thread) => navigate(address("ask", thread), { replace: true }));
+            void ask(
+              DRAFT,
+              { message: `SQL: SELECT * FROM "${table.name.replaceAll('"', '""')}"`, sources: [source] },
+              (thread) => navigate(address("ask", thread), { replace: true }),
+            );
           }}
         >
           Browse all
@@ -226,7 +280,25 @@ function SampleRows({ table, source }: { table: Table; source: string }) {
   );
 }
 
-function RelatedTables({ catalog, table, source, onExpand }: { catalog: Catalog; table: Table; source: string; onExpand: () => void }) {
+function RelatedTables({
+  catalog,
+  table,
+  source,
+  onExpand,
+}: {
+  catalog: Catalog;
+  table: Table;
+  source: string;
+  onExpand: () => void;
+}) {
   const found = useFetched<RelationshipList>(path`/sources/${source}/relationships`);
-  return <Neighbours catalog={catalog} table={table} source={source} relationships={found.data?.relationships ?? []} onExpand={onExpand} />;
+  return (
+    <Neighbours
+      catalog={catalog}
+      table={table}
+      source={source}
+      relationships={found.data?.relationships ?? []}
+      onExpand={onExpand}
+    />
+  );
 }

@@ -38,7 +38,12 @@ function UploadRow({ upload }: { upload: Upload }) {
         <span className={`m ${problem ? "warn" : "num"}`}>{problem ?? told(upload)}</span>
       </span>
       {state !== "done" && (
-        <button type="button" className="btn ghost icon small" aria-label={over ? `Close ${file.name}` : `Stop ${file.name}`} onClick={over ? () => dismiss(id) : upload.stop}>
+        <button
+          type="button"
+          className="btn ghost icon small"
+          aria-label={over ? `Close ${file.name}` : `Stop ${file.name}`}
+          onClick={over ? () => dismiss(id) : upload.stop}
+        >
           <X className="i i-s" aria-hidden />
         </button>
       )}

@@ -21,16 +21,24 @@ export function around(table: string, pairs: readonly Pair[], most = MOST_DRAWN)
 export function busiest(tables: readonly string[], pairs: readonly Pair[]): string {
   const joins = new Map<string, number>();
   for (const name of pairs.flat()) joins.set(name, (joins.get(name) ?? 0) + 1);
-  return tables.reduce((best, name) => ((joins.get(name) ?? 0) > (joins.get(best) ?? 0) ? name : best), tables[0] ?? "");
+  return tables.reduce(
+    (best, name) => ((joins.get(name) ?? 0) > (joins.get(best) ?? 0) ? name : best),
+    tables[0] ?? "",
+  );
 }
 
 /** Where each table stands: those that point at others to their left. */
-export function layoutTables(tables: string[], pairs: [from: string, to: string][], box = BOX): Map<string, { x: number; y: number }> {
+export function layoutTables(
+  tables: string[],
+  pairs: [from: string, to: string][],
+  box = BOX,
+): Map<string, { x: number; y: number }> {
   const graph = new graphlib.Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", nodesep: 22, ranksep: box.width * (box === BOX ? 0.7 : 0.33) });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const table of tables) graph.setNode(table, { ...box });
-  for (const [from, to] of pairs) if (from !== to && tables.includes(from) && tables.includes(to)) graph.setEdge(from, to);
+  for (const [from, to] of pairs)
+    if (from !== to && tables.includes(from) && tables.includes(to)) graph.setEdge(from, to);
   layout(graph);
   return new Map(
     tables.map((table) => {

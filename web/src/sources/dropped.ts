@@ -28,7 +28,8 @@ function leftOut(files: number): string | null {
 }
 
 async function filesIn(entry: FileSystemEntry): Promise<File[]> {
-  if (entry.isFile) return [await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))];
+  if (entry.isFile)
+    return [await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))];
   const inside = await entriesOf((entry as FileSystemDirectoryEntry).createReader());
   return (await Promise.all(inside.map(filesIn))).flat();
 }

@@ -6,7 +6,9 @@ type Named = Pick<Table, "name" | "primary_key"> & { columns: { name: string }[]
 export function columnFor(from: Named | undefined, to: Named | undefined): { from: string; to: string } {
   const theirs = to?.columns.map((column) => column.name) ?? [];
   const ours = from?.columns.map((column) => column.name) ?? [];
-  const shared = theirs.find((name) => ours.includes(name) && /(^|_)id$|key|code|num/i.test(name)) ?? theirs.find((name) => ours.includes(name));
+  const shared =
+    theirs.find((name) => ours.includes(name) && /(^|_)id$|key|code|num/i.test(name)) ??
+    theirs.find((name) => ours.includes(name));
   const key = to?.primary_key[0] ?? shared ?? theirs[0] ?? "";
   const singular = to?.name.replace(/s$/, "") ?? "";
   const leading = [key, `${singular}_${key}`, `${singular}_id`, shared ?? ""].find((name) => ours.includes(name));

@@ -27,7 +27,10 @@ export async function editNames(source: string, edit: NameEdit, note: string): P
 }
 
 export async function editRelationships(source: string, edits: RelationshipEdit[], note: string): Promise<void> {
-  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: edits.map((edit) => ({ kind: "relationship", ...edit })), note });
+  await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, {
+    edits: edits.map((edit) => ({ kind: "relationship", ...edit })),
+    note,
+  });
   changed(source);
 }
 

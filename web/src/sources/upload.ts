@@ -50,7 +50,10 @@ interface Begun {
 
 function begun(file: File): Begun {
   const stopping = new AbortController();
-  return { upload: { id: ++last, file, sent: 0, state: "waiting", problem: null, stop: () => stopping.abort() }, stopping };
+  return {
+    upload: { id: ++last, file, sent: 0, state: "waiting", problem: null, stop: () => stopping.abort() },
+    stopping,
+  };
 }
 
 /** The name of the source that they are in; null when none could be added. */
@@ -62,7 +65,10 @@ async function addTogether(group: Begun[], wanted: string | null): Promise<strin
     source = made?.source.name ?? source;
     added += made ? 1 : 0;
   }
-  if (source) toast(added > 1 ? `${plural(added, "file")} can be asked now, together as ${source}` : `${source} can be asked now`);
+  if (source)
+    toast(
+      added > 1 ? `${plural(added, "file")} can be asked now, together as ${source}` : `${source} can be asked now`,
+    );
   return source;
 }
 
@@ -86,9 +92,9 @@ async function add({ upload, stopping }: Begun, source: string | null): Promise<
 }
 
 function failed(id: number, error: unknown): void {
-  if (error instanceof DOMException && error.name === "AbortError") return dismiss(id);
-  if (!(error instanceof Problem)) throw error;
-  return change(id, { state: "failed", problem: error.hint ? `${error.message} ${error.hint}` : error.message });
+  if (error instanceof DOMException && error.name === "AbortError") dismiss(id);
+  else if (!(error instanceof Problem)) throw error;
+  else change(id, { state: "failed", problem: error.hint ? `${error.message} ${error.hint}` : error.message });
 }
 
 function change(id: number, changes: Partial<Upload>): void {

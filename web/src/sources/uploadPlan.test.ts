@@ -5,12 +5,20 @@ const named = (...names: string[]) => names.map((name) => ({ name }));
 
 it("makes one source of tables, and one of each database", () => {
   const groups = grouped(named("a.csv", "old.sqlite", "b.xlsx", "new.duckdb"));
-  expect(groups.map((group) => group.map((file) => file.name))).toEqual([["a.csv", "b.xlsx"], ["old.sqlite"], ["new.duckdb"]]);
+  expect(groups.map((group) => group.map((file) => file.name))).toEqual([
+    ["a.csv", "b.xlsx"],
+    ["old.sqlite"],
+    ["new.duckdb"],
+  ]);
   expect(grouped([])).toEqual([]);
 });
 
 it("takes data from a folder, and nothing else", () => {
-  expect(["a.csv", "b.CSV.gz", ".hidden.csv", "photo.png", "README.md", "c.parquet"].filter(isData)).toEqual(["a.csv", "b.CSV.gz", "c.parquet"]);
+  expect(["a.csv", "b.CSV.gz", ".hidden.csv", "photo.png", "README.md", "c.parquet"].filter(isData)).toEqual([
+    "a.csv",
+    "b.CSV.gz",
+    "c.parquet",
+  ]);
 });
 
 it("says before it is sent why a file will not be taken", () => {

@@ -3,7 +3,8 @@ import { bytes, count } from "../shared/format";
 
 /** What becomes of files that come together. Pure. */
 
-const READABLE = /\.(csv|txt|tsv|tab|json|ndjson|jsonl|parquet|pq|xlsx|xlsm|xlsb|xls|ods|db|sqlite3?|duckdb|ddb)(\.gz)?$/i;
+const READABLE =
+  /\.(csv|txt|tsv|tab|json|ndjson|jsonl|parquet|pq|xlsx|xlsm|xlsb|xls|ods|db|sqlite3?|duckdb|ddb)(\.gz)?$/i;
 const DATABASE = /\.(db|sqlite3?|duckdb|ddb)$/i;
 const MB = 1_000_000;
 
@@ -24,6 +25,7 @@ export function refusal(size: number, limits: Pick<SourceList, "upload_mb" | "up
   if (!limits.upload_mb) return "Adding sources is turned off here.";
   if (!size) return "The file is empty.";
   if (size > limits.upload_mb * MB) return `It has ${bytes(size)}; a file may have ${count(limits.upload_mb)} MB.`;
-  if (size > (limits.upload_room_mb + 1) * MB) return `It has ${bytes(size)}, and there is room for ${count(limits.upload_room_mb)} MB. Remove a source that is not needed any more.`;
+  if (size > (limits.upload_room_mb + 1) * MB)
+    return `It has ${bytes(size)}, and there is room for ${count(limits.upload_room_mb)} MB. Remove a source that is not needed any more.`;
   return null;
 }

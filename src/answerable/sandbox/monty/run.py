@@ -33,8 +33,8 @@ from pydantic_monty import (
 from answerable.core.values import Json
 from answerable.sandbox.base import Paused, Request, SandboxLimits
 from answerable.sandbox.exchange import heard_print
-from answerable.sandbox.monty_faults import fault_of, too_large
-from answerable.sandbox.monty_values import CHUNK, LEAVES, Plain, Rows, Size, chunks_of, write_rows
+from answerable.sandbox.monty.faults import fault_of, too_large
+from answerable.sandbox.monty.values import CHUNK, LEAVES, Plain, Rows, Size, chunks_of, write_rows
 from answerable.sandbox.results import Heard, Stopped
 from answerable.sandbox.runner import TooLarge, Unreturnable, plain, rows_in
 

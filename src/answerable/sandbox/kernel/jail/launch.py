@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias
 
-from answerable.sandbox.jail import view
-from answerable.sandbox.jail.view import View
+from answerable.sandbox.kernel.jail import view
+from answerable.sandbox.kernel.jail.view import View
 
 Way: TypeAlias = Literal["bubblewrap", "namespaces", "landlock"]
 SCRATCH = "/work"
@@ -60,7 +60,9 @@ def ways(*, with_bubblewrap: bool | None, with_namespaces: bool) -> tuple[Way, .
 
 def launch(way: Way, descriptor: int) -> Launch:
     seen = view.shared() if way == "landlock" else view.private()
-    zygote = _python(seen.python, seen.own, f"from answerable.sandbox.inside.zygote import main; main({descriptor})")
+    zygote = _python(
+        seen.python, seen.own, f"from answerable.sandbox.kernel.inside.zygote import main; main({descriptor})"
+    )
     if way == "landlock":
         environment = {name: value for name, value in _ENVIRONMENT.items() if name != "LD_LIBRARY_PATH"}
         return Launch(way, seen, zygote, environment)
@@ -83,7 +85,7 @@ def _pivot(seen: View, zygote: Sequence[str]) -> tuple[str, ...]:
         "environment": _ENVIRONMENT,
     }
     here = view.shared()
-    program = f"from answerable.sandbox.inside.pivot import main; main({json.dumps(described)!r})"
+    program = f"from answerable.sandbox.kernel.inside.pivot import main; main({json.dumps(described)!r})"
     return _python(here.python, here.own, program)
 
 

@@ -4,7 +4,7 @@ import fcntl
 import mmap
 import os
 
-from answerable.sandbox.jail.zygote import Child
+from answerable.sandbox.kernel.jail.zygote import Child
 
 _FROZEN = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 

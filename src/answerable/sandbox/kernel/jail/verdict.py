@@ -3,7 +3,7 @@
 import signal
 
 from answerable.sandbox.base import SandboxLimits
-from answerable.sandbox.jail.zygote import End
+from answerable.sandbox.kernel.jail.zygote import End
 from answerable.sandbox.results import Stopped
 
 _ABORTS = (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGILL, -signal.SIGTRAP, -signal.SIGBUS, 127)

@@ -13,8 +13,8 @@ import orjson
 
 from answerable.isolation import wire
 from answerable.isolation.kernel import Unavailable
-from answerable.sandbox.jail.groups import Group
-from answerable.sandbox.jail.launch import Way, launch
+from answerable.sandbox.kernel.jail.groups import Group
+from answerable.sandbox.kernel.jail.launch import Way, launch
 
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0

@@ -17,10 +17,10 @@ from answerable.core.errors import AnswerableError, InternalError
 from answerable.core.values import Json
 from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, Request, SandboxResult
 from answerable.sandbox.exchange import answered
-from answerable.sandbox.monty_faults import too_long
-from answerable.sandbox.monty_pool import MontyPool, binary
-from answerable.sandbox.monty_run import Answer, Held, Known, MontyRun, identity
-from answerable.sandbox.monty_threads import Threads
+from answerable.sandbox.monty.faults import too_long
+from answerable.sandbox.monty.pool import MontyPool, binary
+from answerable.sandbox.monty.run import Answer, Held, Known, MontyRun, identity
+from answerable.sandbox.monty.threads import Threads
 from answerable.sandbox.results import Place, Stopped, result_of
 
 WALLS: Mapping[str, str] = {

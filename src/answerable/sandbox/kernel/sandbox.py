@@ -19,12 +19,12 @@ from answerable.core.errors import OperatorError, UserError
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, Request, SandboxLimits, SandboxResult
 from answerable.sandbox.exchange import Broken, answered, asked, heard_print
-from answerable.sandbox.jail import view
-from answerable.sandbox.jail.groups import Groups
-from answerable.sandbox.jail.launch import Way, ways
-from answerable.sandbox.jail.rows import Rows
-from answerable.sandbox.jail.verdict import verdict
-from answerable.sandbox.jail.zygote import Child, End, Garbled, Zygote
+from answerable.sandbox.kernel.jail import view
+from answerable.sandbox.kernel.jail.groups import Groups
+from answerable.sandbox.kernel.jail.launch import Way, ways
+from answerable.sandbox.kernel.jail.rows import Rows
+from answerable.sandbox.kernel.jail.verdict import verdict
+from answerable.sandbox.kernel.jail.zygote import Child, End, Garbled, Zygote
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
 _MB = 1 << 20

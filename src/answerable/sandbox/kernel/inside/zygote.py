@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from answerable.isolation import namespaces, wire
 from answerable.isolation.kernel import Unavailable, set_dumpable, signal_on_parent_death
-from answerable.sandbox.inside import worker
+from answerable.sandbox.kernel.inside import worker
 
 _NESTED = namespaces.NEW_IDS | namespaces.NEW_MOUNTS | namespaces.NEW_PROCESSES | namespaces.NEW_MESSAGES
 _MOST_DESCRIPTORS = 8

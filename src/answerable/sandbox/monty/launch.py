@@ -1,5 +1,5 @@
 """Becomes a worker of Monty, behind walls as far as the kernel has them. Run as a file, with Python's own library only:
-`python -I -S monty_launch.py REPORT BINARY ARGUMENT…`
+`python -I -S launch.py REPORT BINARY ARGUMENT…`
 
 The language inside reaches nothing as it is. The walls are for the day when its interpreter has a hole: the process
 ends with the one that started it, sees no file but system libraries, and may compute and talk over the pipes that it
@@ -37,7 +37,7 @@ def main() -> None:
 
 def _raised(binary: str) -> list[str]:
     package = types.ModuleType("answerable")
-    package.__path__ = [str(Path(__file__).parents[1])]
+    package.__path__ = [str(Path(__file__).parents[2])]
     sys.modules["answerable"] = package  # without what the package itself imports
     from answerable.isolation import computing, kernel, landlock
 

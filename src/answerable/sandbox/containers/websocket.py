@@ -6,7 +6,7 @@ import hashlib
 import os
 import struct
 
-from answerable.sandbox.http import Endpoint, HttpError, upgraded
+from answerable.sandbox.containers.http import Endpoint, HttpError, upgraded
 
 _ACCEPT = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _FINAL, _MASKED = 0x80, 0x80

@@ -16,13 +16,13 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox import container
 from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.containers import boot
+from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable
+from answerable.sandbox.containers.kubernetes_access import endpoint_of_cluster
+from answerable.sandbox.containers.websocket import WebSocket, open_websocket
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.http import Endpoint, HttpError, Reply, call, looked_up, unavailable
-from answerable.sandbox.kubernetes_access import endpoint_of_cluster
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
-from answerable.sandbox.websocket import WebSocket, open_websocket
 
 _LABEL = "answerable.sandbox"
 _POLICY = "answerable-sandbox"
@@ -42,7 +42,7 @@ _WALLS = {
     "files": "pod, read-only root",
     "network": "NetworkPolicy, seccomp",
     "processes": "pid namespace, seccomp",
-    "privileges": f"user {container.USER}, no capabilities, no account",
+    "privileges": f"user {boot.USER}, no capabilities, no account",
     "memory": "cgroup",
     "time": "deadline of the Job",
 }
@@ -219,9 +219,9 @@ def _pod(image: str, request: Request, cpus: float) -> dict[str, Any]:
         "dnsConfig": {"nameservers": ["127.0.0.1"]},
         "securityContext": {
             "runAsNonRoot": True,
-            "runAsUser": container.USER,
-            "runAsGroup": container.USER,
-            "fsGroup": container.USER,
+            "runAsUser": boot.USER,
+            "runAsGroup": boot.USER,
+            "fsGroup": boot.USER,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [_container(image, request, cpus)],
@@ -232,14 +232,14 @@ def _pod(image: str, request: Request, cpus: float) -> dict[str, Any]:
 
 
 def _container(image: str, request: Request, cpus: float) -> dict[str, Any]:
-    bounds = {"cpu": f"{int(cpus * 1000)}m", "memory": f"{container.memory_mb(request)}Mi"}
+    bounds = {"cpu": f"{int(cpus * 1000)}m", "memory": f"{boot.memory_mb(request)}Mi"}
     return {
         "name": _CONTAINER,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "command": list(container.command()),
-        "env": [{"name": name, "value": value} for name, value in container.ENVIRONMENT.items()],
-        "workingDir": container.SCRATCH,
+        "command": list(boot.command()),
+        "env": [{"name": name, "value": value} for name, value in boot.ENVIRONMENT.items()],
+        "workingDir": boot.SCRATCH,
         "stdin": True,
         "stdinOnce": True,
         "resources": {"limits": bounds, "requests": bounds},
@@ -249,7 +249,7 @@ def _container(image: str, request: Request, cpus: float) -> dict[str, Any]:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         },
-        "volumeMounts": [{"name": "scratch", "mountPath": container.SCRATCH}],
+        "volumeMounts": [{"name": "scratch", "mountPath": boot.SCRATCH}],
     }
 
 

@@ -16,10 +16,10 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox import container
 from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.containers import boot
+from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable, upgraded
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.http import Endpoint, HttpError, Reply, call, looked_up, unavailable, upgraded
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
 _USUAL_HOST = "unix:///var/run/docker.sock"
@@ -156,15 +156,15 @@ class _Attached:
 
 def manifest(image: str, request: Request, cpus: float) -> dict[str, Any]:
     """What the daemon is asked to make."""
-    memory = container.memory_mb(request) << 20
+    memory = boot.memory_mb(request) << 20
     until = int(time.time() + request.limits.seconds + 2 * START_SECONDS)
     return {
         "Image": image,
-        "Cmd": list(container.command()),
+        "Cmd": list(boot.command()),
         "Entrypoint": [],
-        "Env": [f"{name}={value}" for name, value in container.ENVIRONMENT.items()],
-        "User": f"{container.USER}:{container.USER}",
-        "WorkingDir": container.SCRATCH,
+        "Env": [f"{name}={value}" for name, value in boot.ENVIRONMENT.items()],
+        "User": f"{boot.USER}:{boot.USER}",
+        "WorkingDir": boot.SCRATCH,
         "Hostname": "sandbox",
         "Labels": {_UNTIL: str(until)},
         "NetworkDisabled": True,
@@ -182,8 +182,8 @@ def manifest(image: str, request: Request, cpus: float) -> dict[str, Any]:
             "Memory": memory,
             "MemorySwap": memory,
             "NanoCpus": int(cpus * 1e9),
-            "PidsLimit": container.TASKS,
-            "Tmpfs": {container.SCRATCH: f"rw,noexec,nosuid,nodev,size={request.limits.scratch_mb}m,mode=1777"},
+            "PidsLimit": boot.TASKS,
+            "Tmpfs": {boot.SCRATCH: f"rw,noexec,nosuid,nodev,size={request.limits.scratch_mb}m,mode=1777"},
             "LogConfig": {"Type": "none"},
             "AutoRemove": True,
         },
@@ -194,7 +194,7 @@ _WALLS = {
     "files": "container, read-only root",
     "network": "no network, seccomp",
     "processes": "pid namespace, seccomp",
-    "privileges": f"user {container.USER}, no capabilities",
+    "privileges": f"user {boot.USER}, no capabilities",
     "memory": "cgroup",
     "time": "clock of the host",
 }

@@ -12,10 +12,10 @@ from typing import Any
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox import container
 from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.containers import boot
+from answerable.sandbox.containers.http import unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.http import unavailable
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
 _GUEST_MB = 192
@@ -25,7 +25,7 @@ _WALLS = {
     "files": "virtual machine of its own",
     "network": "denied both ways, seccomp",
     "processes": "kernel of its own, seccomp",
-    "privileges": f"user {container.USER} in the guest",
+    "privileges": f"user {boot.USER} in the guest",
     "memory": "memory of the machine",
     "time": "clock of the host",
 }
@@ -105,29 +105,27 @@ class MicrosandboxSandbox:
         sdk = self._sdk()
         return {
             "image": self._image,
-            "memory": container.memory_mb(request) + _GUEST_MB,
+            "memory": boot.memory_mb(request) + _GUEST_MB,
             "cpus": self._cpus,
-            "workdir": container.SCRATCH,
+            "workdir": boot.SCRATCH,
             "hostname": "sandbox",
             "security": sdk.SecurityProfile.RESTRICTED,
             "network": sdk.Network.none(),
             "volumes": {
-                container.SCRATCH: sdk.Volume.tmpfs(
-                    size_mib=request.limits.scratch_mb, noexec=True, nosuid=True, nodev=True
-                )
+                boot.SCRATCH: sdk.Volume.tmpfs(size_mib=request.limits.scratch_mb, noexec=True, nosuid=True, nodev=True)
             },
-            "env": dict(container.ENVIRONMENT),
+            "env": dict(boot.ENVIRONMENT),
             "max_duration": request.limits.seconds + START_SECONDS,
             "ephemeral": True,
         }
 
     async def _talked(self, machine: Any, request: Request) -> Heard:
         sdk = self._sdk()
-        program, *arguments = container.command()
-        limits = [sdk.Rlimit.nproc(container.TASKS), sdk.Rlimit.nofile(512)]
+        program, *arguments = boot.command()
+        limits = [sdk.Rlimit.nproc(boot.TASKS), sdk.Rlimit.nofile(512)]
         try:
             handle = await machine.exec_stream(
-                program, arguments, user=str(container.USER), stdin=sdk.Stdin.pipe(), rlimits=limits
+                program, arguments, user=str(boot.USER), stdin=sdk.Stdin.pipe(), rlimits=limits
             )
             stream = _Process(sdk, handle)
             heard = await converse(stream, request)

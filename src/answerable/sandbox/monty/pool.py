@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic_monty import Monty
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox import monty_launch
+from answerable.sandbox.monty import launch
 
 _REPORT = "walls"
 _RUNS_PER_PROCESS = 1_000
@@ -65,7 +65,7 @@ def _program(folder: Path) -> str | None:
     if found is None or sys.platform != "linux":
         return found
     script = folder / "monty"
-    words = [sys.executable, "-I", "-S", monty_launch.__file__, str(folder / _REPORT), found]
+    words = [sys.executable, "-I", "-S", launch.__file__, str(folder / _REPORT), found]
     script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
     script.chmod(0o500)
     return str(script) if os.access(script, os.X_OK) else found

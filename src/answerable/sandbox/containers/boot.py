@@ -60,7 +60,7 @@ def command() -> tuple[str, ...]:
 
 @cache
 def _program() -> str:
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     modules = {
         "answerable." + name.removesuffix(".py").replace("/", "."): (root / name).read_text(encoding="utf-8")
         for name in _MODULES

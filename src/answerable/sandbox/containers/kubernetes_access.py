@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from answerable.sandbox.http import Endpoint, unavailable
+from answerable.sandbox.containers.http import Endpoint, unavailable
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _REMEDY = "Set KUBECONFIG to a kubeconfig file with a token or a client certificate."

@@ -15,8 +15,10 @@ LIBRARIES = ("polars", "pyarrow", "numpy", "pandas")
 _HOME = "/python"
 _SITE, _OWN = f"{_HOME}/site", f"{_HOME}/own"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
-_PACKAGE = Path(__file__).parents[2]
-_NEEDED_OF_US = ("isolation", "sandbox/inside", "sandbox/runner.py")
+_PACKAGE = Path(__file__).parents[3]
+_PACKAGES = ("__init__.py", "sandbox/__init__.py", "sandbox/kernel/__init__.py")
+"""What Python reads on the way to the modules below. In a root of its own it does without."""
+_NEEDED_OF_US = ("isolation", "sandbox/kernel/inside", "sandbox/runner.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,10 @@ def private() -> View:
 def shared() -> View:
     """Where no root of its own can be had: the places as they are; Landlock keeps all else away."""
     libraries = tuple(str(path) for path in _library_files())
-    own = tuple(str(_PACKAGE / part) for part in ("__init__.py", "sandbox/__init__.py", *_NEEDED_OF_US))
+    own = tuple(
+        str(_PACKAGE / part)
+        for part in ("__init__.py", "sandbox/__init__.py", "sandbox/kernel/__init__.py", *_NEEDED_OF_US)
+    )
     stdlib = tuple(dict.fromkeys((sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))))
     return View(
         python=_interpreter(),

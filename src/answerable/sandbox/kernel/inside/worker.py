@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NoReturn
 from answerable.isolation import wire
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox import runner
-from answerable.sandbox.inside import walls
+from answerable.sandbox.kernel.inside import walls
 
 _CONNECTION = 3
 _MOST_FRAMES = 250

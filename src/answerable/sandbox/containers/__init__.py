@@ -1,0 +1,1 @@
+"""Sandboxes that another program makes: a container, a pod, a virtual machine."""
