@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.minds import Minds
 from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.readers import Readers
+from answerable.agents.routing import RoutingTable
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
@@ -61,7 +61,7 @@ async def open_service(
     apis = ConfiguredApis(settings.apis, clock)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
-        mind=ReaderMind(sources, clock),
+        readers=Readers(sources, clock),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
         combine=CombineStep(query_frames, store.artifacts, limits),
@@ -79,7 +79,7 @@ async def open_service(
         store=store,
         registry=sources,
         runs=runs,
-        questions=QuestionService(runs, sources, dependencies.mind, settings.source),
+        questions=QuestionService(runs, sources, dependencies.readers, settings.source),
         answers=AnswerService(
             store, runs, sources, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)
         ),
@@ -101,7 +101,7 @@ def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window
     """Every kind of step that a graph can have."""
     store = dependencies.store
     return {
-        "understand": UnderstandStep(Minds(dependencies), store.threads, store.capsules, history_window),
+        "understand": UnderstandStep(RoutingTable(dependencies), store.threads, store.capsules, history_window),
         "subgraph": SubgraphStep(),
         "sql": dependencies.sql,
         "combine": dependencies.combine,
@@ -109,7 +109,7 @@ def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window
         "given": LiteralStep(),
         "statement": StatementStep(dependencies.sources),
         "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),
+        "present": PresentStep(store.artifacts, store.capsules, dependencies.clock),
         **model_kinds(dependencies),
     }
 

@@ -34,7 +34,7 @@ class CriticStep:
         config, produced = step.config_as(AdviceConfig), _last(step)
         dependencies = self._dependencies
         source = await dependencies.sources.get(config.source, step.context.principal)
-        reader = await dependencies.mind.reader(source, step.context.principal)
+        reader = await dependencies.readers.reader(source, step.context.principal)
         given = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),

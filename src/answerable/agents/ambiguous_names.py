@@ -14,7 +14,7 @@ from answerable.reader.reading import Read, Reply, Unsure
 _MOST = 5
 
 
-def with_namesakes(reply: Read, question: Question, merged: Merged) -> Reply:
+def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> Reply:
     """The same reading of each table that has the name of one it uses, to choose from."""
     plan = reply.best.plan.model_dump(mode="json")
     readings = [

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from answerable.agents.federation import SourcesTogether
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.federation import SourceLookup
+from answerable.agents.readers import Readers
 from answerable.agents.runtime import Agents
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
@@ -17,9 +17,9 @@ from answerable.store.base import Store
 @dataclass(frozen=True, slots=True)
 class AgentDependencies:
     agents: Agents
-    mind: ReaderMind
+    readers: Readers
     """Reads without a model; what it links of a question is what a model is told of the data."""
-    sources: SourcesTogether
+    sources: SourceLookup
     sql: SqlStep
     combine: CombineStep
     python: PythonStep
@@ -30,7 +30,7 @@ class AgentDependencies:
     preplan: bool
     """Whether a model looks at a question before it is planned."""
 
-    async def before(self, context: RunContext) -> Conversation:
+    async def conversation(self, context: RunContext) -> Conversation:
         """The last answer of the thread."""
         last = (
             await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None

@@ -16,23 +16,25 @@ _SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Knowing:
+class KnownWords:
     source: str
     words: tuple[str, ...]
     """Those of the unknown words that name a table, a column or a value of it."""
 
 
-async def knowing(text: str, unknown: Sequence[str], readers: Mapping[str, Awaitable["Reader"]]) -> list[Knowing]:
+async def sources_that_know(
+    text: str, unknown: Sequence[str], readers: Mapping[str, Awaitable["Reader"]]
+) -> list[KnownWords]:
     """The sources, by their readers, in which the question makes sense; those that know most of the words first."""
     asked = await asyncio.gather(*(_known(text, unknown, source, reader) for source, reader in readers.items()))
     return sorted((each for each in asked if each.words), key=lambda each: -len(each.words))[:MOST]
 
 
-async def _known(text: str, unknown: Sequence[str], source: str, opening: Awaitable["Reader"]) -> Knowing:
+async def _known(text: str, unknown: Sequence[str], source: str, opening: Awaitable["Reader"]) -> KnownWords:
     try:
         reader = await asyncio.wait_for(opening, _SECONDS)
     except (AnswerableError, TimeoutError):
-        return Knowing(source, ())  # what cannot be read now is not suggested
+        return KnownWords(source, ())  # what cannot be read now is not suggested
     doubt = await asyncio.to_thread(reader.doubt, text)
     words = () if doubt.hopeless else tuple(word for word in dict.fromkeys(unknown) if word not in doubt.unknown)
-    return Knowing(source, words)
+    return KnownWords(source, words)

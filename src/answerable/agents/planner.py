@@ -1,91 +1,86 @@
-"""A model plans: the steps, what each must give, and beside them what makes their answer surer."""
+"""The planner's side of routing: a model plans the steps; the graph also has steps that make their answer surer."""
+
+from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import by_label, reading_plan
-from answerable.agents.graphs import cannot_tell_graph, react_graph, readings_graph, shown_graph
 from answerable.agents.prompt_context import question_context
-from answerable.agents.reader_mind import best_of
+from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Planned
 from answerable.agents.runtime import Mistake
-from answerable.core.context import Principal, RunContext
+from answerable.agents.situation import Situation
+from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.steps.present import MODEL, Presentation
-from answerable.engine.steps.understand import Conversation, Question, Tell, Understanding
-from answerable.reader.reading import Read, Reading, Reply
+from answerable.engine.steps.understand import Question, Tell
+from answerable.reader.reading import Read
+
+if TYPE_CHECKING:
+    from answerable.query.merged import Merged
 
 SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
 
 
-class Planner:
-    def __init__(self, dependencies: AgentDependencies) -> None:
-        self._dependencies = dependencies
+async def plan(situation: Situation, dependencies: AgentDependencies, context: RunContext, tell: Tell) -> Planned:
+    """Asks a model for a plan. A plan that cannot become a graph is handed back to it with the reason."""
+    question = situation.question
+    best = best_of(situation.reply) if situation.reply is not None else None
+    prompt = await question_context(question, situation.conversation, best, dependencies, context.principal)
 
-    async def understand(
-        self, question: Question, context: RunContext, before: Conversation, reply: Reply, tell: Tell
-    ) -> Understanding:
-        best = best_of(reply)
-        planned = await self._plan(question, context, before, best, tell)
-        if planned.explore and question.mode == "auto":
-            return Understanding(graph=react_graph(question).model_dump(mode="json"))
+    async def check(planned: Planned) -> None:
+        if planned.ask and question.force:
+            raise Mistake("the user wants no question back; plan the meaning that is the most likely")
         if not planned.steps:
-            return Understanding(graph=_asked_back(question, planned).model_dump(mode="json"))
-        plan = execution_plan(question, planned, follows=before.last is not None)
-        if question.plan_only:
-            shown = shown_graph(plan, mind=MODEL)
-            return Understanding(graph=shown.model_dump(mode="json"))
-        second = (
-            await self._second(question, best, context.principal)
-            if best is not None and len(planned.steps) == 1
-            else None
-        )
-        presentation = Presentation(
-            question=question.text,
-            mind=MODEL,
-            understood=planned.reasoning or None,
-            second_opinion=SECOND if second is not None else None,
-            opinion_is_sure=isinstance(reply, Read),
-        )
-        graph = _with_advice(plan, question.source, presentation, second)
-        return Understanding(graph=graph.model_dump(mode="json"), sentence=planned.reasoning or None)
+            return
+        names = by_label(question)
+        known = {None, *names} if len(names) == 1 else set(names)
+        wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
+        if wrong is not None:
+            raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
+        try:
+            plan_graph(_execution_plan(question, planned, question.text), question.source)
+        except (AnswerableError, ValueError) as error:
+            raise Mistake(str(error)) from error
 
-    async def _second(self, question: Question, best: Reading, principal: Principal) -> PlanStep | None:
-        """The reader's own query, where it is a single one."""
-        steps = reading_plan(question, best, await self._dependencies.mind.merged(question, principal)).steps
-        return steps[0] if len(steps) == 1 else None
-
-    async def _plan(
-        self, question: Question, context: RunContext, before: Conversation, best: Reading | None, tell: Tell
-    ) -> Planned:
-        given = {
-            **await question_context(question, before, best, self._dependencies, context.principal),
-            "hint": question.hint or "",
-        }
-
-        async def check(planned: Planned) -> None:
-            """A plan that cannot become a graph is handed back."""
-            if planned.ask and question.force:
-                raise Mistake("the user wants no question back; plan the meaning that is the most likely")
-            if not planned.steps:
-                return
-            names = by_label(question)
-            known = {None, *names} if len(names) == 1 else set(names)
-            wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
-            if wrong is not None:
-                raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
-            try:
-                plan_graph(execution_plan(question, planned), question.source)
-            except (AnswerableError, ValueError) as error:
-                raise Mistake(str(error)) from error
-
-        return await self._dependencies.agents.ask("plan", given, Planned, context, tell, check=check)
+    variables = {**prompt, "hint": question.hint or ""}
+    return await dependencies.agents.ask("plan", variables, Planned, context, tell, check=check)
 
 
-def execution_plan(question: Question, planned: Planned, *, follows: bool = False) -> ExecutionPlan:
-    """`follows`: it may go on from an earlier question, which those who work on the steps do not see."""
-    text = f"{question.text} ({planned.reasoning})" if follows and planned.reasoning else question.text
+def execution_plan(situation: Situation) -> ExecutionPlan:
+    question, planned = situation.question, situation.planned
+    assert planned is not None
+    # Whoever writes the steps does not see the conversation, so a follow-up is told what it refers to.
+    follows = situation.conversation.last is not None and planned.reasoning
+    text = f"{question.text} ({planned.reasoning})" if follows else question.text
+    return _execution_plan(question, planned, text)
+
+
+def planned_graph(situation: Situation, merged: "Merged | None") -> Graph:
+    """The steps of the model's plan, its presentation, and the steps that check or word the answer."""
+    planned = situation.planned
+    assert planned is not None
+    opinion = _second_opinion(situation, merged) if len(planned.steps) == 1 else None
+    presentation = Presentation(
+        question=situation.question.text,
+        mind=MODEL,
+        understood=planned.reasoning or None,
+        second_opinion=SECOND if opinion is not None else None,
+        opinion_is_sure=isinstance(situation.reply, Read),
+    )
+    return _with_advice(execution_plan(situation), situation.question.source, presentation, opinion)
+
+
+def _second_opinion(situation: Situation, merged: "Merged | None") -> PlanStep | None:
+    """The reader's own query, if it has a reading that is a single query."""
+    best = best_of(situation.reply) if situation.reply is not None else None
+    steps = reading_plan(situation.question, best, merged).steps if best is not None else ()
+    return steps[0] if len(steps) == 1 else None
+
+
+def _execution_plan(question: Question, planned: Planned, text: str) -> ExecutionPlan:
     steps = tuple(
         PlanStep(
             id=step.id,
@@ -101,12 +96,6 @@ def execution_plan(question: Question, planned: Planned, *, follows: bool = Fals
     return ExecutionPlan(
         question=text, source=question.source, steps=steps, today=question.today, reasoning=planned.reasoning
     )
-
-
-def _asked_back(question: Question, planned: Planned) -> Graph:
-    if planned.ask:
-        return readings_graph(question.text, planned.ask)
-    return cannot_tell_graph(question.text, planned.cannot or "the question could not be planned.")
 
 
 def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, opinion: PlanStep | None) -> Graph:

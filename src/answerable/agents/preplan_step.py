@@ -6,13 +6,14 @@ What cannot be told, or can be read in several ways, ends here; the rest goes on
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.graphs import cannot_tell_graph, question_graph, react_graph, readings_graph
 from answerable.agents.prompt_context import question_context
-from answerable.agents.reader_mind import best_of
+from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Preplanned
 from answerable.agents.runtime import Mistake
+from answerable.agents.situation import previous_plan
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.understand import Question, Understanding
+from answerable.engine.steps.understand import Question, RoutedGraph
 
 _EFFORT = {"easy": "One query should do.", "steps": "It takes several steps.", "explore": "It may take exploring."}
 
@@ -23,17 +24,11 @@ class PreplanStep:
 
     async def run(self, step: Step) -> Json:
         question, dependencies = step.config_as(Question), self._dependencies
-        before = await dependencies.before(step.context)
-        given = await question_context(
-            question,
-            before,
-            best_of(await dependencies.mind.reply(question, before, step.context.principal)),
-            dependencies,
-            step.context.principal,
-        )
-        reply = await dependencies.agents.ask("preplan", given, Preplanned, step.context, step.output, check=_check)
-        graph = _graph(question, reply).model_dump(mode="json")
-        return Understanding(graph=graph, sentence=reply.asked or None).model_dump(mode="json")
+        conversation = await dependencies.conversation(step.context)
+        best = best_of(await dependencies.readers.read(question, step.context.principal, previous_plan(conversation)))
+        prompt = await question_context(question, conversation, best, dependencies, step.context.principal)
+        reply = await dependencies.agents.ask("preplan", prompt, Preplanned, step.context, step.output, check=_check)
+        return RoutedGraph(graph_after_first_look(question, reply), reply.asked or None).as_json()
 
 
 async def _check(reply: Preplanned) -> None:
@@ -43,7 +38,7 @@ async def _check(reply: Preplanned) -> None:
         raise Mistake("either something is missing, or there are readings to choose from")
 
 
-def _graph(question: Question, reply: Preplanned) -> Graph:
+def graph_after_first_look(question: Question, reply: Preplanned) -> Graph:
     if reply.missing:
         return cannot_tell_graph(question.text, reply.missing)
     if reply.readings and not question.force:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.federation import SourcesTogether
+from answerable.agents.federation import SourceLookup
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
@@ -35,7 +35,7 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
-    def __init__(self, sources: SourcesTogether, capsules: Capsules, apis: Sequence[str] = ()) -> None:
+    def __init__(self, sources: SourceLookup, capsules: Capsules, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules

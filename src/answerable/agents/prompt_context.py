@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
-from answerable.agents.reader_mind import FAIRLY_SURE
+from answerable.agents.reader_graphs import FAIRLY_SURE
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.context import Principal
@@ -194,7 +194,7 @@ async def question_context(
 ) -> dict[str, str]:
     """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
     tables, values = await sources_context(question, dependencies, principal)
-    reader = await dependencies.mind.reader(await dependencies.mind.asked(question, principal), principal)
+    reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
         "question": question.text,
         "today": (question.today or reader.today()).isoformat(),
@@ -220,7 +220,7 @@ async def schema_links_by_source(
     """What the linker found in each source, by what the source is called."""
     return {
         label: schema_links(
-            await dependencies.mind.reader(await dependencies.sources.get(name, principal), principal), question.text
+            await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal), question.text
         )
         for label, name in by_label(question).items()
     }
@@ -232,7 +232,7 @@ def schema_texts(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> dict[
 
 
 async def links_between_sources(question: Question, dependencies: AgentDependencies, principal: Principal) -> str:
-    merged = await dependencies.mind.merged(question, principal)
+    merged = await dependencies.readers.merged(question, principal)
     return "" if merged is None else links_text(merged, merged.labels)
 
 

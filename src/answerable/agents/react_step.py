@@ -53,13 +53,13 @@ class ReactStep:
         found = await schema_links_by_source(question, dependencies, principal)
         schemas = schema_texts(found, share_rows=dependencies.share_rows)
         looks = _Looks(step, question, dependencies)
-        reader = await dependencies.mind.reader(await dependencies.mind.asked(question, principal), principal)
+        reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
             "datasets": await self._datasets(question, found, schemas, principal),
             "values": known_values_text(found, share_rows=dependencies.share_rows),
-            "earlier": earlier_text(await dependencies.before(step.context)),
+            "earlier": earlier_text(await dependencies.conversation(step.context)),
         }
         reply = await dependencies.agents.ask(
             "react", given, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
@@ -158,7 +158,7 @@ class _Looks:
         return frame_text(name, result, share_rows=self._dependencies.share_rows, records=records)
 
     async def _statement(self, name: str, sql: str) -> Produced:
-        merged = await self._dependencies.mind.merged(self._question, self._step.context.principal)
+        merged = await self._dependencies.readers.merged(self._question, self._step.context.principal)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, sql=sql))
         parts = split_sql(sql, merged)
@@ -167,7 +167,7 @@ class _Looks:
         return await self._query(SqlConfig(source=parts.source, sql=parts.sql))
 
     async def _plan(self, name: str, plan: QueryPlan) -> Produced:
-        merged = await self._dependencies.mind.merged(self._question, self._step.context.principal)
+        merged = await self._dependencies.readers.merged(self._question, self._step.context.principal)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, plan=plan))
         parts = split(plan, merged)

@@ -1,7 +1,7 @@
 """Kind `statement`: takes SQL over several sources apart, and gives the graph that asks each and combines the rows."""
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
-from answerable.agents.federation import ROWS, SourcesTogether, fetching_steps
+from answerable.agents.federation import ROWS, SourceLookup, fetching_steps
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 
@@ -12,7 +12,7 @@ class StatementConfig(Frozen):
 
 
 class StatementStep:
-    def __init__(self, sources: SourcesTogether) -> None:
+    def __init__(self, sources: SourceLookup) -> None:
         self._sources = sources
 
     async def run(self, step: Step) -> Json:

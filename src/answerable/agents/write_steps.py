@@ -45,7 +45,7 @@ class WriteSqlStep:
 
     async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
         dependencies = self._dependencies
-        reader = await dependencies.mind.reader(source, step.context.principal)
+        reader = await dependencies.readers.reader(source, step.context.principal)
         found = schema_links(reader, f"{config.question} {config.task}")
         meant = schema_links(reader, config.question)  # words of the task, which a model wrote, match values by chance
         given = {

@@ -44,6 +44,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
             await service.runs.resume_unfinished()
+            service.runs.keep_adopting()
             await service.threads.purge()
             yield
 

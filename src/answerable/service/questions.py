@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import date
 
 from answerable.agents.graphs import QueryType, direct_graph
-from answerable.agents.question_request import QuestionRequest, graph_of
-from answerable.agents.reader_mind import ReaderMind
+from answerable.agents.question_request import QuestionRequest
+from answerable.agents.readers import Readers
+from answerable.agents.routing import graph_of
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
@@ -20,10 +21,10 @@ MOST_SOURCES = 10
 
 
 class QuestionService:
-    def __init__(self, runs: RunService, registry: SourceRegistry, mind: ReaderMind, default_source: str) -> None:
+    def __init__(self, runs: RunService, registry: SourceRegistry, readers: Readers, default_source: str) -> None:
         self._runs = runs
         self._registry = registry
-        self._mind = mind
+        self._readers = readers
         self._default_source = default_source
 
     async def ask(self, request: QuestionRequest, principal: Principal) -> Answer:
@@ -71,7 +72,7 @@ class QuestionService:
     ) -> Json:
         """How the reader reads a question, stage by stage."""
         asked = Question(text=question, source=source or self._default_source, today=today)
-        return await self._mind.explain(asked, principal)
+        return await self._readers.explain(asked, principal)
 
     def _known(self, sources: Sequence[str], principal: Principal) -> tuple[str, ...]:
         asked = sources or [self._default_source]

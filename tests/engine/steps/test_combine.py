@@ -57,8 +57,8 @@ def combine(store: Store, context: RunContext, kind: Any) -> Combine:
         nodes.append({"id": "end", "kind": "combine", "after": names, "config": {"sql": sql}})
         step = CombineStep(query_frames, store.artifacts, limits or Limits())
         engine = Engine({"give": kind(give), "combine": step}, store.events)
-        await store.runs.create(context, None)
-        return await engine.run(Graph.parse({"nodes": nodes, "output": "end"}), context)
+        record = await store.runs.create(context, None)
+        return await engine.run(Graph.parse({"nodes": nodes, "output": "end"}), context, lease=record.lease)
 
     return combine
 

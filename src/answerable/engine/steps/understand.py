@@ -1,7 +1,7 @@
 """Kind `understand`: turns a question into the graph that answers it.
 
-The graph is this step's recorded output, so a run that is continued is never understood twice. Who understands is a
-`Mind`: the reader, or a language model.
+The graph is this step's recorded output, so a continued run never routes its question twice. Which graph it becomes is
+decided by a `Router`; the product's is the table in `agents/routing.py`.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,20 +11,21 @@ from typing import Literal, Protocol
 
 from answerable.core.context import RunContext
 from answerable.core.values import Frozen, Json
+from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
 from answerable.store.base import Capsules, Message, Threads
 
 Mode = Literal["auto", "plan", "react"]
 """`auto`: the reader when it is sure, else a model's plan; `plan`: a model's plan; `react`: a model that explores."""
 Tell = Callable[[str, Json], None]
-"""Hears a channel and what is said on it while somebody thinks."""
+"""Is called with a channel and a message while the question is worked on."""
 
 
 class Question(Frozen):
     text: str
     source: str
     sources: tuple[str, ...] = ()
-    """All of them, where the question is about more than one; `source` is the first."""
+    """All sources, if the question is about more than one; `source` is the first of them."""
     choice: int | None = None
     """Which of the readings offered last in this thread was meant, counted from 1."""
     force: bool = False
@@ -35,43 +36,48 @@ class Question(Frozen):
     plan_only: bool = False
     """Show the plan as the answer, and run nothing."""
     hint: str | None = None
-    """What is known of the question already, for whoever plans it: nobody looks at it once more before that."""
+    """What an earlier step found out about the question, for the planner. With a hint there is no second first look."""
 
 
-class Understanding(Frozen):
-    graph: Json
+@dataclass(frozen=True, slots=True)
+class RoutedGraph:
+    """The graph that answers a question, and one sentence that says how the question was understood."""
+
+    graph: Graph
     sentence: str | None = None
+
+    def as_json(self) -> Json:
+        return {"graph": self.graph.document, "sentence": self.sentence}
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What was said before in the thread, as far back as the history window goes."""
+    """Earlier messages of the thread, as far back as the history window goes."""
 
     messages: Sequence[Message] = ()
     last: Json | None = None
     """The body of the last capsule, which follow-ups refer to."""
 
 
-class Mind(Protocol):
-    async def understand(
-        self, question: Question, context: RunContext, before: Conversation, tell: Tell
-    ) -> Understanding: ...
+class Router(Protocol):
+    async def route(
+        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell
+    ) -> RoutedGraph: ...
 
 
 class UnderstandStep:
-    def __init__(self, mind: Mind, threads: Threads, capsules: Capsules, window: int) -> None:
-        self._mind = mind
+    def __init__(self, router: Router, threads: Threads, capsules: Capsules, window: int) -> None:
+        self._router = router
         self._threads = threads
         self._capsules = capsules
         self._window = window
 
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
-        before = await self._before(step.context)
-        understanding = await self._mind.understand(question, step.context, before, step.output)
-        return understanding.model_dump(mode="json")
+        conversation = await self._conversation(step.context)
+        return (await self._router.route(question, conversation, step.context, step.output)).as_json()
 
-    async def _before(self, context: RunContext) -> Conversation:
+    async def _conversation(self, context: RunContext) -> Conversation:
         if context.thread is None:
             return Conversation()
         messages = await self._threads.messages(context.principal, context.thread, last=self._window)

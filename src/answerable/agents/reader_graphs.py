@@ -1,0 +1,124 @@
+"""The reader's side of routing: graphs of what the reader has read, without any model."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from answerable.agents.execution_plan import plan_graph
+from answerable.agents.federation import reading_plan, unrelated_note
+from answerable.agents.graphs import clarify_graph, query_graph
+from answerable.agents.other_sources import KnownWords
+from answerable.answers.answer import Choice
+from answerable.core.catalog import Catalog
+from answerable.engine.graph import Graph
+from answerable.engine.steps.present import Confidence, Presentation
+from answerable.engine.steps.sql import SqlConfig
+from answerable.engine.steps.understand import Question, RoutedGraph
+from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
+
+if TYPE_CHECKING:
+    from answerable.query.merged import Merged
+
+SURE, FAIRLY_SURE = 0.85, 0.6
+"""From these confidences on, the reader counts as sure, or as fairly sure."""
+
+
+def reading_graph(question: Question, reading: Reading, reason: str | None = None) -> RoutedGraph:
+    """One query at the one source of the question. `reason`: why the reading is trusted, unless its confidence says."""
+    query = SqlConfig(source=question.source, plan=reading.plan)
+    return RoutedGraph(query_graph(query, _presentation(question, reading, reason)), reading.sentence)
+
+
+def federated_reading_graph(
+    question: Question, reading: Reading, merged: "Merged", reason: str | None = None
+) -> RoutedGraph:
+    """One query for each table of several sources, and a step that combines their rows."""
+    plan = reading_plan(question, reading, merged)
+    graph = plan_graph(plan, question.source, _presentation(question, reading, reason))
+    return RoutedGraph(graph, reading.sentence)
+
+
+def question_back_graph(
+    question: Question,
+    reply: Unsure | Unreadable,
+    catalog: Catalog,
+    merged: "Merged | None",
+    others: Sequence[KnownWords],
+) -> Graph:
+    """Asks which reading was meant, or says what could not be read; offers other sources that know the words."""
+    places = _places(others)
+    if isinstance(reply, Unreadable):
+        text = _unreadable(reply, catalog) + unrelated_note(merged)
+        return clarify_graph(question.text, text, _numbered(places))
+    choices = _choices(reply.readings, catalog if merged is None else None)
+    # A source that knows every unknown word is a better guess than readings that leave these words out.
+    all_known = bool(others) and len(others[0].words) == len(set(reply.unknown))
+    choices = _numbered((*places, *choices) if all_known else (*choices, *places))
+    return clarify_graph(question.text, reply.question + unrelated_note(merged), choices)
+
+
+def best_of(reply: Reply) -> Reading | None:
+    """The first reading, whether or not the reader is sure of it."""
+    if isinstance(reply, Read):
+        return reply.best
+    return reply.readings[0] if isinstance(reply, Unsure) and reply.readings else None
+
+
+def _presentation(question: Question, reading: Reading, reason: str | None) -> Presentation:
+    return Presentation(
+        question=question.text,
+        understood=reading.sentence,
+        bindings=reading.bindings,
+        confidence=_level(reading.confidence),
+        confidence_reason=reason or _reason(reading.confidence),
+        plan=reading.plan,
+    )
+
+
+def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
+    """With the catalog of a single source, each choice also says which synonym it would teach."""
+    from answerable.reader.explaining.learned_synonyms import synonyms
+
+    taught = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
+    return tuple(
+        Choice(
+            id=0,
+            label=reading.sentence,
+            plan=reading.plan.model_dump(mode="json"),
+            code=reading.sql,
+            synonym=synonym,
+        )
+        for reading, synonym in zip(readings, taught, strict=True)
+    )
+
+
+def _places(others: Sequence[KnownWords]) -> tuple[Choice, ...]:
+    return tuple(
+        Choice(id=0, label=f"{at.source} may know this ({_quoted(at.words)}): ask there", source=at.source)
+        for at in others
+    )
+
+
+def _numbered(choices: Iterable[Choice]) -> tuple[Choice, ...]:
+    return tuple(choice.model_copy(update={"id": number}) for number, choice in enumerate(choices, 1))
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
+
+
+def _unreadable(reply: Unreadable, catalog: Catalog) -> str:
+    known = ", ".join(table.label or table.name for table in catalog.tables[:8])
+    more = ", …" if len(catalog.tables) > 8 else ""
+    return f"{reply.message} This data is about: {known}{more}."
+
+
+def _level(confidence: float) -> Confidence:
+    return "high" if confidence >= SURE else "medium" if confidence >= FAIRLY_SURE else "low"
+
+
+def _reason(confidence: float) -> str:
+    if confidence >= SURE:
+        return "Every word was understood and no other reading comes close."
+    if confidence >= FAIRLY_SURE:
+        return "Every word was understood; another reading is possible."
+    return "This is only the best of several readings."

@@ -1,0 +1,103 @@
+"""Routing: from a question to the graph that answers it, as one table.
+
+A query that the user wrote is a graph as it stands. Anything else becomes a run whose first step, `understand`, goes
+through `ROUTES` from top to bottom: a `Fact` finds out something that the tests below it need; the first `Route` whose
+test holds builds the graph. Tests are methods of `Situation` and pure; only facts and builders do work.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from answerable.agents import route_builders as build
+from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.graphs import direct_graph, direct_query, question_graph
+from answerable.agents.question_request import QuestionRequest
+from answerable.agents.route_builders import Workshop
+from answerable.agents.situation import Situation
+from answerable.core.context import RunContext
+from answerable.engine.graph import Graph
+from answerable.engine.steps.understand import Conversation, Question, RoutedGraph, Tell
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    name: str
+    applies: Callable[[Situation], bool]
+    build: Callable[[Situation, Workshop], Awaitable[RoutedGraph]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    name: str
+    learn: Callable[[Situation, Workshop], Awaitable[Situation]]
+
+
+ROUTES: tuple[Route | Fact, ...] = (
+    # Can it be asked at all?
+    Route("mode without a model", Situation.lacks_its_model, build.refuse_mode),
+    Route("empty question", Situation.is_empty, build.refuse_empty),
+    Route("too long a question", Situation.is_too_long, build.refuse_length),
+    # Was a reading chosen earlier?
+    Fact("choice", build.find_choice),
+    Route("chosen reading", Situation.chose_a_plan, build.chosen_reading),
+    Fact("question behind the choice", build.take_chosen_question),
+    # Exploration that was asked for does not wait for the reader.
+    Route("exploration on request", Situation.asks_to_explore, build.exploration),
+    # The reader, if it is sure.
+    Fact("follow-up", build.find_previous_plan),
+    Fact("reading", build.read_question),
+    Route("reading to be shown", Situation.is_read_to_be_shown, build.shown_reading),
+    Route("reading of several sources", Situation.is_read_across_sources, build.federated_reading),
+    Route("reading of one source", Situation.is_read, build.single_reading),
+    Route("question back", Situation.has_no_model, build.question_back),
+    # Else a model.
+    Route("first look", Situation.needs_first_look, build.first_look),
+    Fact("plan of a model", build.plan_question),
+    Route("exploration", Situation.is_planned_to_explore, build.exploration),
+    Route("readings of a model", Situation.has_offered_readings, build.offered_readings),
+    Route("not in the data", Situation.has_no_steps, build.cannot_tell),
+    Route("plan to be shown", Situation.is_planned_to_be_shown, build.shown_plan),
+    Route("plan", Situation.is_planned, build.planned_steps),
+)
+
+
+def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph, str]:
+    """The graph of a request, and the name under which such runs are listed: a query language, or a question's mode."""
+    direct = direct_query(request.message) if request.choice is None else None
+    if direct is not None:
+        return direct_graph(*direct, sources), direct[0]
+    question = Question(
+        text=request.message,
+        source=sources[0],
+        sources=sources if len(sources) > 1 else (),
+        choice=request.choice,
+        force=request.force,
+        today=request.today,
+        mode=request.mode,
+        plan_only=request.plan_only,
+    )
+    return question_graph(question), request.mode
+
+
+class RoutingTable:
+    """Puts questions through `ROUTES`."""
+
+    def __init__(self, dependencies: AgentDependencies) -> None:
+        self._dependencies = dependencies
+
+    async def route(
+        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell
+    ) -> RoutedGraph:
+        situation = Situation(
+            question,
+            conversation,
+            has_model=self._dependencies.agents.available,
+            wants_first_look=self._dependencies.preplan,
+        )
+        workshop = Workshop(self._dependencies, context, tell)
+        for row in ROUTES:
+            if isinstance(row, Fact):
+                situation = await row.learn(situation, workshop)
+            elif row.applies(situation):
+                return await row.build(situation, workshop)
+        raise AssertionError("the last routes cover every situation")

@@ -1,0 +1,85 @@
+"""What is known about a question while it is routed, and the tests that `agents/routing.py` puts to it. Pure."""
+
+from dataclasses import dataclass, field
+
+from answerable.agents.replies import Planned
+from answerable.answers.answer import Choice
+from answerable.answers.capsule import read_capsule
+from answerable.engine.steps.understand import Conversation, Question
+from answerable.query.plan import QueryPlan
+from answerable.reader.reading import Read, Reply
+
+MAX_QUESTION = 10_000
+"""Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The fields after `chosen` are None until a `Fact` of the routing table has filled them in."""
+
+    question: Question
+    conversation: Conversation = field(default_factory=Conversation)
+    has_model: bool = False
+    wants_first_look: bool = False
+    """Whether the settings let a model look at a question before it is planned."""
+    chosen: Choice | None = None
+    """The reading that the user picked from the last question back."""
+    previous: QueryPlan | None = None
+    """The plan of the last answer, which a follow-up refers to."""
+    reply: Reply | None = None
+    """How the reader reads the question."""
+    planned: Planned | None = None
+    """How a model would answer it."""
+
+    def lacks_its_model(self) -> bool:
+        return self.question.mode != "auto" and not self.has_model
+
+    def is_empty(self) -> bool:
+        return not self.question.text.strip()
+
+    def is_too_long(self) -> bool:
+        return len(self.question.text) > MAX_QUESTION
+
+    def chose_a_plan(self) -> bool:
+        return self.chosen is not None and self.chosen.plan is not None
+
+    def asks_to_explore(self) -> bool:
+        return self.question.mode == "react"
+
+    def is_read(self) -> bool:
+        """The reader is sure of its reading, and nobody asked for a model's."""
+        return isinstance(self.reply, Read) and self.question.mode == "auto"
+
+    def is_read_to_be_shown(self) -> bool:
+        return self.is_read() and self.question.plan_only
+
+    def is_read_across_sources(self) -> bool:
+        return self.is_read() and bool(self.question.sources)
+
+    def has_no_model(self) -> bool:
+        return not self.has_model
+
+    def needs_first_look(self) -> bool:
+        """A hint comes from an earlier look or from the user's choice; then there is nothing more to find out."""
+        return self.wants_first_look and self.question.hint is None
+
+    def is_planned_to_explore(self) -> bool:
+        return self.planned is not None and self.planned.explore and self.question.mode == "auto"
+
+    def has_offered_readings(self) -> bool:
+        return self.planned is not None and bool(self.planned.ask) and not self.planned.steps
+
+    def has_no_steps(self) -> bool:
+        return self.planned is not None and not self.planned.steps
+
+    def is_planned_to_be_shown(self) -> bool:
+        return self.planned is not None and self.question.plan_only
+
+    def is_planned(self) -> bool:
+        return self.planned is not None
+
+
+def previous_plan(conversation: Conversation) -> QueryPlan | None:
+    """The plan of the last answer, which a follow-up refers to."""
+    plan = read_capsule(conversation.last).answer.provenance.plan if conversation.last else None
+    return QueryPlan.model_validate(plan) if plan else None
