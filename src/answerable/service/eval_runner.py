@@ -87,11 +87,13 @@ class EvalRunner:
             await self._registry.release(unused, self._principal)
 
     async def execute(self, case: Case, sql: str) -> Rows:
-        """Runs a gold statement as it stands, with the source's isolation and limits: whoever measures wrote it."""
+        """The rows of a gold statement, which is checked like every other."""
+        from answerable.query.sql.check import checked
+
         source = await self._registry.get(case.source, self._principal)
         with TemporaryDirectory(prefix="answerable-gold-") as folder:
             path = Path(folder) / "gold.arrow"
-            await source.execute(sql, path, Limits(rows=ALL_ROWS))
+            await source.execute(checked(sql, await source.describe()), path, Limits(rows=ALL_ROWS))
             return frame.rows(path, 0, ALL_ROWS)
 
     async def _offered(self, case: Case, answer: Answer) -> AsyncIterator[Rows]:

@@ -16,16 +16,10 @@ from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.service.uploads import UploadRoom, received
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
+from answerable.sources.base import browsable
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.sql.postgres import SCHEMES
-from answerable.sources.sql.statistics import (
-    TableStatistics,
-    first_rows,
-    plain,
-    relationship_checks,
-    table_named,
-    table_statistics,
-)
+from answerable.sources.statistics import TableStatistics, plain, table_named
 from answerable.sources.watch import Watch
 
 KEPT_STATISTICS = 500
@@ -197,7 +191,7 @@ class SourceService:
         """Some rows of a table, as they are stored."""
         source = await self._registry.get(name, principal)
         found = table_named(await source.describe(), table)
-        rows = await first_rows(source, found, offset, limit)
+        rows = await browsable(source).first_rows(found, offset, limit)
         return TablePreview(
             columns=tuple(OutputColumn(name=column.name, type=column.type) for column in found.columns),
             rows=[[plain(value) for value in row] for row in rows],
@@ -215,7 +209,7 @@ class SourceService:
         if key not in self._statistics:
             if len(self._statistics) >= KEPT_STATISTICS:
                 self._statistics.clear()
-            self._statistics[key] = await table_statistics(source, found)
+            self._statistics[key] = await browsable(source).statistics(found)
         return self._statistics[key]
 
     async def relationships(self, name: str, principal: Principal) -> Sequence[RelationshipView]:
@@ -224,7 +218,7 @@ class SourceService:
         catalog = await source.describe()
         key, state = (principal.visibility, name), (catalog.fingerprint, catalog.relationships)
         if key not in self._relationships or self._relationships[key][0] != state:
-            checks = await relationship_checks(source, catalog)
+            checks = await browsable(source).relationship_checks(catalog)
             views = [
                 RelationshipView(**check.relationship.model_dump(), orphan_rows=check.orphan_rows) for check in checks
             ]

@@ -4,13 +4,13 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, InternalError
-from answerable.sources.base import Source
 from answerable.sources.registry import SourceRegistry
 
 _log = logging.getLogger("answerable.sources")
@@ -46,7 +46,8 @@ class Watch:
         self._seen: dict[_Key, Seen] = {}
         self._tasks: dict[_Key, asyncio.Task[None]] = {}
         self._again: set[_Key] = set()
-        self._reading: dict[_Key, Source] = {}
+        self._counted: dict[_Key, tuple[int, int]] = {}
+        """Of the sources that are being read: how many of how many tables, files or columns are done."""
         self._turn = asyncio.Semaphore(1)
 
     def seen(self, name: str, principal: Principal) -> Seen:
@@ -58,9 +59,9 @@ class Watch:
     def progress(self, name: str, principal: Principal) -> tuple[str, int, int, bool]:
         """What is being done, how far it is and of how much; whether tables are counted, else it is stages."""
         key = _key(name, principal)
-        source, stage = self._reading.get(key), self._known(key).stage
-        if source is not None and source.progress is not None:
-            return STAGES[stage], *source.progress, True
+        stage, counted = self._known(key).stage, self._counted.get(key)
+        if counted is not None:
+            return STAGES[stage], *counted, True
         return STAGES[stage], stage, len(STAGES), False
 
     def seconds(self, name: str, principal: Principal) -> float:
@@ -129,9 +130,10 @@ class Watch:
         name = key[1]
         try:
             self._note(key, stage=1)
-            source = self._reading[key] = await self._sources.get(name, principal)
+            source = await self._sources.get(name, principal)
             self._note(key, kind=source.kind, stage=2)
-            catalog = await source.describe()
+            catalog = await source.describe(partial(self._count, key))
+            self._counted.pop(key, None)
             self._note(key, catalog=catalog, stage=3)
             await source.values()
         except AnswerableError as error:
@@ -142,7 +144,11 @@ class Watch:
         else:
             self._note(key, error=None, read_at=self._clock.now())
         finally:
-            self._reading.pop(key, None)
+            self._counted.pop(key, None)
+
+    def _count(self, key: "_Key", _message: str, done: float | None, total: float | None) -> None:
+        if done is not None and total is not None:
+            self._counted[key] = (int(done), int(total))
 
     def _note(self, key: "_Key", **news: object) -> None:
         self._seen[key] = replace(self._known(key), **news)  # type: ignore[arg-type]

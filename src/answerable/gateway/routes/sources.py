@@ -9,7 +9,7 @@ from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath, TableP
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary
-from answerable.sources.sql.statistics import TableStatistics
+from answerable.sources.statistics import TableStatistics
 
 router = APIRouter(prefix=API, tags=["sources"])
 
