@@ -83,10 +83,12 @@ async def open_service(
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source),
-        answers=AnswerService(store, dependencies.sql, kinds),
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
         step_kinds=tuple(kind.descriptor for kind in kinds.values()),
+        settings=settings,
         clock=clock,
-        default_source=settings.source,
+        any_location=any_location,
+        open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
     )
     try:
         yield service

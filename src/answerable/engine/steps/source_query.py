@@ -21,7 +21,9 @@ Q = TypeVar("Q", bound=CheckedQuery)
 
 
 class Sources(Protocol):
-    async def get(self, name: str) -> Source: ...
+    async def get(self, name: str, principal: Principal) -> Source:
+        """The source as this principal may see it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class SourceQueries:
         progress: Progress,
     ) -> tuple[Produced, Q, Catalog]:
         """Runs the query that `check` makes of the catalog. `tell` gets its text before it starts."""
-        source = await self.sources.get(name)
+        source = await self.sources.get(name, principal)
         catalog = await source.describe(progress)
         query = check(catalog)
         tell(query.text)
