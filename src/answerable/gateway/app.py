@@ -48,6 +48,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
+            metrics.running.set_function(service.runs.running)
             app.state.views = Views(settings.cache / "views")
             app.state.measuring = measuring = Measuring(settings, service.store)
             app.state.editing = asyncio.Lock()
