@@ -64,8 +64,8 @@ async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: floa
     return store, RunService(store, Engine({"talk": talk, "end": talk}, store.events), SystemClock())
 
 
-async def main(how: str, *place: str) -> None:
-    store, runs = await opened(*place)
+async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> None:
+    store, runs = await opened(url, artifacts, diary, lease)
     if how == "ADOPT":
         runs.keep_adopting()
         print("adopting", flush=True)
@@ -80,4 +80,4 @@ async def main(how: str, *place: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[5], *sys.argv[1:5]))
+    asyncio.run(main(*sys.argv[1:]))
