@@ -14,7 +14,7 @@ import polars as pl
 import psutil
 import pytest
 
-from answerable.core.errors import LimitError, OperatorError
+from answerable.core.errors import LimitError, OperatorError, TransientError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.pool import Worker, WorkerPool
@@ -57,7 +57,7 @@ async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path:
     running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
     await asyncio.sleep(0.2)
     worker.kill()
-    with pytest.raises(LimitError, match="ended"):
+    with pytest.raises(TransientError, match="killed"):
         await running
     assert not (tmp_path / "x.arrow").exists()
     assert await source.rows("SELECT count(*) FROM numbers") == [(1000,)]
