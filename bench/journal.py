@@ -40,8 +40,8 @@ async def _measured(name: str, dependencies: graphs.Dependencies, synchronous: S
 
         async def ours() -> None:
             context = RunContext(new_run_id())
-            await store.runs.create(context, None)
-            assert (await engine.run(graph, context)).status == "done"
+            record = await store.runs.create(context, None)
+            assert (await engine.run(graph, context, lease=record.lease)).status == "done"
 
         bare = bare_asyncio(dependencies, nothing, rows.stored)
 

@@ -109,7 +109,7 @@ def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window
         "given": LiteralStep(),
         "statement": StatementStep(dependencies.sources, dependencies.policy),
         "program": ProgramStep(dependencies.sources, store.capsules, dependencies.policy, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, store.events, dependencies.clock),
+        "present": PresentStep(store.artifacts, store.capsules, dependencies.clock),
         **model_kinds(dependencies),
     }
 

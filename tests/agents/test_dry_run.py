@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from as_written import as_written
 
 from answerable.agents.dry_run import MOST_DATA, dry_run
 from answerable.reader.ranking.dry_run import MOST_ROWS
 from answerable.sources.base import Source
+from answerable.sources.federation import FederatedSources
 from answerable.sources.open import open_source
 
 
@@ -29,11 +31,14 @@ async def test_rows_of_each_statement(source: Source) -> None:
     run = dry_run(source, await source.describe())
     assert run is not None
     statements = [
-        "SELECT name FROM town WHERE id = 2",
-        "SELECT nothing FROM town",
-        "SELECT name FROM town",
-        "DELETE FROM town",
-        "SELECT count(*) FROM town",
+        as_written(sql, source.languages[0])
+        for sql in (
+            "SELECT name FROM town WHERE id = 2",
+            "SELECT nothing FROM town",
+            "SELECT name FROM town",
+            "DELETE FROM town",
+            "SELECT count(*) FROM town",
+        )
     ]
     assert await asyncio.to_thread(run, statements) == [[("T1",)], None, None, None, [(MOST_ROWS + 1,)]]
 
@@ -44,6 +49,6 @@ async def test_large_or_distant_data_is_not_run_ahead(source: Source) -> None:
     for rows in (MOST_DATA + 1, None):
         large = catalog.model_copy(update={"tables": (table.model_copy(update={"row_count": rows}),)})
         assert dry_run(source, large) is None
-    source.kind = "postgres"
+    source.is_local = False
     assert dry_run(source, catalog) is None
-    assert dry_run(object(), catalog) is None
+    assert dry_run(FederatedSources({}), catalog) is None

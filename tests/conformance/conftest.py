@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,8 +66,8 @@ async def opened(store_url: str, tmp_path: Path, clock: SteppingClock) -> AsyncI
     """Opens the same store as often as wanted, as other processes would; all are closed at the end."""
     async with AsyncExitStack() as closing:
 
-        async def open_one_more(known: Sequence[Migration] | None = None) -> Store:
-            store = await open_store(store_url, artifacts=tmp_path / "artifacts", clock=clock, known=known)
+        async def open_one_more(known: Sequence[Migration] | None = None, **options: Any) -> Store:
+            store = await open_store(store_url, artifacts=tmp_path / "artifacts", clock=clock, known=known, **options)
             closing.push_async_callback(store.close)
             return store
 

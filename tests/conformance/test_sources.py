@@ -16,11 +16,13 @@ import polars as pl
 import psutil
 import psycopg
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
+from answerable.sources.sql.statements import Sql
 
 KINDS = ("files", "sqlite", "duckdb", "postgres")
 
@@ -142,7 +144,7 @@ async def source(data: Data) -> AsyncIterator[SqlSource]:
 def run(source: SqlSource, tmp_path: Path) -> Callable[..., Any]:
     async def run(sql: str, **limits: Any) -> tuple[QueryResult, pl.DataFrame]:
         into = tmp_path / "result.arrow"
-        result = await source.execute(sql, into, Limits(**limits))
+        result = await source.execute(as_written(sql, source.languages[0]), into, Limits(**limits))
         return result, pl.read_ipc(into)
 
     return run
@@ -254,12 +256,12 @@ async def test_order_is_kept(run: Callable[..., Any]) -> None:
 
 
 async def test_checks_without_running(source: SqlSource) -> None:
-    await source.check("SELECT name FROM customers")
+    await source.check(as_written("SELECT name FROM customers", source.languages[0]))
     with pytest.raises(UserError, match="nowhere") as caught:
-        await source.check("SELECT * FROM nowhere")
+        await source.check(as_written("SELECT * FROM nowhere", source.languages[0]))
     assert caught.value.stable_code == "sql_invalid"
     with pytest.raises(UserError, match="colour"):
-        await source.check("SELECT colour FROM customers")
+        await source.check(as_written("SELECT colour FROM customers", source.languages[0]))
 
 
 async def test_bad_sql_is_the_askers_to_mend(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -334,10 +336,13 @@ WRITES = (
 
 
 async def test_nothing_can_be_written(run: Callable[..., Any], source: SqlSource) -> None:
+    async def check(sql: str) -> None:
+        await source.check(as_written(sql, source.languages[0]))
+
     for sql in WRITES:
-        for attempt in (run, source.rows, source.check):
+        for attempt in (run, source.rows, check):
             with pytest.raises((RefusedError, UserError)):
-                await attempt(sql)
+                await attempt(Sql(sql))
     _, frame = await run("SELECT (SELECT count(*) FROM customers) AS c, (SELECT count(*) FROM orders) AS o")
     assert frame.rows() == [(4, 4)]
 
@@ -348,7 +353,7 @@ async def test_a_million_rows_in_bounded_memory(run: Callable[..., Any], source:
     [worker] = workers()
     small, parent_small = peak(worker.pid), peak("self")
     into = Path(source._cache) / "million.arrow"
-    result = await source.execute(sql, into, Limits(seconds=100))
+    result = await source.execute(as_written(sql, source.languages[0]), into, Limits(seconds=100))
     assert result.row_count == 1_000_000
     assert result.byte_count == into.stat().st_size
     assert peak(worker.pid) - small < 48, "the worker's memory does not grow with the rows"
@@ -371,7 +376,7 @@ async def test_finds_values(source: SqlSource) -> None:
 
 
 async def test_probes_give_python_values(source: SqlSource, data: Data) -> None:
-    [row] = await source.rows("SELECT id, name, joined, active FROM customers WHERE id = 1")
+    [row] = await source.rows(Sql("SELECT id, name, joined, active FROM customers WHERE id = 1"))
     expected = (1, "Ana Müller", date(2022, 1, 31), True)
     assert row == ((1, "Ana Müller", "2022-01-31", 1) if data.kind == "sqlite" else expected)
 
@@ -379,7 +384,9 @@ async def test_probes_give_python_values(source: SqlSource, data: Data) -> None:
 async def test_many_at_once(source: SqlSource, tmp_path: Path) -> None:
     async def one(number: int) -> Any:
         into = tmp_path / f"{number}.arrow"
-        await source.execute(f"SELECT n FROM numbers WHERE n = {number}", into, Limits())
+        await source.execute(
+            as_written(f"SELECT n FROM numbers WHERE n = {number}", source.languages[0]), into, Limits()
+        )
         return pl.read_ipc(into).item()
 
     assert await asyncio.gather(*(one(number) for number in range(20))) == list(range(20))
@@ -398,7 +405,8 @@ async def test_changed_data_is_seen(data: Data) -> None:
                 break
             await asyncio.sleep(0.1)
         assert after.table("numbers").row_count == 1001  # type: ignore[union-attr]
-        assert await source.rows("SELECT max(n) FROM numbers") == [(5000,)]
+        assert isinstance(source, SqlSource)
+        assert await source.rows(Sql("SELECT max(n) FROM numbers")) == [(5000,)]
     finally:
         await source.close()
 
@@ -429,7 +437,7 @@ def written_when_free(location: str) -> duckdb.DuckDBPyConnection:
 
 async def test_says_which_walls_stand(source: SqlSource, data: Data) -> None:
     assert source.isolation == {}
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     assert set(source.isolation) == {"memory", "files", "network", "programs"}
     assert source.isolation["memory"] == "2048 MB"
 
@@ -457,7 +465,7 @@ async def test_a_meaning_beside_the_data(data: Data, tmp_path: Path) -> None:
 
 async def test_closing_ends_the_workers(data: Data) -> None:
     source = await open_source(data.location, cache=data.cache)
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     assert workers()
     await source.close()
     assert workers() == []

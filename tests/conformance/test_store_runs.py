@@ -1,5 +1,6 @@
 """Runs and capsules, on every database."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
-from answerable.core.ids import RunId, ThreadId, new_message_id, new_run_id
-from answerable.store.base import Capsule, Message, RunFilter, RunRecord, RunResult, Store
+from answerable.core.events import StepStarted
+from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id, new_run_id
+from answerable.store.base import Capsule, Lease, LeaseLostError, Message, RunFilter, RunRecord, RunResult, Store
 
 THREAD = ThreadId("thr_1")
 
@@ -33,6 +35,7 @@ async def test_a_run_is_read_as_it_was_created(store: Store, people: Any) -> Non
         created_at=created.created_at,
         request_id="req_7",
         owner=created.owner,
+        token=1,
     )
     assert created.created_at.microsecond
     assert await store.runs.get(people.ada, RunId("run_1")) == created
@@ -56,7 +59,7 @@ async def test_a_run_is_created_once(store: Store, people: Any) -> None:
 @pytest.mark.parametrize("status", ["done", "partial", "failed", "cancelled"])
 async def test_finishing_says_how_and_when(store: Store, people: Any, status: Any) -> None:
     created = await start(store, people.ada)
-    await store.runs.finish(created.run, status, "source_failed" if status == "failed" else None)
+    await store.runs.finish(created.lease, status, "source_failed" if status == "failed" else None)
     record = await store.runs.get(people.ada, created.run)
     assert record.status == status
     assert record.finished_at is not None
@@ -65,24 +68,29 @@ async def test_finishing_says_how_and_when(store: Store, people: Any, status: An
 
 
 async def test_a_waiting_run_is_not_finished_and_may_run_again(store: Store, people: Any) -> None:
-    run = (await start(store, people.ada)).run
+    created = await start(store, people.ada)
     for status in ("waiting", "running"):
-        await store.runs.finish(run, status)
-        record = await store.runs.get(people.ada, run)
+        await store.runs.finish(created.lease, status)
+        record = await store.runs.get(people.ada, created.run)
         assert (record.status, record.finished_at) == (status, None)
 
 
 async def test_finishing_an_unknown_run_is_an_error(store: Store) -> None:
     with pytest.raises(NotFoundError) as caught:
-        await store.runs.finish(RunId("run_none"), "done")
+        await store.runs.finish(Lease(RunId("run_none"), 1), "done")
     assert code_of(caught) == "run_not_found"
 
 
 async def test_unfinished_runs_of_all_tenants_oldest_first(store: Store, people: Any) -> None:
     waiting, over, running = [await start(store, principal) for principal in (people.ada, people.ada, people.eve)]
-    await store.runs.finish(waiting.run, "waiting")
-    await store.runs.finish(over.run, "done")
-    assert [record.run for record in await store.runs.unfinished()] == [waiting.run, running.run]
+    asked = await start(store, people.ada)
+    await store.runs.finish(waiting.lease, "waiting")
+    await store.runs.finish(asked.lease, "waiting")
+    await store.runs.finish(over.lease, "done")
+    await store.runs.request(people.ada, asked.run, "cancel", "enough")
+    assert [record.run for record in await store.runs.adoptable()] == [asked.run], "the other one is ours and alive"
+    await store.release()
+    assert [record.run for record in await store.runs.adoptable()] == [running.run, asked.run]
 
 
 async def test_recent_runs_newest_first_page_by_page(store: Store, people: Any) -> None:
@@ -132,7 +140,7 @@ async def test_runs_of_another_tenant_do_not_exist(store: Store, people: Any) ->
 async def answered(store: Store, principal: Principal, thread: ThreadId | None = None, **body: Any) -> Capsule:
     record = await start(store, principal, thread=thread)
     capsule = Capsule(record.run, thread, record.created_at, {"answer": {"rows": [[1, None, "ä\0"]]}, **body})
-    await store.capsules.put(principal, capsule)
+    await store.capsules.put(principal, capsule, record.lease)
     return capsule
 
 
@@ -144,7 +152,7 @@ async def test_a_capsule_is_read_as_it_was_put(store: Store, people: Any) -> Non
 async def test_a_capsule_put_again_replaces_the_first(store: Store, people: Any) -> None:
     first = await answered(store, people.ada)
     second = Capsule(first.run, THREAD, datetime(2026, 5, 1, tzinfo=UTC), {"answer": 2})
-    await store.capsules.put(people.bob, second)
+    await store.capsules.put(people.bob, second, Lease(first.run, 1))
     assert await store.capsules.get(people.ada, first.run) == second
 
 
@@ -165,7 +173,9 @@ async def test_a_run_without_a_capsule(store: Store, people: Any) -> None:
 async def test_a_capsule_that_is_not_json_is_refused(store: Store, people: Any) -> None:
     run = (await start(store, people.ada)).run
     with pytest.raises(InternalError) as caught:
-        await store.capsules.put(people.ada, Capsule(run, None, datetime.now(UTC), {"when": datetime.now(UTC)}))
+        await store.capsules.put(
+            people.ada, Capsule(run, None, datetime.now(UTC), {"when": datetime.now(UTC)}), Lease(run, 1)
+        )
     assert code_of(caught) == "not_json"
 
 
@@ -181,7 +191,7 @@ async def test_a_capsule_is_not_put_to_a_run_of_another_tenant(store: Store, peo
     mine = await answered(store, people.ada) if owned else None
     run = mine.run if mine else (await start(store, people.ada)).run
     with pytest.raises(NotFoundError):
-        await store.capsules.put(people.eve, Capsule(run, None, datetime.now(UTC), "theirs"))
+        await store.capsules.put(people.eve, Capsule(run, None, datetime.now(UTC), "theirs"), Lease(run, 1))
     if mine:
         assert await store.capsules.get(people.ada, run) == mine
 
@@ -190,14 +200,64 @@ async def test_runs_of_another_living_process_are_left_to_it(store: Store, opene
     context = RunContext(run=new_run_id(), principal=people.ada)
     await store.runs.create(context, "how many?")
     other = await opened()
-    assert await other.runs.unfinished() == []
+    assert await other.runs.adoptable() == []
     await store.close()
-    [left] = await other.runs.unfinished()
+    [left] = await other.runs.adoptable()
     assert left.run == context.run
     third = await opened()
-    assert await other.runs.claim(left)
-    assert not await third.runs.claim(left)
-    assert await third.runs.unfinished() == []
+    assert await other.runs.claim(left) == Lease(context.run, 2)
+    assert await third.runs.claim(left) is None
+    assert await third.runs.adoptable() == []
+
+
+async def test_a_process_that_falls_silent_loses_its_runs_and_one_that_is_late_keeps_them(
+    opened: Any, people: Any
+) -> None:
+    dead, other = await opened(lease_seconds=0.2), await opened(lease_seconds=0.2)
+    record = await start(dead, people.ada)
+    await asyncio.sleep(0.5)  # renewed meanwhile
+    assert await other.runs.adoptable() == []
+    dead.runs._leases._task.cancel()
+    await asyncio.sleep(0.3)
+    [left] = await other.runs.adoptable()
+    await start(dead, people.ada)  # it was only late
+    assert await other.runs.claim(left) is None
+    await dead.release()
+    assert await other.runs.claim(left) == Lease(record.run, 2)
+    for attempt in (
+        dead.runs.finish(record.lease, "done"),
+        dead.capsules.put(people.ada, Capsule(record.run, None, record.created_at, {}), record.lease),
+    ):
+        with pytest.raises(LeaseLostError):
+            await attempt
+    assert (await other.runs.get(people.ada, record.run)).status == "running"
+
+
+async def test_requests_reach_whoever_carries_the_run_out(store: Store, opened: Any, people: Any) -> None:
+    other = await opened()
+    record = await start(store, people.ada)
+    await other.runs.request(people.bob, record.run, "cancel", {"reason": "enough"})
+    await other.runs.request(people.bob, record.run, "decide", {"step": "pay"})
+    assert await other.runs.requests() == []
+    first, second = await store.runs.requests()
+    assert (first.run, first.kind, first.body, second.kind) == (record.run, "cancel", {"reason": "enough"}, "decide")
+    await store.runs.take(first)
+    assert await store.runs.requests() == [second]
+    await store.runs.finish(record.lease, "done")
+    assert await store.runs.requests() == []
+    with pytest.raises(NotFoundError):
+        await other.runs.request(people.eve, record.run, "cancel", {})
+
+
+async def test_followers_hear_of_what_another_process_stores(store: Store, opened: Any, people: Any) -> None:
+    other = await opened()
+    record = await start(store, people.ada)
+    mark = await other.news.mark(record.run)
+    waiting = asyncio.create_task(other.news.beyond(record.run, mark, 30.0))
+    await asyncio.sleep(0.1)
+    assert not waiting.done()
+    await store.events.append([StepStarted(record.run, 1, 1.0, NodeId("a"))], record.lease)
+    await asyncio.wait_for(waiting, 5.0)
 
 
 async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, clock: Any) -> None:
@@ -207,8 +267,8 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
     first = await made("run_1", "Orders per day", ("shop",), "auto")
     second = await made("run_2", "orders and people", ("shop", "crm"), "react")
     third = await made("run_3", None, ("shop_2",), "sql")
-    await store.runs.finish(first.run, "done", None, RunResult("table", 7, 120, 0.5))
-    await store.runs.finish(third.run, "failed", "sql_invalid")
+    await store.runs.finish(first.lease, "done", None, RunResult("table", 7, 120, 0.5))
+    await store.runs.finish(third.lease, "failed", "sql_invalid")
 
     async def found(**only: Any) -> list[RunId]:
         listed = [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
@@ -234,8 +294,8 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
 async def test_use_is_summed_by_day(store: Store, people: Any, clock: Any) -> None:
     for run in ("run_1", "run_2"):
         await store.runs.create(RunContext(RunId(run), people.ada), "?")
-    await store.runs.finish(RunId("run_1"), "done", None, RunResult(tokens=100, cost=0.25))
-    await store.runs.finish(RunId("run_2"), "failed", None, RunResult(tokens=50, cost=None))
+    await store.runs.finish(Lease(RunId("run_1"), 1), "done", None, RunResult(tokens=100, cost=0.25))
+    await store.runs.finish(Lease(RunId("run_2"), 1), "failed", None, RunResult(tokens=50, cost=None))
     clock.time += timedelta(days=1)
     await store.runs.create(RunContext(RunId("run_3"), people.ada), "?")
     await store.runs.create(RunContext(RunId("run_4"), people.eve), "?")
@@ -249,7 +309,7 @@ async def test_use_is_summed_by_day(store: Store, people: Any, clock: Any) -> No
 
 async def test_a_fork_knows_the_answer_that_it_began_with(store: Store, people: Any, clock: Any) -> None:
     run = (await start(store, people.ada, thread=THREAD)).run
-    await store.capsules.put(people.ada, Capsule(run, THREAD, clock.now(), {"a": 1}))
+    await store.capsules.put(people.ada, Capsule(run, THREAD, clock.now(), {"a": 1}), Lease(run, 1))
     fork = ThreadId("thr_fork")
     await store.threads.ensure(people.ada, fork, "Fork")
     assert await store.capsules.latest(people.ada, fork) is None

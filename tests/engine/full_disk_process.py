@@ -45,18 +45,19 @@ def limit_files(size: int) -> None:
 async def main(folder: Path) -> None:
     kind, heard = Verbose(), list[Event]()
     store = await open_store(folder / "store.db")
-    await store.runs.create(CONTEXT, None)
+    lease = (await store.runs.create(CONTEXT, None)).lease
     chain = [{"id": f"n{i}", "kind": "f", "after": [f"n{i - 1}"] if i else []} for i in range(NODES)]
     limit_files(largest_file(folder) + ROOM)
     failure = None
     try:
-        await Engine({"f": kind}, store.events).run(Graph.parse({"nodes": chain}), CONTEXT, listeners=[heard.append])
+        engine = Engine({"f": kind}, store.events)
+        await engine.run(Graph.parse({"nodes": chain}), CONTEXT, lease=lease, listeners=[heard.append])
     except AnswerableError as error:
         failure = error
     limit_files(resource.RLIM_INFINITY)
     stored = await store.events.read(CONTEXT.principal, CONTEXT.run)
     done_when_full = len(kind.calls)
-    outcome = await Engine({"f": kind}, store.events).resume(CONTEXT)
+    outcome = await Engine({"f": kind}, store.events).resume(CONTEXT, lease=lease)
     await store.close()
     print(
         json.dumps(

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +33,8 @@ from answerable.engine.outcome import told
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.subgraph import SubgraphStep
-from answerable.store.base import Store
+from answerable.store.base import LeaseLostError, Store
+from answerable.store.open import open_store
 
 GraphOf = Callable[..., Graph]
 
@@ -114,16 +116,37 @@ async def test_a_run_that_has_ended_is_only_looked_up(context: RunContext, clock
 async def test_of_two_processes_that_continue_a_run_only_one_acts(
     store: Store, context: RunContext, clock: Any
 ) -> None:
-    await store.runs.create(context, None)
+    lease = (await store.runs.create(context, None)).lease
     stuck = Stuck()
-    await stop_when_begun(stuck, engine_for(stuck, store.events, clock).run(Graph.parse(WHOLE), context))
+    await stop_when_begun(stuck, engine_for(stuck, store.events, clock).run(Graph.parse(WHOLE), context, lease=lease))
 
     first, second = Worker(), Worker()
-    race = [engine_for(worker, Slow(store.events), clock).resume(context) for worker in (first, second)]
+    race = [engine_for(worker, Slow(store.events), clock).resume(context, lease=lease) for worker in (first, second)]
     results = await asyncio.gather(*race, return_exceptions=True)
     lost = [result for result in results if isinstance(result, InternalError)]
     assert [error.stable_code for error in lost] == ["event_exists"]
     assert not (first.calls and second.calls)
+
+
+async def test_a_run_that_was_taken_over_is_written_to_no_more(
+    store: Store, tmp_path: Path, context: RunContext, clock: Any
+) -> None:
+    """The first process is only slow: it goes on after another has claimed its run."""
+    lease, slow = (await store.runs.create(context, None)).lease, Stuck()
+    live = engine_for(slow, store.events, clock).start(Graph.parse(WHOLE), context, lease=lease)
+    await slow.begun.wait()
+    await store.release()
+    heir, worker = await open_store(tmp_path / "store.db"), Worker()
+    [record] = await heir.runs.adoptable()
+    taken = await heir.runs.claim(record)
+    outcome = await engine_for(worker, heir.events, clock).resume(context, lease=taken)
+    assert outcome.status == "partial"
+    whole = await heir.events.read(context.principal, context.run)
+    slow.free.set()
+    with pytest.raises(LeaseLostError):
+        await live
+    assert await heir.events.read(context.principal, context.run) == whole
+    await heir.close()
 
 
 class Stuck(Worker):
@@ -132,10 +155,11 @@ class Stuck(Worker):
     def __init__(self) -> None:
         super().__init__()
         self.begun = asyncio.Event()
+        self.free = asyncio.Event()
 
     async def run(self, step: Step) -> Any:
         self.begun.set()
-        await asyncio.Event().wait()
+        await self.free.wait()
 
 
 async def stop_when_begun(stuck: Stuck, run: Any) -> None:
@@ -217,7 +241,7 @@ async def test_a_person_lets_it_be_done_once_more(context: RunContext, clock: An
     assert worker.calls == {"pay": 1, "receipt": 1, "other": 1}
 
 
-async def test_a_decision_waits_until_the_other_steps_have_ended(
+async def test_a_decision_is_taken_once_the_other_steps_have_ended(
     context: RunContext, clock: Any, memory_events: Any, kind: Any
 ) -> None:
     events = await stopped_while_paying(context, clock, memory_events, PAY)
@@ -229,15 +253,13 @@ async def test_a_decision_waits_until_the_other_steps_have_ended(
             await go.wait()
 
     engine = Engine({"f": kind(work)}, events, clock)
-    handle = engine.restart(context)
-    async for event in handle.events():
+    live = engine.restart(context)
+    async for event in live.events():
         if isinstance(event, ApprovalRequested):
             break
-    decision = asyncio.create_task(engine.decide(context, "pay", approved=True, by="ann"))  # type: ignore[arg-type]
-    await asyncio.sleep(0)
     go.set()
-    await decision
-    assert handle.task.result().status == "waiting"
+    assert (await live).status == "waiting"
+    await engine.decide(context, "pay", approved=True, by="ann")  # type: ignore[arg-type]
     assert (await engine.resume(context)).status == "done"
     assert calls == ["other", "pay", "receipt"]
 

@@ -298,16 +298,17 @@ async def test_cancel_reaches_the_running_call_and_is_told(
         return "first" if step.id == "first" else await started(step, begun, ended)
 
     engine = Engine({"f": kind(work)}, memory_events() if stored else None)
-    handle = engine.start(graph_of({"first": "", "x": "first", "y": "x"}), context, listeners=[seen.append])
+    live = engine.start(graph_of({"first": "", "x": "first", "y": "x"}), context, listeners=[seen.append])
     await begun.wait()
-    assert await engine.cancel(context.run, "not needed any more") is True
-    outcome = await handle
+    live.cancel("not needed any more")
+    outcome = await live
     assert (outcome.status, outcome.outputs) == ("cancelled", {"first": "first"})
     assert ended == ["x"]
     assert [e.type for e in seen][-2:] == ["step.started", "run.cancelled"]
     assert seen[-1].reason == "not needed any more"
     assert told(seen) == outcome
-    assert await engine.cancel(context.run) is False
+    live.cancel("once more")
+    assert live.reason == "not needed any more"
 
 
 async def test_what_a_step_gives_when_it_is_cancelled_is_not_lost(
@@ -325,10 +326,10 @@ async def test_what_a_step_gives_when_it_is_cancelled_is_not_lost(
 
     events = memory_events()
     engine = Engine({"f": kind(careful)}, events)
-    handle = engine.start(graph_of({"a": ""}), context)
+    live = engine.start(graph_of({"a": ""}), context)
     await begun.wait()
-    handle.cancel()
-    assert (await handle).status == "cancelled"
+    live.cancel()
+    assert (await live).status == "cancelled"
     assert [e.type for e in events.stored][-2:] == ["step.finished", "run.cancelled"]
 
 
@@ -336,14 +337,14 @@ async def test_a_cancellation_that_comes_too_late_changes_nothing(
     context: RunContext, kind: Any, graph_of: GraphOf, memory_events: Any
 ) -> None:
     events = memory_events()
-    handle = Engine({"f": kind(joined)}, events).start(graph_of({"a": ""}), context)
+    live = Engine({"f": kind(joined)}, events).start(graph_of({"a": ""}), context)
 
     def cancel_late(batch: Sequence[Event]) -> None:
         if isinstance(batch[-1], RunFinished):
-            handle.cancel("too late")
+            live.cancel("too late")
 
     events.before = cancel_late
-    assert (await handle).status == "done"
+    assert (await live).status == "done"
     assert events.stored[-1].type == "run.finished"
 
 
@@ -367,10 +368,10 @@ async def test_a_step_that_does_not_let_itself_be_cancelled_is_left_behind(
 
     monkeypatch.setattr(walk, "GRACE", 0.01)
     events = memory_events()
-    handle = Engine({"f": kind(stubborn)}, events).start(graph_of({"a": ""}), context)
+    live = Engine({"f": kind(stubborn)}, events).start(graph_of({"a": ""}), context)
     await begun.wait()
-    handle.cancel()
-    assert (await handle).status == "cancelled"
+    live.cancel()
+    assert (await live).status == "cancelled"
     assert "did not stop" in caplog.text
     go.set()
     await ended.wait()
@@ -404,16 +405,6 @@ async def test_without_a_store_a_stopped_run_is_over(context: RunContext, kind: 
     assert seen[-1].type == "run.cancelled"
 
 
-async def test_the_same_run_is_not_carried_out_twice_at_once(context: RunContext, kind: Any, graph_of: GraphOf) -> None:
-    begun, ended = asyncio.Event(), []  # type: ignore[var-annotated]
-    engine = Engine({"f": kind(lambda step: started(step, begun, ended))})
-    handle = engine.start(graph_of({"a": ""}), context)
-    with pytest.raises(InternalError, match="carried out already"):
-        engine.start(graph_of({"a": ""}), context)
-    handle.cancel()
-    await handle
-
-
 # The journal
 
 
@@ -445,12 +436,12 @@ async def test_a_long_step_is_seen_to_start_at_once(
     async def work(step: Step) -> None:
         await go.wait()
 
-    handle = Engine({"f": kind(work)}, events).start(graph_of({"a": ""}), context)
-    async for event in handle.events():
+    live = Engine({"f": kind(work)}, events).start(graph_of({"a": ""}), context)
+    async for event in live.events():
         if isinstance(event, StepStarted):
             assert events.commits[-1] == ["step.started"]
             go.set()
-    assert (await handle).status == "done"
+    assert (await live).status == "done"
 
 
 async def test_an_effect_is_stored_as_started_before_it_acts(
@@ -526,22 +517,22 @@ async def test_whoever_watches_late_gets_everything_from_the_store(
     async def work(step: Step) -> None:
         await go.wait()
 
-    handle = Engine({"f": kind(work)}, events).start(graph_of({"a": "", "b": "a"}), context)
-    first = [event async for event in _until(handle.events(), StepStarted)]
+    live = Engine({"f": kind(work)}, events).start(graph_of({"a": "", "b": "a"}), context)
+    first = [event async for event in _until(live.events(), StepStarted)]
     assert [e.seq for e in first] == [1, 2]
-    late = handle.events(after=1)
+    late = live.events(after=1)
     go.set()
     assert [e.seq async for e in late] == list(range(2, len(events.stored) + 1))
-    assert [e.seq async for e in handle.events()] == [e.seq for e in events.stored]
+    assert [e.seq async for e in live.events()] == [e.seq for e in events.stored]
 
 
 async def test_an_event_that_is_both_stored_and_heard_is_given_once(
     context: RunContext, kind: Any, graph_of: GraphOf, memory_events: Any
 ) -> None:
     events = memory_events()
-    handle = Engine({"f": kind(joined)}, events).start(graph_of({"a": "", "b": "a"}), context)
-    watched = handle.events()
-    await handle
+    live = Engine({"f": kind(joined)}, events).start(graph_of({"a": "", "b": "a"}), context)
+    watched = live.events()
+    await live
     assert [event.seq async for event in watched] == [event.seq for event in events.stored]
 
 
@@ -559,11 +550,11 @@ async def test_whoever_stops_watching_does_not_stop_the_run(context: RunContext,
         await go.wait()
         return "done"
 
-    handle = Engine({"f": kind(work)}).start(graph_of({"a": ""}), context)
-    watcher: asyncio.Future[Event] = asyncio.ensure_future(anext(handle.events()))
+    live = Engine({"f": kind(work)}).start(graph_of({"a": ""}), context)
+    watcher: asyncio.Future[Event] = asyncio.ensure_future(anext(live.events()))
     await watcher
     go.set()
-    assert (await handle).output == "done"
+    assert (await live).output == "done"
 
 
 FAILURES = {"source": SourceError, "user": UserError, "busy": TransientError, "no": RefusedError, "defect": ValueError}
@@ -599,11 +590,11 @@ async def test_stored_streamed_and_plain_runs_tell_the_same(
 
     engine = Engine({"f": kind(work)})
     plain = await engine.run(graph, RunContext(new_run_id()))
-    handle = engine.start(graph, RunContext(new_run_id()))
-    streamed = [event async for event in handle.events()]
+    live = engine.start(graph, RunContext(new_run_id()))
+    streamed = [event async for event in live.events()]
     context = RunContext(new_run_id())
-    await store.runs.create(context, None)
-    await Engine({"f": kind(work)}, store.events).run(graph, context)
+    record = await store.runs.create(context, None)
+    await Engine({"f": kind(work)}, store.events).run(graph, context, lease=record.lease)
     stored = await store.events.read(context.principal, context.run)
     for events in (streamed, stored):
         assert [event.seq for event in events] == list(range(1, len(events) + 1))

@@ -27,10 +27,11 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step, StepKind
 from answerable.engine.steps.subgraph import SubgraphStep
-from answerable.store.base import Events, Store
+from answerable.store.base import Events, Lease, Store
 from answerable.store.open import open_store
 
 CONTEXT = RunContext(RunId("run_killed"))
+LEASE_SECONDS = 0.05
 ON_THE_WAY = 3
 """The point at which the first process that continues is killed too."""
 
@@ -76,10 +77,10 @@ class FusedEvents:
         self._fuse = fuse
         self.read = events.read
 
-    async def append(self, events: Sequence[Event]) -> None:
+    async def append(self, events: Sequence[Event], lease: Lease) -> None:
         self._fuse.point()
         await asyncio.sleep(0)  # as a slow store would: others go on meanwhile
-        await self._events.append(events)
+        await self._events.append(events, lease)
         self._fuse.point()
 
 
@@ -107,7 +108,7 @@ class Work:
 
 
 async def with_engine(folder: Path, fuse: Fuse, act: Callable[[Engine, Store], Coroutine[Any, Any, Any]]) -> Any:
-    store = await open_store(folder / "store.db", synchronous="normal")
+    store = await open_store(folder / "store.db", synchronous="normal", lease_seconds=LEASE_SECONDS)
     kinds: dict[str, StepKind] = {"work": Work(folder / "diary", fuse), "subgraph": SubgraphStep()}
     try:
         return await act(Engine(kinds, FusedEvents(store.events, fuse)), store)
@@ -115,19 +116,28 @@ async def with_engine(folder: Path, fuse: Fuse, act: Callable[[Engine, Store], C
         await store.close()
 
 
+async def claimed(store: Store) -> Lease:
+    """As soon as the lease of the process that was killed has lapsed."""
+    while True:
+        for record in await store.runs.adoptable():
+            if (lease := await store.runs.claim(record)) is not None:
+                return lease
+        await asyncio.sleep(LEASE_SECONDS / 4)
+
+
 def first(graph: Graph) -> Callable[[Engine, Store], Coroutine[Any, Any, Any]]:
     async def act(engine: Engine, store: Store) -> Any:
-        return told(await engine.run(graph, CONTEXT))
+        return told(await engine.run(graph, CONTEXT, lease=await claimed(store)))
 
     return act
 
 
 async def again(engine: Engine, store: Store) -> Any:
-    return told(await engine.resume(CONTEXT))
+    return told(await engine.resume(CONTEXT, lease=await claimed(store)))
 
 
 async def approve(engine: Engine, store: Store) -> Any:
-    await engine.decide(CONTEXT, NodeId("pay"), approved=True, by="tester")
+    await engine.decide(CONTEXT, NodeId("pay"), approved=True, by="tester", lease=await claimed(store))
 
 
 async def create(engine: Engine, store: Store) -> Any:

@@ -16,7 +16,7 @@ import xlsxwriter  # type: ignore[import-untyped]
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import Options, SqlSource
+from answerable.sources.sql.source import SourceOptions, SqlSource
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
     """Opens a location, and closes all of them in the end."""
     sources: list[SqlSource] = []
 
-    async def opened(location: Path | str, options: Options | None = None) -> SqlSource:
+    async def opened(location: Path | str, options: SourceOptions | None = None) -> SqlSource:
         source = await open_source(str(location), cache=tmp_path / "cache", options=options)
         assert isinstance(source, SqlSource)
         sources.append(source)
@@ -520,17 +520,17 @@ async def test_too_many_files_and_too_much(opened: Callable[..., Any], tmp_path:
     for number in range(5):
         (folder / f"{number}.csv").write_text("a\n1\n")
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, Options(max_files=4))).describe()
+        await (await opened(folder, SourceOptions(max_files=4))).describe()
     assert caught.value.stable_code == "source_too_large"
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, Options(max_mb=0))).describe()
+        await (await opened(folder, SourceOptions(max_mb=0))).describe()
     assert caught.value.stable_code == "source_too_large"
 
 
 async def test_a_bomb_in_a_packed_file(opened: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000))
     with pytest.raises(LimitError, match="larger than 5 MB") as caught:
-        await (await opened(tmp_path / "bomb.csv.gz", Options(max_mb=5))).describe()
+        await (await opened(tmp_path / "bomb.csv.gz", SourceOptions(max_mb=5))).describe()
     assert caught.value.stable_code == "file_too_large"
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, RefusedError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.sql.check import checked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "query"
@@ -33,7 +33,7 @@ def shop() -> Catalog:
     return Catalog.model_validate(json.loads((FIXTURES / "shop.json").read_text())["catalog"])
 
 
-def _outcome(sql: str, dialect: Dialect, shop: Catalog) -> AnswerableError | None:
+def _outcome(sql: str, dialect: Language, shop: Catalog) -> AnswerableError | None:
     try:
         checked(sql, shop, dialect=dialect)
     except AnswerableError as error:
@@ -80,7 +80,7 @@ def test_there_are_many() -> None:
         "SELECT strftime('%Y''), load_extension(''x', ordered_at) FROM orders",
     ],
 )
-def test_nothing_is_smuggled(smuggled: str, dialect: Dialect, shop: Catalog) -> None:
+def test_nothing_is_smuggled(smuggled: str, dialect: Language, shop: Catalog) -> None:
     """Either refused, or written anew as text that still reads one table, in one statement, and nothing else."""
     try:
         answer = checked(smuggled, shop, dialect=dialect)

@@ -19,6 +19,7 @@ from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import OperatorError
 from answerable.core.events import StepOutput
 from answerable.core.ids import NodeId, RunId
+from answerable.store.base import Lease
 from answerable.store.open import open_store
 
 path, limit, ballast, batch = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
@@ -42,7 +43,7 @@ def make_space():
 async def append_until_full(store, done=0):
     while True:
         try:
-            await store.events.append(events(done + 1))
+            await store.events.append(events(done + 1), Lease(RUN, 1))
         except OperatorError as error:
             return done, error
         done += batch
@@ -57,7 +58,7 @@ async def main():
     assert more == done, "a full disk stays full"
     kept = [event.seq for event in await store.events.read(LOCAL, RUN)]
     make_space()
-    await store.events.append(events(done + 1))
+    await store.events.append(events(done + 1), Lease(RUN, 1))
     await store.close()
     store = await open_store(path)
     after = [event.seq for event in await store.events.read(LOCAL, RUN)]

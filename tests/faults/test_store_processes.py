@@ -1,5 +1,6 @@
 """Several processes at one store, and processes that die in the middle of a write."""
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -27,18 +28,22 @@ from pathlib import Path
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
+from answerable.store.base import Lease
 from answerable.store.open import open_store
 
 def open_mine():
-    return open_store(sys.argv[1], artifacts=Path(sys.argv[2]))
+    return open_store(sys.argv[1], artifacts=Path(sys.argv[2]), lease_seconds=0.5)
 """
+LAPSED = 0.7
+"""Seconds after which a killed process has lost what it held."""
 
 ENDLESS_WRITER = """
 async def main():
     store, run, number, size = await open_mine(), RunId("run_1"), 0, 1
     await store.runs.create(RunContext(run), None)
     while True:
-        await store.events.append([StepStarted(run, number + n + 1, 1.0, NodeId("a")) for n in range(size)])
+        events = [StepStarted(run, number + n + 1, 1.0, NodeId("a")) for n in range(size)]
+        await store.events.append(events, Lease(run, 1))
         number += size
         size = size % 40 + 1
         print(number, flush=True)
@@ -53,7 +58,7 @@ async def main():
     store, run = await open_mine(), RunId(sys.argv[3])
     await store.runs.create(RunContext(run), None)
     for number in range(1, 201, 2):
-        await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)])
+        await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)], Lease(run, 1))
     await store.close()
 
 asyncio.run(main())
@@ -138,8 +143,8 @@ async def test_what_was_appended_survives_kill_9(place: tuple[str, Path], after_
     while max(ends) < len(kept):
         ends.add(max(ends) + (len(ends) - 1) % 40 + 1)
     assert len(kept) in ends, "an append was stored in part"
-    [unfinished] = await store.runs.unfinished()
-    assert unfinished.run == "run_1"
+    await asyncio.sleep(LAPSED)
+    assert [record.run for record in await store.runs.adoptable()] == ["run_1"]
     await store.close()
 
 
@@ -178,6 +183,7 @@ async def test_what_a_call_held_when_its_process_was_killed_is_spent_after_the_n
     assert caller.stdout.readline() == "reserved\n"
     os.kill(caller.pid, signal.SIGKILL)
     caller.communicate(timeout=60)
+    await asyncio.sleep(LAPSED)
     context = RunContext(RunId("run_1"), thread=ThreadId("thr_1"))
 
     store = await open_store(settings.store_url, artifacts=settings.artifacts)

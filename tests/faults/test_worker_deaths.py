@@ -13,12 +13,14 @@ from pathlib import Path
 import polars as pl
 import psutil
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import LimitError, OperatorError, TransientError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.pool import Worker, WorkerPool
 from answerable.sources.sql.source import SqlSource
+from answerable.sources.sql.statements import Sql
 
 BOMB = "SELECT sum(a.n * b.n * c.n * d.n) AS x FROM numbers a, numbers b, numbers c, numbers d"
 
@@ -52,63 +54,71 @@ def _is_worker(process: psutil.Process) -> bool:
 
 
 async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path: Path) -> None:
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     [worker] = workers()
-    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
+    running = asyncio.create_task(
+        source.execute(as_written(BOMB, source.languages[0]), tmp_path / "x.arrow", Limits(seconds=60))
+    )
     await asyncio.sleep(0.2)
     worker.kill()
     with pytest.raises(TransientError, match="killed"):
         await running
     assert not (tmp_path / "x.arrow").exists()
-    assert await source.rows("SELECT count(*) FROM numbers") == [(1000,)]
+    assert await source.rows(Sql("SELECT count(*) FROM numbers")) == [(1000,)]
     assert worker.pid not in [other.pid for other in workers()]
 
 
 async def test_an_idle_worker_that_died_is_not_missed(source: SqlSource) -> None:
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     [worker] = workers()
     worker.kill()
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 async def test_a_worker_that_will_not_stop_is_killed(source: SqlSource, tmp_path: Path) -> None:
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     [worker] = workers()
-    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=0.5)))
+    running = asyncio.create_task(
+        source.execute(as_written(BOMB, source.languages[0]), tmp_path / "x.arrow", Limits(seconds=0.5))
+    )
     await asyncio.sleep(0.2)
     worker.suspend()  # it can hear nothing now
     with pytest.raises(LimitError) as caught:
         await running
     assert caught.value.stable_code == "query_time"
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 async def test_cancelling_twice_leaves_nothing(source: SqlSource, tmp_path: Path) -> None:
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     [worker] = workers()
     worker.suspend()
-    running = asyncio.create_task(source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=60)))
+    running = asyncio.create_task(
+        source.execute(as_written(BOMB, source.languages[0]), tmp_path / "x.arrow", Limits(seconds=60))
+    )
     for _ in range(2):
         await asyncio.sleep(0.1)
         running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     worker.wait(5)
-    assert await source.rows("SELECT 1") == [(1,)]
+    assert await source.rows(Sql("SELECT 1")) == [(1,)]
 
 
 PARENT = """
 import asyncio, sys
 from pathlib import Path
+from as_written import as_written
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 
 async def main():
     source = await open_source(sys.argv[1], cache=Path(sys.argv[2]))
-    await source.check("SELECT 1")
-    task = asyncio.create_task(source.execute(sys.argv[3], Path(sys.argv[2]) / "x", Limits(seconds=600)))
+    await source.check(as_written("SELECT 1", source.languages[0]))
+    query = as_written(sys.argv[3], source.languages[0])
+    task = asyncio.create_task(source.execute(query, Path(sys.argv[2]) / "x", Limits(seconds=600)))
     await asyncio.sleep(0.3)
     print("running", flush=True)
     await task
@@ -119,7 +129,8 @@ asyncio.run(main())
 
 def test_no_worker_outlives_a_killed_parent(database: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-c", PARENT, str(database), str(tmp_path), BOMB]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "fixtures")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=env) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"running\n"
         children = workers(parent.pid)
@@ -155,11 +166,11 @@ async def test_idle_workers_go(database: Path) -> None:
 
 async def test_a_thousand_queries_leak_no_descriptor(source: SqlSource, tmp_path: Path) -> None:
     into = tmp_path / "x.arrow"
-    await source.execute("SELECT 1 AS one", into, Limits())
+    await source.execute(as_written("SELECT 1 AS one", source.languages[0]), into, Limits())
     [worker] = workers()
     before = (descriptors(os.getpid()), descriptors(worker.pid))
     for number in range(1000):
-        await source.execute(f"SELECT {number} AS n", into, Limits())
+        await source.execute(as_written(f"SELECT {number} AS n", source.languages[0]), into, Limits())
     assert (descriptors(os.getpid()), descriptors(worker.pid)) == before
     assert [process.pid for process in workers()] == [worker.pid]
     assert pl.read_ipc(into).item() == 999
@@ -170,15 +181,15 @@ def descriptors(pid: int) -> int:
 
 
 async def test_failures_leak_nothing_either(source: SqlSource, tmp_path: Path) -> None:
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     before = descriptors(os.getpid())
     for _ in range(10):
         with pytest.raises(LimitError):
-            await source.execute(BOMB, tmp_path / "x.arrow", Limits(seconds=0.05))
+            await source.execute(as_written(BOMB, source.languages[0]), tmp_path / "x.arrow", Limits(seconds=0.05))
         [worker] = workers()
         worker.kill()
         worker.wait(5)
-    await source.check("SELECT 1")
+    await source.check(as_written("SELECT 1", source.languages[0]))
     await asyncio.sleep(0.1)
     assert descriptors(os.getpid()) <= before
 
@@ -189,7 +200,7 @@ async def test_nothing_of_the_environment_reaches_a_worker(
     monkeypatch.setenv("SOME_TOKEN", "hidden")
     source = await open_source(str(database), cache=tmp_path)
     try:
-        await source.check("SELECT 1")
+        await source.check(as_written("SELECT 1", source.languages[0]))
         [worker] = workers()
         assert set(worker.environ()) == {"LANG", "MALLOC_ARENA_MAX"}
         assert worker.cwd() == "/"
@@ -202,12 +213,14 @@ async def test_a_full_disk_is_told(source: SqlSource, tmp_path: Path) -> None:
     into = tmp_path / "x.arrow"
     into.symlink_to("/dev/full")  # never itself: what is half written is removed
     with pytest.raises(OperatorError, match="disk is full") as caught:
-        await source.execute("SELECT n FROM numbers", into, Limits())
+        await source.execute(as_written("SELECT n FROM numbers", source.languages[0]), into, Limits())
     assert caught.value.stable_code == "disk_full"
     assert "full" in os.listdir("/dev")
 
 
 async def test_a_result_that_cannot_be_written_at_all(source: SqlSource, tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="No such file") as caught:
-        await source.execute("SELECT 1 AS one", tmp_path / "no" / "folder" / "x.arrow", Limits())
+        await source.execute(
+            as_written("SELECT 1 AS one", source.languages[0]), tmp_path / "no" / "folder" / "x.arrow", Limits()
+        )
     assert caught.value.stable_code == "result_unwritable"

@@ -13,6 +13,7 @@ import duckdb
 import polars as pl
 import psycopg
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import AnswerableError, LimitError
 from answerable.sources.base import Limits
@@ -182,7 +183,12 @@ async def test_attempts_to_get_out(
     before = names_in(secret)
     for attempt in attempts:
         sql = attempt.format(out=secret, own=own, port=port)
-        for way in (source.rows, lambda sql: source.execute(sql, tmp_path / "result.arrow", Limits(seconds=10))):
+        for way in (
+            source.rows,
+            lambda sql: source.execute(
+                as_written(sql, source.languages[0]), tmp_path / "result.arrow", Limits(seconds=10)
+            ),
+        ):
             with pytest.raises(AnswerableError) as caught:
                 await way(sql)
             assert SECRET not in str(caught.value)
@@ -217,7 +223,9 @@ async def test_memory_bombs(kind: str, opened: Callable[..., Any], tmp_path: Pat
     source = await opened(location)
     for bomb in MEMORY_BOMBS[kind]:
         with pytest.raises(LimitError) as caught:
-            await source.execute(bomb, tmp_path / "result.arrow", Limits(seconds=60, memory_mb=512))
+            await source.execute(
+                as_written(bomb, source.languages[0]), tmp_path / "result.arrow", Limits(seconds=60, memory_mb=512)
+            )
         assert caught.value.stable_code == "query_memory", bomb
         assert caught.value.hint
     assert await source.rows("SELECT a FROM own") == [(1,)]
@@ -227,8 +235,10 @@ async def test_a_larger_limit_holds_more(opened: Callable[..., Any], tmp_path: P
     source = await opened(make_files(tmp_path / "own"))
     sql = "SELECT length(repeat('x', 450000000)) AS n"
     with pytest.raises(LimitError):
-        await source.execute(sql, tmp_path / "result.arrow", Limits(memory_mb=256))
-    result = await source.execute(sql, tmp_path / "result.arrow", Limits(memory_mb=2500))
+        await source.execute(as_written(sql, source.languages[0]), tmp_path / "result.arrow", Limits(memory_mb=256))
+    result = await source.execute(
+        as_written(sql, source.languages[0]), tmp_path / "result.arrow", Limits(memory_mb=2500)
+    )
     assert result.row_count == 1
 
 

@@ -15,10 +15,10 @@ import psycopg
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "query"
-DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
+DIALECTS: tuple[Language, ...] = ("duckdb", "sqlite", "postgres")
 
 _TYPES: dict[str, dict[str, str]] = {
     "duckdb": {"text": "VARCHAR", "integer": "BIGINT", "number": "DECIMAL(12,2)", "datetime": "TIMESTAMP"},
@@ -33,7 +33,7 @@ Rows = list[tuple[Any, ...]]
 class Engine:
     """Runs SQL in a real database and gives labels and rows, with values in the same form for all three."""
 
-    dialect: Dialect
+    dialect: Language
     execute: Callable[[str], tuple[tuple[str, ...], Rows]]
 
     def run(self, sql: str) -> tuple[tuple[str, ...], Rows]:
@@ -53,7 +53,7 @@ def shop(shop_data: dict[str, Any]) -> Catalog:
 
 
 @pytest.fixture(scope="session")
-def engines(shop: Catalog, shop_data: dict[str, Any], postgres_server: str) -> Iterator[dict[Dialect, Engine]]:
+def engines(shop: Catalog, shop_data: dict[str, Any], postgres_server: str) -> Iterator[dict[Language, Engine]]:
     with contextlib.ExitStack() as stack:
         duck = stack.enter_context(duckdb.connect())
         lite = stack.enter_context(contextlib.closing(sqlite3.connect(":memory:")))

@@ -13,12 +13,12 @@ from sqlglot.errors import SqlglotError
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, RefusedError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.sql.allowed import FUNCTIONS, NAMES, NODES
 from answerable.query.sql.check import check_nodes, checked
 
 LET_THROUGH = yaml.safe_load((Path(__file__).parents[1] / "fixtures" / "query" / "functions.yaml").read_text())
-DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
+DIALECTS: tuple[Language, ...] = ("duckdb", "sqlite", "postgres")
 
 
 def _all_node_types(kind: type[exp.Expr] = exp.Expr) -> Iterator[type[exp.Expr]]:
@@ -28,7 +28,7 @@ def _all_node_types(kind: type[exp.Expr] = exp.Expr) -> Iterator[type[exp.Expr]]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_node_type_that_is_not_listed_is_refused(dialect: Dialect) -> None:
+def test_every_node_type_that_is_not_listed_is_refused(dialect: Language) -> None:
     """Over all that the installed parser knows, so a new one is refused until it is listed."""
     known = {kind for kind in _all_node_types() if issubclass(kind, exp.Expression)}
     unlisted = known - FUNCTIONS - NODES.keys()
@@ -64,20 +64,20 @@ def test_a_new_clause_of_a_known_node_is_refused() -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_named_functions_are_needed(dialect: Dialect) -> None:
+def test_named_functions_are_needed(dialect: Language) -> None:
     """A name that the parser has a type for belongs among the types."""
     for name in NAMES[dialect]:
         assert any(_is_anonymous(f"SELECT {name}({arguments})", dialect) for arguments in ("a", "a, b", "'x', a", ""))
 
 
-def _is_anonymous(sql: str, dialect: Dialect) -> bool:
+def _is_anonymous(sql: str, dialect: Language) -> bool:
     try:
         return isinstance(parse_one(sql, read=dialect).expressions[0], exp.Anonymous)
     except SqlglotError:
         return False
 
 
-def _functions_of(dialect: Dialect, postgres_url: str) -> set[str]:
+def _functions_of(dialect: Language, postgres_url: str) -> set[str]:
     if dialect == "duckdb":
         rows = duckdb.execute("SELECT DISTINCT function_name FROM duckdb_functions()").fetchall()
     elif dialect == "sqlite":
@@ -89,7 +89,7 @@ def _functions_of(dialect: Dialect, postgres_url: str) -> set[str]:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_functions_of_the_databases(dialect: Dialect, shop: Catalog, postgres_server: str) -> None:
+def test_functions_of_the_databases(dialect: Language, shop: Catalog, postgres_server: str) -> None:
     """Every function of each real database is tried; those that pass are on the reviewed list."""
     functions = _functions_of(dialect, postgres_server)
     assert len(functions) > 100
@@ -104,7 +104,7 @@ def _calls(name: str) -> Iterator[str]:
     yield f"SELECT * FROM {name}(1)"
 
 
-def _passes(sql: str, shop: Catalog, dialect: Dialect) -> bool:
+def _passes(sql: str, shop: Catalog, dialect: Language) -> bool:
     try:
         checked(sql, shop, dialect=dialect)
     except AnswerableError:

@@ -10,11 +10,11 @@ import yaml
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import AnswerableError, RefusedError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.sql.check import checked
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "query"
-DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
+DIALECTS: tuple[Language, ...] = ("duckdb", "sqlite", "postgres")
 
 
 def _cases() -> Iterator[Any]:
@@ -29,7 +29,7 @@ CASES = list(_cases())
 
 @pytest.mark.parametrize(("sql", "dialect"), CASES)
 def test_accepted_and_unchanged_in_meaning(
-    sql: str, dialect: Dialect, shop: Catalog, engines: dict[Dialect, Any]
+    sql: str, dialect: Language, shop: Catalog, engines: dict[Language, Any]
 ) -> None:
     answer = checked(sql, shop, dialect=dialect)
     labels, rows = engines[dialect].run(answer.text)
@@ -125,7 +125,7 @@ def test_a_limit_that_is_not_a_number_cannot_be_bounded(shop: Catalog) -> None:
         checked("SELECT id FROM orders LIMIT (SELECT 1000000)", shop, max_rows=10)
 
 
-def test_the_limit_of_a_bracketed_query_is_bounded_too(shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_the_limit_of_a_bracketed_query_is_bounded_too(shop: Catalog, engines: dict[Language, Any]) -> None:
     answer = checked("(SELECT id FROM orders LIMIT 5)", shop, max_rows=2)
     assert len(engines["duckdb"].run(answer.text)[1]) == 2
 
@@ -167,7 +167,7 @@ def test_a_place_is_given_for_text_that_cannot_be_read(shop: Catalog) -> None:
         ("SELECT 1 AS x /*", "*", "*/"),
     ],
 )
-def test_long_is_not_deep(start: str, more: str, end: str, dialect: Dialect, shop: Catalog) -> None:
+def test_long_is_not_deep(start: str, more: str, end: str, dialect: Language, shop: Catalog) -> None:
     sql = start + more * 2000 + end
     assert len(checked(sql, shop, dialect=dialect).output_labels) == 1
 
@@ -202,7 +202,7 @@ def _catalog(*tables: str) -> Catalog:
         ("duckdb", 'SELECT "Id" FROM "it\'s ""quoted"""', True),
     ],
 )
-def test_names_are_those_of_the_dialect(dialect: Dialect, sql: str, passes: bool) -> None:
+def test_names_are_those_of_the_dialect(dialect: Language, sql: str, passes: bool) -> None:
     catalog = _catalog("Mixed", "sales.orders", "Größe", 'it\'s "quoted"')
     if passes:
         assert len(checked(sql, catalog, dialect=dialect).tables) == 1

@@ -10,13 +10,13 @@ from sqlglot import Dialect as SqlglotDialect
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.plan import Aggregate, ColumnRef, Join, OrderItem, QueryPlan, SelectItem
 from answerable.query.sql.check import checked
 from answerable.query.sql.names import RESERVED, address, identifier
 from answerable.query.sql.to_sql import to_sql
 
-DIALECTS: tuple[Dialect, ...] = ("duckdb", "sqlite", "postgres")
+DIALECTS: tuple[Language, ...] = ("duckdb", "sqlite", "postgres")
 
 
 def _keywords(postgres_server: str) -> list[str]:
@@ -60,7 +60,7 @@ def _plans(words: list[str]) -> list[QueryPlan]:
     return plans
 
 
-def _database(dialect: Dialect, postgres_url: str) -> Any:
+def _database(dialect: Language, postgres_url: str) -> Any:
     if dialect == "duckdb":
         return duckdb.connect()
     if dialect == "sqlite":
@@ -69,7 +69,7 @@ def _database(dialect: Dialect, postgres_url: str) -> Any:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_every_keyword_can_be_a_name(dialect: Dialect, postgres_server: str, postgres_url: str) -> None:
+def test_every_keyword_can_be_a_name(dialect: Language, postgres_server: str, postgres_url: str) -> None:
     words = _keywords(postgres_server)
     assert len(words) > 500
     catalog = _catalog(words)
@@ -141,5 +141,5 @@ def test_a_quote_in_a_name_is_doubled() -> None:
         ("orders.", "duckdb", (None, "orders.")),
     ],
 )
-def test_addresses(table: str, dialect: Dialect, expected: tuple[str | None, str]) -> None:
+def test_addresses(table: str, dialect: Language, expected: tuple[str | None, str]) -> None:
     assert address(table, dialect) == expected

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.labels import result_labels
 from answerable.query.plan import (
     Aggregate,
@@ -266,7 +266,7 @@ SETTINGS = settings(
 
 @SETTINGS
 @given(plan=PLANS)
-def test_random_plans(plan: QueryPlan, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_random_plans(plan: QueryPlan, shop: Catalog, engines: dict[Language, Any]) -> None:
     labels = result_labels(plan, shop)
     assert len({label.casefold() for label in labels}) == len(plan.select)
     results = []

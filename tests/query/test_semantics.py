@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.plan import (
     Arithmetic,
     Bucket,
@@ -38,7 +38,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 ASCII = st.text("aAbB%_\\!'\" ", max_size=6)
 
 
-def values(shop: Catalog, engines: dict[Dialect, Any], *exprs: Expr, where: Filter | None = None) -> list[list[Any]]:
+def values(shop: Catalog, engines: dict[Language, Any], *exprs: Expr, where: Filter | None = None) -> list[list[Any]]:
     """The one row that each database gives for these expressions, or nothing when the filter does not hold."""
     items = tuple(SelectItem(expr=expr, label=f"c{number}") for number, expr in enumerate(exprs))
     plan = QueryPlan(entity="products", select=items, where=where, limit=1)
@@ -60,14 +60,14 @@ def plain_date(value: Any) -> str:
 
 @SETTINGS
 @given(text=TEXTS)
-def test_text_arrives_unchanged(text: str, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_text_arrives_unchanged(text: str, shop: Catalog, engines: dict[Language, Any]) -> None:
     constant = Constant(value=text)
     assert values(shop, engines, constant) == [[[text]]] * 3
 
 
 @SETTINGS
 @given(left=ASCII, pattern=ASCII.filter(bool), how=st.sampled_from(["contains", "starts_with", "ends_with", "equals"]))
-def test_matching(left: str, pattern: str, how: str, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_matching(left: str, pattern: str, how: str, shop: Catalog, engines: dict[Language, Any]) -> None:
     low, sought = left.lower(), pattern.lower()
     expected = {
         "contains": sought in low,
@@ -85,7 +85,7 @@ def test_matching(left: str, pattern: str, how: str, shop: Catalog, engines: dic
 
 @SETTINGS
 @given(letter=st.sampled_from("éÉöÖñÑçÇžŽøØаАяЯωΩ"), upper=st.booleans())
-def test_matching_letters_beyond_ascii(letter: str, upper: bool, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_matching_letters_beyond_ascii(letter: str, upper: bool, shop: Catalog, engines: dict[Language, Any]) -> None:
     pattern = letter.upper() if upper else letter.lower()
     match = TextMatch(left=Constant(value=f"x{letter}Y"), how="equals", pattern=f"X{pattern}y")
     assert [bool(rows) for rows in values(shop, engines, Constant(value=1), where=match)] == [True] * 3
@@ -93,7 +93,7 @@ def test_matching_letters_beyond_ascii(letter: str, upper: bool, shop: Catalog, 
 
 @SETTINGS
 @given(value=MOMENTS)
-def test_parts(value: datetime, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_parts(value: datetime, shop: Catalog, engines: dict[Language, Any]) -> None:
     expected = {
         "year": value.year,
         "quarter": (value.month + 2) // 3,
@@ -110,7 +110,7 @@ def test_parts(value: datetime, shop: Catalog, engines: dict[Dialect, Any]) -> N
 
 @SETTINGS
 @given(value=MOMENTS)
-def test_buckets(value: datetime, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_buckets(value: datetime, shop: Catalog, engines: dict[Language, Any]) -> None:
     day = value.date()
     expected = {
         "day": day,
@@ -126,7 +126,7 @@ def test_buckets(value: datetime, shop: Catalog, engines: dict[Dialect, Any]) ->
 
 @SETTINGS
 @given(value=MOMENTS)
-def test_buckets_within_a_day(value: datetime, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_buckets_within_a_day(value: datetime, shop: Catalog, engines: dict[Language, Any]) -> None:
     expected = [
         value.replace(minute=0, second=0, microsecond=0),
         value.replace(second=0, microsecond=0),
@@ -140,7 +140,7 @@ def test_buckets_within_a_day(value: datetime, shop: Catalog, engines: dict[Dial
 
 @SETTINGS
 @given(start=MOMENTS, end=MOMENTS)
-def test_durations(start: datetime, end: datetime, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_durations(start: datetime, end: datetime, shop: Catalog, engines: dict[Language, Any]) -> None:
     seconds = (end - start).total_seconds()
     units = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
     durations = [
@@ -153,7 +153,7 @@ def test_durations(start: datetime, end: datetime, shop: Catalog, engines: dict[
 @SETTINGS
 @given(left=MOMENTS, right=st.one_of(MOMENTS, st.none()), op=st.sampled_from(["=", "!=", "<", "<=", ">", ">="]))
 def test_order_of_moments(
-    left: datetime, right: datetime | None, op: str, shop: Catalog, engines: dict[Dialect, Any]
+    left: datetime, right: datetime | None, op: str, shop: Catalog, engines: dict[Language, Any]
 ) -> None:
     other = right or left
     expected = {
@@ -170,7 +170,7 @@ def test_order_of_moments(
 
 @SETTINGS
 @given(left=st.integers(-1000, 1000), right=st.integers(-10, 10))
-def test_division(left: int, right: int, shop: Catalog, engines: dict[Dialect, Any]) -> None:
+def test_division(left: int, right: int, shop: Catalog, engines: dict[Language, Any]) -> None:
     quotient = Arithmetic(op="/", left=Constant(value=left), right=Constant(value=right))
     for rows in values(shop, engines, quotient):
         found = rows[0][0]
@@ -183,7 +183,7 @@ def test_division(left: int, right: int, shop: Catalog, engines: dict[Dialect, A
     ops=st.lists(st.sampled_from("+-*"), min_size=3, max_size=3),
 )
 def test_arithmetic_keeps_its_shape(
-    numbers: list[int], ops: list[str], shop: Catalog, engines: dict[Dialect, Any]
+    numbers: list[int], ops: list[str], shop: Catalog, engines: dict[Language, Any]
 ) -> None:
     """Both ways to nest: ((a∘b)∘c)∘d and a∘(b∘(c∘d))."""
     compute = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}

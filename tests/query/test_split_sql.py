@@ -4,7 +4,7 @@ import pytest
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import RefusedError, UserError
-from answerable.core.values import ColumnType, Dialect
+from answerable.core.values import ColumnType, Language
 from answerable.query.merged import Merged, merged
 from answerable.query.sql.split import Together
 from answerable.query.sql.split_sql import AloneSql, split_sql
@@ -14,7 +14,7 @@ def table(name: str, /, **columns: ColumnType) -> Table:
     return Table(name=name, columns=tuple(Column(name=each, type=kind) for each, kind in columns.items()))
 
 
-def catalog(source: str, dialect: Dialect, *tables: Table) -> Catalog:
+def catalog(source: str, dialect: Language, *tables: Table) -> Catalog:
     return Catalog(source=source, dialect=dialect, tables=tables, fingerprint="f")
 
 

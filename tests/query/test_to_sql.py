@@ -9,7 +9,7 @@ import yaml
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.labels import result_labels
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.check import checked
@@ -43,7 +43,7 @@ def test_three_databases_agree(
     case: dict[str, Any],
     plan: QueryPlan,
     shop: Catalog,
-    engines: dict[Dialect, Any],
+    engines: dict[Language, Any],
     same_rows: Callable[[Any, Any, bool], bool],
 ) -> None:
     expected = [tuple(row) for row in case["rows"]]

@@ -7,8 +7,9 @@ import pytest
 
 from answerable.core.catalog import Catalog
 from answerable.query.sql.to_sql import to_sql
-from answerable.reader.grammar.follow_up import FollowUp
-from answerable.reader.grammar.grammar import Analysis
+from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.follow_up import parse_follow_up
+from answerable.reader.grammar.grammar import parse_question
 from answerable.reader.linking.scene import Scene
 from answerable.reader.time.date_phrases import find_dates
 
@@ -24,8 +25,10 @@ def sql_of(scene_of: Make, shop: Catalog) -> Callable[..., str | None]:
         plan = None
         for question in questions:
             scene = scene_of(question)
-            analysis = Analysis(scene, find_dates(scene.question.text, TODAY))
-            plan = (FollowUp(analysis, plan).read() if plan else None) or analysis.read()
+            dated = DatedScene(scene, find_dates(scene.question.text, TODAY))
+            follow_up = parse_follow_up(dated, plan) if plan else None
+            alone = None if follow_up else parse_question(dated)
+            plan = follow_up.plan if follow_up else alone.parse.plan if alone else None
         return None if plan is None else " ".join(to_sql(plan, shop).split())
 
     return read

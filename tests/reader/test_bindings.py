@@ -18,7 +18,7 @@ from answerable.demo import golden_cases, location
 from answerable.query.plan import QueryPlan
 from answerable.reader.explaining.bindings import BEFORE, IMPLIED, UNUSED
 from answerable.reader.explaining.plan_parts import parts_of
-from answerable.reader.grammar.parts import FILLERS
+from answerable.reader.grammar.grammar import FILLERS
 from answerable.reader.linking.cues import find_cues
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.original_text import OwnText

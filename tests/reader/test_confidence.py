@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from answerable.core.catalog import Catalog
+from answerable.query.checked import CheckedQuery
 from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, outcome_of
 from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Unsure
@@ -43,7 +44,7 @@ def test_readings_with_the_same_rows_are_offered_once(reader: Reader) -> None:
 def test_where_too_few_differ_more_are_run(reader: Reader) -> None:
     asked: list[int] = []
 
-    def run(statements: Sequence[str]) -> list[Rows | None]:
+    def run(statements: Sequence[CheckedQuery]) -> list[Rows | None]:
         asked.append(len(statements))
         return [[(sum(asked), number if len(asked) > 1 else number % 2)] for number, _ in enumerate(statements)]
 
@@ -64,21 +65,21 @@ def test_the_more_agree_the_surer(reader: Reader) -> None:
 
 
 def test_the_dry_run_is_shown(reader: Reader) -> None:
-    asked: list[Sequence[str]] = []
+    asked: list[Sequence[CheckedQuery]] = []
 
-    def run(statements: Sequence[str]) -> list[Rows | None]:
+    def run(statements: Sequence[CheckedQuery]) -> list[Rows | None]:
         asked.append(statements)
         return [[("Ada",)], *([[("Alan",)]] * (len(statements) - 2)), None]
 
     stages = reader.explain_stages(VAGUE, run=run)
-    assert [record["sql"] for record in stages.dry_run] == list(asked[0])
+    assert [record["sql"] for record in stages.dry_run] == [query.text for query in asked[0]]
     assert len(stages.dry_run) == RUNS
     assert [record["rows"] for record in stages.dry_run] == [1] * (RUNS - 1) + [None]
     assert [record.get("same_as") for record in stages.dry_run] == [None, None, *([2] * (RUNS - 3)), None]
 
 
 def test_a_forced_reading_needs_no_dry_run(reader: Reader) -> None:
-    def run(statements: Sequence[str]) -> list[Rows | None]:
+    def run(statements: Sequence[CheckedQuery]) -> list[Rows | None]:
         raise AssertionError(statements)
 
     reader.read(VAGUE, force=True, run=run)

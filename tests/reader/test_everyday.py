@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from as_written import as_written
 
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read, Reply
@@ -57,7 +58,7 @@ async def test_it_is_read(sales: Source, tmp_path: Path, question: str, cells: d
     reply = await read(sales, question)
     assert isinstance(reply, Read), reply
     assert reply.best.sql is not None
-    await sales.execute(reply.best.sql, tmp_path / "rows.arrow", Limits())
+    await sales.execute(as_written(reply.best.sql, sales.languages[0]), tmp_path / "rows.arrow", Limits())
     rows = pl.read_ipc(tmp_path / "rows.arrow").rows()
     found = {next(c for c in row if not isinstance(c, int | float)): row for row in rows}
     assert found.keys() == cells.keys()
@@ -69,7 +70,7 @@ async def test_growth_without_a_measure_means_the_one_sum_of_money(sales: Source
     reply = await read(sales, "which region grew fastest last quarter?")
     assert isinstance(reply, Read)
     assert reply.best.sql is not None
-    await sales.execute(reply.best.sql, tmp_path / "rows.arrow", Limits())
+    await sales.execute(as_written(reply.best.sql, sales.languages[0]), tmp_path / "rows.arrow", Limits())
     assert pl.read_ipc(tmp_path / "rows.arrow").row(0)[0] == "South"
 
 
@@ -88,7 +89,7 @@ async def test_the_largest_number_is_a_number(sales: Source, tmp_path: Path) -> 
     reply = await read(sales, "what was the highest amount in August 2025?")
     assert isinstance(reply, Read)
     assert reply.best.sql is not None
-    await sales.execute(reply.best.sql, tmp_path / "rows.arrow", Limits())
+    await sales.execute(as_written(reply.best.sql, sales.languages[0]), tmp_path / "rows.arrow", Limits())
     assert pl.read_ipc(tmp_path / "rows.arrow").rows() == [(100.0,)]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from answerable.core.catalog import Column, Table
 from answerable.core.errors import SourceError
-from answerable.core.values import ColumnType, Dialect
+from answerable.core.values import ColumnType, Language
 
 _DECLARED: tuple[tuple[str, ColumnType], ...] = (
     ("INT", "integer"),
@@ -31,7 +31,7 @@ _DECLARED: tuple[tuple[str, ColumnType], ...] = (
 class EngineProbe:
     """Counts the statements, so that a test can say how few were needed."""
 
-    def __init__(self, dialect: Dialect, connection: Any) -> None:
+    def __init__(self, dialect: Language, connection: Any) -> None:
         self.dialect = dialect
         self.connection = connection
         self.statements: list[str] = []

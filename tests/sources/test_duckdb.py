@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import polars as pl
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import LimitError, SourceError
 from answerable.sources.base import Limits
@@ -74,7 +75,7 @@ async def test_every_type(write: Callable[[str], None], opened: Callable[..., An
     items = ", ".join(f'{expression} AS "{name}"' for name, (expression, _, _) in TYPES.items())
     write(f"CREATE TABLE t AS SELECT {items}")
     source = await opened()
-    done = await source.execute("SELECT * FROM t", tmp_path / "x.arrow", Limits())
+    done = await source.execute(as_written("SELECT * FROM t", source.languages[0]), tmp_path / "x.arrow", Limits())
     assert {column.name: column.type for column in done.columns} == {name: kind for name, (_, kind, _) in TYPES.items()}
     [row] = pl.read_ipc(tmp_path / "x.arrow").to_dicts()
     assert {name: row[name] for name, (*_, value) in TYPES.items() if value is not None} == {
@@ -91,7 +92,9 @@ async def test_schemas(write: Callable[[str], None], opened: Callable[..., Any])
     assert [table.name for table in (await source.describe()).tables] == ["plain", "sales.orders"]
     assert await source.rows('SELECT b FROM "sales.orders"') == [(2,)]
     assert await source.rows('SELECT "sales.orders".b FROM "sales.orders"') == [(2,)]
-    await source.check('SELECT x.b FROM plain JOIN "sales.orders" AS x ON x.b > plain.a')
+    await source.check(
+        as_written('SELECT x.b FROM plain JOIN "sales.orders" AS x ON x.b > plain.a', source.languages[0])
+    )
 
 
 async def test_keys(write: Callable[[str], None], opened: Callable[..., Any]) -> None:
@@ -144,9 +147,15 @@ async def test_an_error_in_the_middle_of_the_rows(
     source = await opened()
     with pytest.raises(Exception, match="Could not convert") as caught:
         await source.execute(
-            "SELECT CAST(CASE WHEN i = 900000 THEN 'x' ELSE '1' END AS INT) AS n FROM t", tmp_path / "x.arrow", Limits()
+            as_written(
+                "SELECT CAST(CASE WHEN i = 900000 THEN 'x' ELSE '1' END AS INT) AS n FROM t", source.languages[0]
+            ),
+            tmp_path / "x.arrow",
+            Limits(),
         )
     assert caught.value.stable_code == "sql_failed"  # type: ignore[attr-defined]
     with pytest.raises(LimitError) as limit:
-        await source.execute("SELECT i FROM t", tmp_path / "x.arrow", Limits(result_mb=3))
+        await source.execute(
+            as_written("SELECT i FROM t", source.languages[0]), tmp_path / "x.arrow", Limits(result_mb=3)
+        )
     assert limit.value.stable_code == "result_bytes"

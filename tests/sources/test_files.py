@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from as_written import as_written
 
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
@@ -142,7 +143,7 @@ async def test_a_running_answer_survives_a_change(folder: Path, opened: Callable
     source = await opened()
     await source.describe()
     sql = "SELECT sum(a.n * b.n % 7) AS x FROM numbers a, numbers b, (SELECT 1 FROM numbers LIMIT 20)"
-    running = asyncio.create_task(source.execute(sql, tmp_path / "x.arrow", Limits()))
+    running = asyncio.create_task(source.execute(as_written(sql, source.languages[0]), tmp_path / "x.arrow", Limits()))
     await asyncio.sleep(0.05)
     (folder / "new.csv").write_text("x\n1\n")
     assert len((await source.describe()).tables) == 2

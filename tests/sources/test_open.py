@@ -42,7 +42,7 @@ async def test_kinds_and_names(tmp_path: Path) -> None:
     for name, kind in expected.items():
         source = await open_source(str(tmp_path / name), cache=tmp_path / "cache")
         assert source.kind == kind
-        assert source.dialect == ("sqlite" if kind == "sqlite" else "duckdb")
+        assert source.languages == ("sqlite" if kind == "sqlite" else "duckdb",)
         assert source.name in (Path(name).stem, tmp_path.name)
         await source.close()
     named = await open_source(str(tmp_path / "one.csv"), name="mine", cache=tmp_path / "cache")

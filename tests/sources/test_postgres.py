@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import psycopg
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import TransientError, UserError
 from answerable.sources.base import Limits
@@ -68,7 +69,7 @@ async def test_every_type(write: Callable[[str], None], opened: Callable[..., An
     items = ", ".join(f'{expression} AS "{name}"' for name, (expression, _, _) in TYPES.items())
     write(f"CREATE TABLE t AS SELECT {items}")
     source = await opened()
-    done = await source.execute("SELECT * FROM t", tmp_path / "x.arrow", Limits())
+    done = await source.execute(as_written("SELECT * FROM t", source.languages[0]), tmp_path / "x.arrow", Limits())
     assert {column.name: column.type for column in done.columns} == {name: kind for name, (_, kind, _) in TYPES.items()}
     [row] = pl.read_ipc(tmp_path / "x.arrow").to_dicts()
     expected = {name: value for name, (*_, value) in TYPES.items() if value is not None}
@@ -197,13 +198,15 @@ async def test_percent_signs_and_quotes_are_text(write: Callable[[str], None], o
 
 async def test_dates_beyond_what_can_be_held(opened: Callable[..., Any], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="too large") as caught:
-        await (await opened()).execute("SELECT 'infinity'::timestamp AS t", tmp_path / "x.arrow", Limits())
+        await (await opened()).execute(
+            as_written("SELECT 'infinity'::timestamp AS t", "postgres"), tmp_path / "x.arrow", Limits()
+        )
     assert caught.value.stable_code == "sql_failed"
 
 
 async def test_a_fraction_that_comes_late(opened: Callable[..., Any], tmp_path: Path) -> None:
     sql = "SELECT CASE WHEN i = 40000 THEN 0.5 ELSE i END AS n FROM generate_series(1, 50000) i"
-    done = await (await opened()).execute(sql, tmp_path / "x.arrow", Limits())
+    done = await (await opened()).execute(as_written(sql, "postgres"), tmp_path / "x.arrow", Limits())
     assert [column.type for column in done.columns] == ["number"]
     frame = pl.read_ipc(tmp_path / "x.arrow")
     assert (len(frame), frame["n"][39_999], frame["n"][49_999]) == (50_000, 0.5, 50_000.0)

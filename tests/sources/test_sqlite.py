@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from as_written import as_written
 
 from answerable.core.errors import SourceError
 from answerable.sources.base import Limits
@@ -43,7 +44,7 @@ async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]
 
 
 async def result(source: SqlSource, sql: str, into: Path) -> tuple[list[str], list[tuple[Any, ...]]]:
-    done = await source.execute(sql, into, Limits())
+    done = await source.execute(as_written(sql, source.languages[0]), into, Limits())
     return [column.type for column in done.columns], pl.read_ipc(into).rows()
 
 

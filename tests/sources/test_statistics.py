@@ -6,9 +6,10 @@ import pytest
 
 from answerable.core.catalog import Catalog, Relationship
 from answerable.core.errors import NotFoundError
-from answerable.sources.sql import statistics
+from answerable.sources.sql import browse
+from answerable.sources.sql.browse import first_rows, relationship_checks, table_statistics
 from answerable.sources.sql.profile import profile
-from answerable.sources.sql.statistics import first_rows, relationship_checks, table_named, table_statistics
+from answerable.sources.statistics import table_named
 
 
 @pytest.fixture
@@ -36,11 +37,11 @@ async def sales(engine: Any) -> Any:
 
 async def test_values_fall_into_bins(sales: Any) -> None:
     probe, catalog = sales
-    found = await table_statistics(probe, table_named(catalog, 'Odd "name'))
+    found = await table_statistics(probe, probe.dialect, table_named(catalog, 'Odd "name'))
     columns = {column.name: column for column in found.columns}
     amount = columns["amount"]
     assert sum(one.count for one in amount.histogram) == 100
-    assert len(amount.histogram) == statistics.BINS
+    assert len(amount.histogram) == browse.BINS
     assert (amount.histogram[0].low, amount.histogram[-1].high) == (-49.5, 49.5)
     assert amount.null_count == 1
     assert [(one.low, one.high, one.count) for one in columns["size"].histogram] == [
@@ -59,9 +60,9 @@ async def test_values_fall_into_bins(sales: Any) -> None:
 
 
 async def test_a_large_table_is_looked_at_in_part(sales: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statistics, "LOOKED_AT", 10)
+    monkeypatch.setattr(browse, "LOOKED_AT", 10)
     probe, catalog = sales
-    found = await table_statistics(probe, table_named(catalog, 'Odd "name'))
+    found = await table_statistics(probe, probe.dialect, table_named(catalog, 'Odd "name'))
     assert (found.looked_at, found.row_count) == (10, 101)
     assert sum(one.count for one in found.columns[2].histogram) == 10
 
@@ -69,8 +70,8 @@ async def test_a_large_table_is_looked_at_in_part(sales: Any, monkeypatch: pytes
 async def test_rows_and_what_points_to_nothing(sales: Any) -> None:
     probe, catalog = sales
     table = table_named(catalog, 'Odd "name')
-    assert [row[0] for row in await first_rows(probe, table, 0, 3)] == [0, 1, 2]
-    [check] = await relationship_checks(probe, catalog)
+    assert [row[0] for row in await first_rows(probe, probe.dialect, table, 0, 3)] == [0, 1, 2]
+    [check] = await relationship_checks(probe, probe.dialect, catalog)
     assert check.orphan_rows == 1
     with pytest.raises(NotFoundError) as caught:
         table_named(catalog, "odd")

@@ -8,6 +8,7 @@ from typing import Any
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
+from answerable.store.base import Lease
 
 RUN = RunId("run_1")
 
@@ -23,7 +24,7 @@ async def test_a_backup_of_a_store_in_use_is_a_store(tmp_path: Path, opened: Any
     store = await opened(tmp_path / "a.db")
     created = await store.runs.create(RunContext(RUN), "how many?")
     events = [StepStarted(RUN, number, 1.0, NodeId("a")) for number in range(1, 100)]
-    await store.events.append(events)
+    await store.events.append(events, Lease(RUN, 1))
     staged = store.artifacts.staging()
     staged.write_bytes(b"arrow")
     artifact = await store.artifacts.adopt(LOCAL, staged)
@@ -31,7 +32,7 @@ async def test_a_backup_of_a_store_in_use_is_a_store(tmp_path: Path, opened: Any
     into = tmp_path / "backup"
     into.mkdir()
     back_up(tmp_path / "a.db", tmp_path / "a.artifacts", into)
-    await store.events.append([StepStarted(RUN, 100, 1.0, NodeId("a"))])
+    await store.events.append([StepStarted(RUN, 100, 1.0, NodeId("a"))], Lease(RUN, 1))
 
     copy = await opened(into / "a.db")
     assert await copy.runs.get(LOCAL, RUN) == created

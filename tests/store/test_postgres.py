@@ -13,6 +13,7 @@ from answerable.core.errors import OperatorError
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
 from answerable.store import schema
+from answerable.store.base import Lease
 from answerable.store.open import open_store
 from answerable.store.postgres import typed
 
@@ -79,7 +80,7 @@ async def test_a_server_that_came_back_is_used_again(postgres_url: str, artifact
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))])
+    await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))], Lease(RUN, 1))
     assert await store.runs.get(LOCAL, RUN) == created
 
 
@@ -106,7 +107,7 @@ async def test_whoever_runs_it_needs_no_right_to_change_the_schema(
     try:
         store = await open_store(changed(postgres_url, user="worker", password="w"), artifacts=artifacts)
         created = await store.runs.create(RunContext(RUN), None)
-        await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))])
+        await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))], Lease(RUN, 1))
         assert await store.runs.get(LOCAL, RUN) == created
         await store.close()
     finally:

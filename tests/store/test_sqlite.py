@@ -15,6 +15,7 @@ from answerable.core.errors import OperatorError
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId
 from answerable.store import sqlite
+from answerable.store.base import Lease
 from answerable.store.open import open_store
 
 RUN = RunId("run_1")
@@ -24,7 +25,9 @@ async def filled(path: Path, events: int = 0) -> None:
     store = await open_store(path)
     await store.runs.create(RunContext(RUN), "how many?")
     if events:
-        await store.events.append([StepStarted(RUN, number, 1.0, NodeId("n" * 200)) for number in range(1, events + 1)])
+        await store.events.append(
+            [StepStarted(RUN, number, 1.0, NodeId("n" * 200)) for number in range(1, events + 1)], Lease(RUN, 1)
+        )
     await store.close()
 
 
@@ -225,7 +228,7 @@ async def test_several_threads_may_share_a_store(tmp_path: Path, opened: Any) ->
     async def work(run: RunId) -> None:
         await store.runs.create(RunContext(run), None)
         for first in range(1, 200, 20):
-            await store.events.append([StepStarted(run, first + n, 1.0, NodeId("a")) for n in range(20)])
+            await store.events.append([StepStarted(run, first + n, 1.0, NodeId("a")) for n in range(20)], Lease(run, 1))
 
     threads = [threading.Thread(target=asyncio.run, args=(work(run),)) for run in runs]
     for thread in threads:

@@ -40,7 +40,7 @@ class CriticStep:
             "today": (config.today or reader.today()).isoformat(),
             "program": produced.code,
             "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
-            "dialect": source.dialect,
+            "dialect": source.languages[0],
             "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
         }
 

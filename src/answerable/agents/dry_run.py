@@ -2,36 +2,34 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError
+from answerable.query.checked import CheckedQuery
 from answerable.reader.ranking.dry_run import MOST_ROWS, Rows, Run
-from answerable.sources.base import Limits
+from answerable.sources.base import Limits, Peekable
 
 MOST_DATA = 50_000
 """Rows of all tables together; of more data, and of data behind a network, nothing is run ahead of the answer."""
-_LOCAL = frozenset({"sqlite", "duckdb", "files", "frames"})
 _LIMITS = Limits(seconds=2.0, memory_mb=512, rows=MOST_ROWS, result_mb=16)
 
 
-@runtime_checkable
-class Peeking(Protocol):
-    """A source that can tell a few rows of several statements without writing them down."""
+class Describable(Protocol):
+    """One source, or several as one."""
 
-    kind: str
-
-    async def peek(self, statements: Sequence[str], limits: Limits) -> Sequence[Rows | None]: ...
+    name: str
 
 
-def dry_run(source: object, catalog: Catalog) -> Run | None:
-    """To be called on the event loop; what it returns is called from a thread beside it."""
-    if not isinstance(source, Peeking) or source.kind not in _LOCAL or not _is_small(catalog):
+def dry_run(source: Describable, catalog: Catalog) -> Run | None:
+    """Returns a function that runs queries, or None if running them ahead of the answer would cost too much. Call this
+    on the event loop; the function is called from a thread beside it."""
+    if not isinstance(source, Peekable) or not source.is_local or not _is_small(catalog):
         return None
     loop = asyncio.get_running_loop()
 
-    def run(statements: Sequence[str]) -> Sequence[Rows | None]:
-        return asyncio.run_coroutine_threadsafe(_rows(source, statements), loop).result()
+    def run(queries: Sequence[CheckedQuery]) -> Sequence[Rows | None]:
+        return asyncio.run_coroutine_threadsafe(_rows(source, queries), loop).result()
 
     return run
 
@@ -41,9 +39,9 @@ def _is_small(catalog: Catalog) -> bool:
     return sum(count for count in counts if count is not None) <= MOST_DATA and None not in counts
 
 
-async def _rows(source: Peeking, statements: Sequence[str]) -> Sequence[Rows | None]:
-    """Where they fail here, nothing is known; the one that is the answer then fails there and says why."""
+async def _rows(source: Peekable, queries: Sequence[CheckedQuery]) -> Sequence[Rows | None]:
+    """An error here only means that nothing is known. The query that becomes the answer fails again and says why."""
     try:
-        return await source.peek(statements, _LIMITS)
+        return await source.peek(queries, _LIMITS)
     except AnswerableError:
-        return [None] * len(statements)
+        return [None] * len(queries)

@@ -19,9 +19,9 @@ from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.values import FrameRef, Json
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
+from answerable.reader.linking.scene import lay_out_question
 from answerable.reader.linking.tokens import normalise
 from answerable.reader.linking.unknown_words import doubts
-from answerable.reader.pipeline import lay_out_question
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Reading
 

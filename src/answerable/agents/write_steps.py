@@ -51,7 +51,7 @@ class WriteSqlStep:
         given = {
             "question": config.question,
             "task": config.task,
-            "dialect": source.dialect,
+            "dialect": source.languages[0],
             "today": (config.today or reader.today()).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
             "values": values_text(replace(meant, unknown=()), share_rows=dependencies.share_rows),
@@ -69,7 +69,7 @@ async def checked_sql(sql: str, source: Source) -> None:
     from answerable.query.sql.check import checked
 
     try:
-        await source.check(checked(sql, await source.describe()).text)
+        await source.check(checked(sql, await source.describe()))
     except (UserError, RefusedError) as error:
         raise Mistake(told(error)) from error
 

@@ -52,7 +52,8 @@ class Breaker:
         return self._trying
 
     def leave(self, *, trial: bool, failed: bool | None, reason: str | None = None) -> None:
-        """`failed` is None if the call was given up before the target could show itself. `reason`: why it failed."""
+        """Ends a call. `failed` is None if the call was given up before the target could succeed or fail; `reason` says
+        why it failed."""
         self._trying = self._trying and not trial
         if failed:
             self._failures += 1

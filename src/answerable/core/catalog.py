@@ -5,7 +5,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Literal, Protocol
 
-from answerable.core.values import ColumnType, Dialect, Frozen, Scalar
+from answerable.core.values import ColumnType, Frozen, Language, Scalar
 
 
 class ValueName(Frozen):
@@ -109,7 +109,8 @@ class Warning(Frozen):
 
 class Catalog(Frozen):
     source: str
-    dialect: Dialect
+    dialect: Language
+    """The query language in which the source is asked; of SQL, the dialect."""
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
     measures: tuple[Measure, ...] = ()

@@ -1,6 +1,7 @@
 """How long work reports how far it has come."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, float | None, float | None], None]
@@ -9,3 +10,22 @@ Progress: TypeAlias = Callable[[str, float | None, float | None], None]
 
 def no_progress(_message: str, _done: float | None = None, _total: float | None = None) -> None:
     """For callers that show no progress."""
+
+
+class SharedProgress:
+    """Reports to everyone who waits for the same work: a second caller does not start it again but waits along."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Progress] = []
+
+    def __call__(self, message: str, done: float | None = None, total: float | None = None) -> None:
+        for listener in tuple(self._listeners):
+            listener(message, done, total)
+
+    @contextmanager
+    def reporting_to(self, listener: Progress) -> Iterator[None]:
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)

@@ -12,7 +12,8 @@ Json: TypeAlias = Any
 """A value that JSON can hold. Recursive aliases cost more in noise than they catch."""
 
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "json", "binary"]
-Dialect = Literal["duckdb", "sqlite", "postgres"]
+Language: TypeAlias = str
+"""The name of a query language: an SQL dialect (`query/sql/dialects` has a file for each), or another language."""
 
 
 class Frozen(BaseModel):

@@ -36,7 +36,7 @@ class Again:
             _ran, kept = await self.python.execute(program, principal)
             return kept.frame.artifact, step.fingerprint
         if step.kind == "combine":
-            _result, frame = await self.combine.execute(step.code or "", step.inputs, principal)
+            frame = await self.combine.repeat(step.code or "", step.inputs, principal)
             return frame.artifact, step.fingerprint
         assert step.source is not None
         fresh = await self.sql.query(SqlConfig(source=step.source, sql=step.code), principal)

@@ -2,7 +2,8 @@
 
 Events are numbered as they are recorded, stored once a tick of the loop in one commit, and only then shown: to the
 listeners, and to whoever waits for just that event to go on. Without a store they are shown at once. When the store
-fails, nothing more is recorded or shown, and whoever carries the run is told.
+fails, nothing more is recorded or shown, and whoever carries the run is told. A store also fails a journal whose run
+was taken over by another process (`LeaseLostError`). Streamed text is recorded in segments (see `segments.py`).
 """
 
 import asyncio
@@ -26,13 +27,17 @@ from answerable.core.events import (
     StepStarted,
 )
 from answerable.core.ids import NodeId, RunId
-from answerable.store.base import Events
+from answerable.core.values import Json
+from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
+from answerable.store.base import Events, Lease
 
 Listener: TypeAlias = Callable[[Event], None]
 """Hears every event of a run, in order, each after it is stored. Must not block; what it raises is logged."""
 Ended: TypeAlias = StepFinished | StepFailed | StepSkipped
 P = ParamSpec("P")
 
+SEGMENT_SECONDS = 1.0
+"""How much streamed text a killed process loses at most, and how late a follower in another process sees it."""
 _log = logging.getLogger("answerable.engine")
 
 
@@ -56,13 +61,19 @@ class Journal:
         events: Events | None = None,
         listeners: list[Listener] | None = None,
         past: Sequence[Event] = (),
+        lease: Lease | None = None,
     ) -> None:
         self.context = context
+        self.lease = lease or Lease(context.run, 0)
+        """Goes with whatever is stored about the run."""
         self.past: Mapping[NodeId, Past] = _recollected(past)
         self.signals = [event for event in past if isinstance(event, StepOutput)]
+        self.outputs = list(self.signals)
+        """What steps told apart from streamed text, before the run was taken up and since."""
         self.listeners = [] if listeners is None else listeners
         """May change while the run goes on."""
         self.on_failure: Callable[[Exception], None] = lambda _: None
+        self.on_piece: Callable[[StepOutput], None] = lambda _: None
         self._run = context.run
         self._events = events
         self._take = self._show if events is None else self._keep
@@ -71,6 +82,8 @@ class Journal:
         self._seq = self._stored = past[-1].seq if past else 0
         self._buffer: list[tuple[Event, Listener | None]] = []
         self._commit_task: asyncio.Task[None] | None = None
+        self._segments = OpenSegments()
+        self._segment_timer: asyncio.TimerHandle | None = None
         self._closed = False
         self._failure: Exception | None = None
 
@@ -80,6 +93,8 @@ class Journal:
 
     def record(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
         if not self._closed:
+            if self._segments:
+                self._store_segments()
             self._seq += 1
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), None)
 
@@ -92,8 +107,36 @@ class Journal:
     ) -> None:
         """`then` is called once the event is stored and the listeners have heard it."""
         if not self._closed:
+            if self._segments:
+                self._store_segments()
             self._seq += 1
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), then)
+
+    def output(self, node: NodeId, channel: str, data: Json) -> None:
+        """Records what a step tells before its end. A piece of streamed text is shown at once and stored later."""
+        if is_text(channel, data) and self.durable and not self._closed:
+            self._stream(StepOutput(self._run, 0, self._epoch + self._now(), node, channel, data))
+            return
+        self.record(StepOutput, node, channel, data)
+        self.outputs.append(StepOutput(self._run, self._seq, 0.0, node, channel, data))
+
+    def _stream(self, piece: StepOutput) -> None:
+        large = self._segments.add(piece)
+        self.on_piece(piece)
+        if large:
+            self._store_segments()
+        elif self._segment_timer is None:
+            loop = asyncio.get_running_loop()
+            self._segment_timer = loop.call_later(SEGMENT_SECONDS, self._store_segments)
+
+    def _store_segments(self) -> None:
+        if self._segment_timer is not None:
+            self._segment_timer.cancel()
+            self._segment_timer = None
+        at = self._epoch + self._now()
+        for node, data in self._segments.take():
+            self._seq += 1
+            self._take(StepOutput(self._run, self._seq, at, node, TEXT_CHANNEL, data), None)
 
     def _keep(self, event: Event, then: Listener | None) -> None:
         self._buffer.append((event, then))
@@ -107,6 +150,8 @@ class Journal:
 
     async def flush(self) -> None:
         """Returns when all that was recorded so far is stored; raises what kept it from being stored."""
+        if self._segments:
+            self._store_segments()
         last = self._seq
         while self.durable and self._stored < last and self._failure is None:
             task = self._commit_task
@@ -118,6 +163,8 @@ class Journal:
 
     async def close(self) -> None:
         """Nothing is recorded any more; what was recorded is stored."""
+        if self._segments:
+            self._store_segments()
         self._closed = True
         await self.flush()
 
@@ -125,7 +172,7 @@ class Journal:
         assert self._events is not None
         batch, self._buffer = self._buffer, []
         try:
-            await self._events.append([event for event, _ in batch])
+            await self._events.append([event for event, _ in batch], self.lease)
             self._stored = batch[-1][0].seq
             self._commit_task = None
             for event, then in batch:
@@ -148,6 +195,9 @@ class Journal:
         self._failure = error if isinstance(error, AnswerableError) else _unwritable(self._run, error)
         self._closed = True
         self._buffer.clear()
+        self._segments.take()
+        if self._segment_timer is not None:
+            self._segment_timer.cancel()
         self.on_failure(self._failure)
 
 
@@ -159,6 +209,12 @@ def _unwritable(run: RunId, error: BaseException) -> OperatorError:
     )
     failure.__cause__ = error
     return failure
+
+
+def asks(events: Sequence[Event], node: NodeId) -> bool:
+    """Whether a node waits for a decision."""
+    past = _recollected(events).get(node)
+    return past is not None and past.approval == "asked"
 
 
 def _recollected(events: Sequence[Event]) -> dict[NodeId, Past]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from answerable.core.clock import Clock, SystemClock
 from answerable.core.context import RunContext
-from answerable.core.errors import InternalError, NotFoundError, OperatorError, UserError, kind_of
+from answerable.core.errors import NotFoundError, OperatorError, UserError, kind_of
 from answerable.core.events import (
     ApprovalDecided,
     Event,
@@ -16,18 +16,18 @@ from answerable.core.events import (
     RunResumed,
     RunStarted,
 )
-from answerable.core.ids import NodeId, RunId
+from answerable.core.ids import NodeId
 from answerable.engine.dependencies import EngineDependencies
 from answerable.engine.graph import Graph
 from answerable.engine.guards import Guard, default_guards
-from answerable.engine.handle import Handle
-from answerable.engine.journal import Journal, Listener
+from answerable.engine.journal import Journal, Listener, asks
+from answerable.engine.live import LiveRun
 from answerable.engine.outcome import Outcome, reached, told
 from answerable.engine.steps.base import StepKind
 from answerable.engine.walk import Walk
-from answerable.store.base import Events
+from answerable.store.base import Events, Lease
 
-__all__ = ["Engine", "Handle", "Listener", "Outcome"]
+__all__ = ["Engine", "Listener", "LiveRun", "Outcome"]
 
 
 class Engine:
@@ -43,73 +43,91 @@ class Engine:
         clock = clock or SystemClock()
         self._dependencies = EngineDependencies(kinds, default_guards(clock) if guards is None else guards, clock)
         self._events = events
-        self._live: dict[RunId, Handle] = {}
 
     async def run(
-        self, graph: Graph, context: RunContext, *, question: str | None = None, listeners: Iterable[Listener] = ()
+        self,
+        graph: Graph,
+        context: RunContext,
+        *,
+        lease: Lease | None = None,
+        question: str | None = None,
+        listeners: Iterable[Listener] = (),
     ) -> Outcome:
-        return await self.start(graph, context, question=question, listeners=listeners)
+        return await self.start(graph, context, lease=lease, question=question, listeners=listeners)
 
-    async def resume(self, context: RunContext, *, listeners: Iterable[Listener] = ()) -> Outcome:
-        return await self.restart(context, listeners=listeners)
+    async def resume(
+        self, context: RunContext, *, lease: Lease | None = None, listeners: Iterable[Listener] = ()
+    ) -> Outcome:
+        return await self.restart(context, lease=lease, listeners=listeners)
 
     def start(
-        self, graph: Graph, context: RunContext, *, question: str | None = None, listeners: Iterable[Listener] = ()
-    ) -> Handle:
-        """Starts a run: await the handle for its outcome, or iterate over its events."""
+        self,
+        graph: Graph,
+        context: RunContext,
+        *,
+        lease: Lease | None = None,
+        question: str | None = None,
+        listeners: Iterable[Listener] = (),
+    ) -> LiveRun:
+        """Starts a run. A stored one needs its lease, with which whatever is stored about it is written."""
         self._dependencies.check(graph)
-        handle = Handle(context, self._events, listeners)
-        return self._carried(handle, self._begin(handle, graph, question))
+        live = self.live(context, lease, listeners)
+        return self._started(live, self.begin(live, graph, question))
 
-    def restart(self, context: RunContext, *, listeners: Iterable[Listener] = ()) -> Handle:
+    def restart(
+        self, context: RunContext, *, lease: Lease | None = None, listeners: Iterable[Listener] = ()
+    ) -> LiveRun:
         """Continues a run that another process left, from its events alone. One that has ended is only looked up."""
-        handle = Handle(context, self._events, listeners)
-        return self._carried(handle, self._continue(handle))
+        live = self.live(context, lease, listeners)
+        return self._started(live, self.go_on(live))
 
-    async def cancel(self, run: RunId, reason: str = "cancelled") -> bool:
-        """Cancels a run of this process and waits until it has stopped; false if there is no such run."""
-        if (handle := self._live.get(run)) is None:
-            return False
-        handle.cancel(reason)
-        await asyncio.wait((handle.task,))
-        return True
+    def live(self, context: RunContext, lease: Lease | None, listeners: Iterable[Listener]) -> LiveRun:
+        """For whoever gives it a task of their own, around `begin` or `go_on`."""
+        return LiveRun(context, self._events, listeners, lease)
+
+    async def begin(self, live: LiveRun, graph: Graph, question: str | None = None) -> Outcome:
+        self._dependencies.check(graph)
+        journal = self._journal(live)
+        journal.record(RunStarted, graph.document, question)
+        return await self._carry_out(live, graph, journal)
+
+    async def go_on(self, live: LiveRun) -> Outcome:
+        past = await self._past(live.context)
+        ended = told(past)
+        if ended is not None:
+            return ended
+        journal = self._journal(live, past)
+        journal.record(RunResumed)
+        return await self._carry_out(live, _graph(past[0]), journal)
 
     async def decide(
-        self, context: RunContext, node: NodeId, *, approved: bool, by: str, note: str | None = None
+        self,
+        context: RunContext,
+        node: NodeId,
+        *,
+        approved: bool,
+        by: str,
+        note: str | None = None,
+        lease: Lease | None = None,
     ) -> None:
-        """Answers what a run asked, once nothing of it runs here any more; `resume` then goes on with it."""
-        if (handle := self._live.get(context.run)) is not None:
-            await asyncio.wait((handle.task,))
+        """Answers what a run asked that nobody carries out; `resume` then goes on with it."""
         past = await self._past(context)
-        journal = Journal(context, self._dependencies.clock, self._events, past=past)
-        if node not in journal.past or journal.past[node].approval != "asked":
+        journal = Journal(context, self._dependencies.clock, self._events, past=past, lease=lease)
+        if not asks(past, node):
             raise UserError(f"Step `{node}` of {context.run} waits for no decision.", code="approval_not_asked")
         journal.record(ApprovalDecided, node, approved, by, note)
         await journal.close()
 
-    def _carried(self, handle: Handle, run: Coroutine[Any, Any, Outcome]) -> Handle:
-        id = handle.context.run
-        if id in self._live:
-            run.close()
-            raise InternalError(f"The run {id} is being carried out already.", code="run_exists")
-        self._live[id] = handle
-        handle.task = asyncio.get_running_loop().create_task(run, name=id)
-        handle.task.add_done_callback(lambda _: self._live.pop(id))
-        return handle
+    def _started(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> LiveRun:
+        live.carry(asyncio.get_running_loop().create_task(run, name=live.context.run))
+        return live
 
-    async def _begin(self, handle: Handle, graph: Graph, question: str | None) -> Outcome:
-        journal = Journal(handle.context, self._dependencies.clock, self._events, handle.listeners)
-        journal.record(RunStarted, graph.document, question)
-        return await self._carry_out(handle, graph, journal)
-
-    async def _continue(self, handle: Handle) -> Outcome:
-        past = await self._past(handle.context)
-        ended = told(past)
-        if ended is not None:
-            return ended
-        journal = Journal(handle.context, self._dependencies.clock, self._events, handle.listeners, past)
-        journal.record(RunResumed)
-        return await self._carry_out(handle, _graph(past[0]), journal)
+    def _journal(self, live: LiveRun, past: Sequence[Event] = ()) -> Journal:
+        journal = Journal(
+            live.context, self._dependencies.clock, self._events, live.listeners, past=past, lease=live.lease
+        )
+        journal.on_piece = live.piece
+        return journal
 
     async def _past(self, context: RunContext) -> Sequence[Event]:
         past = await self._events.read(context.principal, context.run) if self._events else ()
@@ -125,26 +143,26 @@ class Engine:
             )
         return past
 
-    async def _carry_out(self, handle: Handle, graph: Graph, journal: Journal) -> Outcome:
+    async def _carry_out(self, live: LiveRun, graph: Graph, journal: Journal) -> Outcome:
         walk = Walk(self._dependencies, graph, journal)
         try:
-            handle.set_out()
+            live.set_out()
             await journal.flush()  # the run is known before it acts, and of two processes only one gets past this
             journal.on_failure = walk.give_up
             outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
-            return await self._cancelled(handle, walk, journal)
-        handle.arrive()
+            return await self._cancelled(live, walk, journal)
+        live.arrive()
         _tell_end(journal, outcome)
         await journal.close()
         return outcome
 
-    async def _cancelled(self, handle: Handle, walk: Walk, journal: Journal) -> Outcome:
+    async def _cancelled(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
         """A person cancels a run for good. A process that stops leaves a stored run as it is, to be continued."""
-        if handle.reason is not None or not journal.durable:
-            journal.record(RunCancelled, handle.reason or "cancelled")
+        if live.reason is not None or not journal.durable:
+            journal.record(RunCancelled, live.reason or "cancelled")
         await journal.close()
-        if handle.reason is None:
+        if live.reason is None:
             raise asyncio.CancelledError
         return reached(journal.context.run, walk.frontier, "cancelled")
 

@@ -53,6 +53,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
             app.state.editing = asyncio.Lock()
             app.state.watch = watch = Watch(service.registry, SystemClock())
             await service.runs.resume_unfinished()
+            service.runs.keep_adopting()
             await service.threads.purge()
             yield
             await measuring.close()

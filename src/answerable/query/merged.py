@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, Warning
 from answerable.core.errors import SemanticError
-from answerable.core.values import ColumnType, Dialect
+from answerable.core.values import ColumnType, Language
 from answerable.query.scope import nearest
 from answerable.query.sql.measures import parsed_measure
 
@@ -30,7 +30,7 @@ class Origin:
 
     source: str
     table: str
-    dialect: Dialect
+    dialect: Language
 
 
 @dataclass(frozen=True, slots=True)

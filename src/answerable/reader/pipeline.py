@@ -3,18 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answerable.core.catalog import ValueLookup
 from answerable.reader.candidates.clause_options import gather
 from answerable.reader.candidates.compose import Candidate, Composer
 from answerable.reader.candidates.role_features import Vector
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
 from answerable.reader.candidates.shape import Linear, grams
 from answerable.reader.fitted.trees import Trees
-from answerable.reader.linking.links import link
-from answerable.reader.linking.row_words import place_of_rows, rows_of
-from answerable.reader.linking.scene import Scene, lay_out
-from answerable.reader.linking.schema import Schema
-from answerable.reader.linking.tokens import Question
+from answerable.reader.linking.scene import Scene
 from answerable.reader.ranking.ranker_features import Ranker
 
 _FAR_BEHIND = 2.0
@@ -34,14 +29,6 @@ class Understanding:
     shapes: dict[str, dict[str, float]]
     ranked: tuple[Ranked, ...]
     """The best first."""
-
-
-def lay_out_question(question: Question, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
-    """Where the question speaks of rows, they are those of the given table, or of the only one there is."""
-    links = link(question, schema, values)
-    place = place_of_rows(question, links)
-    only = 0 if len(schema.tables) == 1 else table
-    return lay_out(question, schema, links if place is None or only is None else rows_of(links, place, only))
 
 
 def in_the_lead(scores: Sequence[float]) -> float:

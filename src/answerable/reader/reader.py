@@ -12,19 +12,21 @@ from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
+from answerable.query.checked import CheckedQuery
 from answerable.query.plan import QueryPlan
-from answerable.query.sql.to_sql import to_sql
+from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.explaining.bindings import bindings_of
 from answerable.reader.explaining.nouns import Names
 from answerable.reader.explaining.sentence import told
-from answerable.reader.grammar.follow_up import FollowUp
-from answerable.reader.grammar.grammar import Analysis
-from answerable.reader.linking.row_words import place_of_rows
-from answerable.reader.linking.scene import Scene
+from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.follow_up import parse_follow_up
+from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
+from answerable.reader.grammar.parse import Parse
+from answerable.reader.linking.scene import Scene, lay_out_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import normalise
 from answerable.reader.linking.unknown_words import Doubt, doubts
-from answerable.reader.pipeline import Ranked, Understanding, lay_out_question, understand
+from answerable.reader.pipeline import Ranked, Understanding, understand
 from answerable.reader.plans.draft_to_plan import to_plan
 from answerable.reader.plans.joins import NoPath
 from answerable.reader.ranking.confidence import confidence_vector
@@ -37,12 +39,6 @@ from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
 GRAMMAR_CONFIDENCE = 0.97
-
-
-_PLAIN_FORMS = frozenset(
-    {"all_rows", "bought_both", "many", "missing", "most_common", "overview", "share", "top"},
-)
-"""Those that explain a question as well as the fitted candidates do, where these are not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,11 @@ class Compiled(NamedTuple):
 
     ranked: Ranked
     plan: QueryPlan
-    sql: str
+    query: CheckedQuery
+
+    @property
+    def sql(self) -> str:
+        return self.query.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,24 +169,29 @@ class Reader:
         bindings = bindings_of(question, scene, reading.plan, dates, accounted=accounted, previous=previous)
         return reading.model_copy(update={"bindings": bindings})
 
-    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> "Explained | None":
-        """What a form explains word for word: a follow-up, or a question of measures and periods."""
+    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> Explained | None:
+        """What the grammar explains word for word: a follow-up, or a form of question."""
         if scene.question.truncated:
             return None
-        analysis = Analysis(scene, _dates_in(scene.question.text, self.today()))
-        plan = FollowUp(analysis, previous).read() if previous is not None else None
-        plan = plan or analysis.read()
-        certain = bool(previous or analysis.timely or self.catalog.measures)
-        plain = analysis.form in _PLAIN_FORMS and analysis.cue("DISTINCT") is None
-        if plan is None or not (certain or plain):
+        question = DatedScene(scene, _dates_in(scene.question.text, self.today()))
+        follow_up = parse_follow_up(question, previous) if previous is not None else None
+        if follow_up is not None:
+            return self._explained(follow_up, certain=True)
+        found = parse_question(question)
+        if found is None:
             return None
+        certain = bool(previous or found.timely or self.catalog.measures)
+        plain = found.form in PLAIN_FORMS and question.cue("DISTINCT") is None
+        return self._explained(found.parse, certain) if certain or plain else None
+
+    def _explained(self, parse: Parse, certain: bool) -> Explained | None:
         try:
-            sql = to_sql(plan, self.catalog)
+            sql = to_sql(parse.plan, self.catalog)
         except UserError:
             return None
         confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
-        reading = Reading(plan=plan, sentence=self._sentence(plan), confidence=confidence, sql=sql)
-        return Explained(reading, certain, frozenset(analysis.used))
+        reading = Reading(plan=parse.plan, sentence=self._sentence(parse.plan), confidence=confidence, sql=sql)
+        return Explained(reading, certain, parse.words)
 
     def understand(self, scene: Scene) -> Understanding:
         return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
@@ -213,7 +218,7 @@ class Reader:
         for one in varied(found.ranked):
             try:
                 plan = to_plan(one.candidate.draft, self.schema)
-                yield Compiled(one, plan, to_sql(plan, self.catalog))
+                yield Compiled(one, plan, compiled(plan, self.catalog))
             except (NoPath, UserError):
                 continue
 
@@ -283,7 +288,7 @@ def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
 def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[Outcome | None]:
     if run is None or not options:
         return [None] * len(options)
-    results = run([option.sql for option in options])
+    results = run([option.query for option in options])
     return [
         None if rows is None else outcome_of(rows, ordered=bool(option.plan.order_by))
         for option, rows in zip(options, results, strict=True)

@@ -71,11 +71,13 @@ class EvalRunner:
             await self._service.registry.release(unused)
 
     async def execute(self, case: Case, sql: str) -> Rows:
-        """A gold statement is the measurer's own: it runs as it stands, with the source's isolation and limits."""
+        """The rows of a gold statement, which is checked like every other."""
+        from answerable.query.sql.check import checked
+
         source = await self._service.registry.get(case.source)
         with TemporaryDirectory(prefix="answerable-gold-") as folder:
             path = Path(folder) / "gold.arrow"
-            await source.execute(sql, path, Limits(rows=ALL_ROWS))
+            await source.execute(checked(sql, await source.describe()), path, Limits(rows=ALL_ROWS))
             return frame.rows(path, 0, ALL_ROWS)
 
     async def _offered(self, case: Case, answer: Answer) -> AsyncIterator[Rows]:

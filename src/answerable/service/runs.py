@@ -1,6 +1,7 @@
-"""Runs: carried out, followed, cancelled, decided, continued and listed.
+"""Runs: carried out, followed, cancelled, decided, adopted and listed.
 
-This is the only file that knows which runs are alive in this process.
+A run belongs to the store. One process at a time carries it out, with a lease; any other can follow it, wait for it,
+cancel it or decide what it asked. This is the only file that knows which runs are alive in this process.
 """
 
 import asyncio
@@ -15,24 +16,41 @@ from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import cancelled, failed
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, UserError, restored
+from answerable.core.errors import AnswerableError, InternalError, NotFoundError, OperatorError, UserError, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted
-from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id
+from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id
 from answerable.engine.graph import Graph
-from answerable.engine.live import LiveRun
+from answerable.engine.journal import asks
+from answerable.engine.live import EVENTS_PER_READ, LiveRun
 from answerable.engine.run import Engine, Listener
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.present import usage_in
 from answerable.logs import about
-from answerable.store.base import Message, RunFilter, RunRecord, RunResult, RunStatus, Store
+from answerable.store.base import (
+    Lease,
+    LeaseLostError,
+    Message,
+    RunFilter,
+    RunRecord,
+    RunRequest,
+    RunResult,
+    RunStatus,
+    Store,
+)
 from answerable.store.conversation import title_of
 
 if TYPE_CHECKING:
     from answerable.engine.timeline import Timeline
 
 _log = logging.getLogger("answerable.runs")
-EVENTS_PER_READ = 1_000
-"""How many stored events are read at once for a client that catches up."""
+REQUESTS_SECONDS = 0.5
+"""How often a process looks for requests to its runs."""
+ADOPT_SECONDS = 1.0
+"""How often a server looks for runs that nobody carries out any more."""
+NEWS_SECONDS = 1.0
+"""How long a follower of another process's run relies on hearing of news before it looks by itself."""
+END_SECONDS = 20.0
+"""How long a follower that has seen a run end waits for its status: longer than it takes to adopt such a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +69,8 @@ class RunService:
         self._clock = clock
         self._listeners = tuple(listeners)
         self._live: dict[RunId, LiveRun] = {}
+        self._attending: asyncio.Task[None] | None = None
+        self._adopting: asyncio.Task[None] | None = None
 
     # Carrying out
 
@@ -58,11 +78,10 @@ class RunService:
         """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns."""
         if context.thread is not None and subject.question is not None:
             await self._store.threads.ensure(context.principal, context.thread, title=title_of(subject.question))
-            await self._say(context, "user", subject.question)
-        await self._store.runs.create(context, subject.question, sources=subject.sources, mode=subject.mode)
-        live = self._live[context.run] = LiveRun()
-        live.task = asyncio.create_task(self._carry_out(context, graph, subject.question, live))
-        await live.beyond(0)  # whoever learns of a run may rely on its being stored
+            await self._say(context, "user", subject.question, new_message_id())
+        record = await self._store.runs.create(context, subject.question, sources=subject.sources, mode=subject.mode)
+        live = self._carry(context, record.lease, subject.question, graph)
+        await live.begun()  # whoever learns of a run may rely on its being stored
         return context.run
 
     async def first_graph(self, run: RunId, principal: Principal) -> Graph:
@@ -72,53 +91,70 @@ class RunService:
             raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
         return Graph.parse(first[0].graph)
 
-    async def _carry_out(self, context: RunContext, graph: Graph | None, question: str | None, live: LiveRun) -> None:
+    def _carry(self, context: RunContext, lease: Lease, question: str | None, graph: Graph | None = None) -> LiveRun:
+        live = self._live[context.run] = self._engine.live(context, lease, self._listeners)
+        live.carry(asyncio.create_task(self._carry_out(live, graph, question), name=context.run))
+        if self._attending is None or self._attending.done():
+            self._attending = asyncio.create_task(self._attend(), name="requests")
+        return live
+
+    async def _carry_out(self, live: LiveRun, graph: Graph | None, question: str | None) -> None:
         """Runs to the end, or (without a graph) continues where an earlier process stopped."""
-        listeners: tuple[Listener, ...] = (*self._listeners, live)
+        context, waits = live.context, False
         with about(run=context.run, thread=context.thread, request=context.request_id):
             try:
-                if graph is None:
-                    outcome = await self._engine.resume(context, listeners=listeners)
-                else:
-                    outcome = await self._engine.run(graph, context, question=question, listeners=listeners)
-                await self._conclude(context, outcome.status, question)
+                run = self._engine.go_on(live) if graph is None else self._engine.begin(live, graph, question)
+                outcome = await run
+                await self._conclude(live, outcome.status, question)
+                waits = outcome.status == "waiting"
+            except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
+                _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
             except AnswerableError as error:
                 live.failure = error
-                await self._give_up(context, error)
+                await self._give_up(live.lease, error)
             finally:
-                self._live.pop(context.run, None)
-                live.end()
+                if self._live.get(context.run) is live:
+                    del self._live[context.run]
+        if waits:
+            await self._adopt(context.run)  # the decision may have come before the run waited for it
 
-    async def _give_up(self, context: RunContext, error: AnswerableError) -> None:
+    async def _give_up(self, lease: Lease, error: AnswerableError) -> None:
         """The run cannot even be recorded to its end: the store is full or gone, or nothing of the run was stored."""
         _log.error("run given up", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
         try:
-            await self._store.runs.finish(context.run, "failed", error.stable_code)
-        except OperatorError as failure:
+            await self._store.runs.finish(lease, "failed", error.stable_code)
+        except (OperatorError, InternalError) as failure:
             _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
 
-    async def _conclude(self, context: RunContext, status: RunStatus, question: str | None) -> None:
+    async def _conclude(self, live: LiveRun, status: RunStatus, question: str | None) -> None:
+        context = live.context
         if status == "waiting":
-            await self._store.runs.finish(context.run, status)
+            await self._store.runs.finish(live.lease, status)
             return
-        answer = await self.answer(context.run, context.principal)
+        answer = await self._ended(context.run, context.principal, status)
         if context.thread is not None and question is not None:
+            # The id is the run's, so that a process that concludes the run once more says nothing twice.
+            message = MessageId("msg_" + context.run.removeprefix("run_"))
             with suppress(NotFoundError):  # the thread was deleted meanwhile; the run keeps its answer
-                await self._say(context, "assistant", answer.text)
+                await self._say(context, "assistant", answer.text, message)
         error = answer.provenance.error
-        await self._store.runs.finish(context.run, status, error.code if error else None, _result(answer))
+        await self._store.runs.finish(live.lease, status, error.code if error else None, _result(answer))
 
-    async def _say(self, context: RunContext, role: str, content: str) -> None:
+    async def _say(self, context: RunContext, role: str, content: str, id: MessageId) -> None:
         assert context.thread is not None
         message = Message(
-            message=new_message_id(),
+            message=id,
             thread=context.thread,
             role="user" if role == "user" else "assistant",
             content=content,
             created_at=self._clock.now(),
             run=context.run,
         )
-        await self._store.threads.add_message(context.principal, message)
+        try:
+            await self._store.threads.add_message(context.principal, message)
+        except InternalError as error:
+            if error.stable_code != "message_exists":
+                raise
 
     # Looking
 
@@ -144,26 +180,40 @@ class RunService:
         return await self._store.runs.get(principal, run)
 
     async def wait(self, run: RunId, principal: Principal) -> Answer:
-        """Waits for the end of a run and gives its answer."""
-        live = self._live.get(run)
-        if live is not None and live.task is not None:
-            await asyncio.shield(live.task)
-            if live.failure is not None:
-                return failed(run, live.failure)
-        return await self.answer(run, principal)
+        """Waits for the end of a run, whichever process carries it out, and gives its answer. A run that waits for a
+        decision has none."""
+        while True:
+            live = self._live.get(run)
+            if live is not None:
+                await asyncio.wait((live.task,))
+                if live.failure is not None:
+                    return failed(run, live.failure)
+            mark = await self._store.news.mark(run)
+            record = await self._store.runs.get(principal, run)
+            if record.status != "running":
+                return await self.answer(run, principal)
+            if run not in self._live:
+                await self._store.news.beyond(run, mark, NEWS_SECONDS)
 
     async def answer(self, run: RunId, principal: Principal) -> Answer:
         """The answer of a finished run; for one that failed or was cancelled, an account of that."""
         record = await self._store.runs.get(principal, run)
-        events = await self._store.events.read(principal, run)
-        match events[-1:]:
-            case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                error, steps = restored(kind, code, message, hint), step_records(events)
-                return failed(run, error, step=node, steps=steps, usage=usage_in(events))
-            case [RunCancelled(reason=reason)]:
-                return cancelled(run, reason, usage_in(events), step_records(events))
-        if record.error_code is not None:
-            lost = OperatorError("The run could not be recorded to its end.", code=record.error_code, hint="Ask again.")
+        return await self._ended(run, principal, record.status, record.error_code)
+
+    async def _ended(
+        self, run: RunId, principal: Principal, status: RunStatus, error_code: str | None = None
+    ) -> Answer:
+        """The journal is read only for a run without an answer of its own, to say what became of it."""
+        if status in ("failed", "cancelled"):
+            events = await self._store.events.read(principal, run)
+            match events[-1:]:
+                case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
+                    error, steps = restored(kind, code, message, hint), step_records(events)
+                    return failed(run, error, step=node, steps=steps, usage=usage_in(events))
+                case [RunCancelled(reason=reason)]:
+                    return cancelled(run, reason, usage_in(events), step_records(events))
+        if error_code is not None:
+            lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)
         return read_capsule((await self._store.capsules.get(principal, run)).body).answer
 
@@ -173,24 +223,45 @@ class RunService:
         return await self._store.events.read(principal, run)
 
     async def events(self, run: RunId, principal: Principal, after: int = 0) -> AsyncIterator[Event]:
-        """Every event of a run with a higher number than `after`: the stored ones, then the others as they happen."""
+        """Every event of a run with a higher number than `after`, until it ends or waits for a decision: the stored
+        ones, then the others as they happen, whichever process carries the run out."""
         await self._store.runs.get(principal, run)
         while True:
             live = self._live.get(run)
-            seen = live.mark() if live else None
-            page = await self._store.events.read(principal, run, after=after, limit=EVENTS_PER_READ)
-            for event in page:
-                after = event.seq
-                if isinstance(event, TERMINAL) and live is not None and live.task is not None:
-                    await asyncio.shield(live.task)  # its status and messages are stored before its end is told
+            mark = await self._store.news.mark(run) if live is None else 0
+            record = await self._store.runs.get(principal, run)
+            news = live.events(after) if live is not None else self._stored(record, after)
+            async for event in news:
+                after = event.seq or after  # a piece of text has no number
                 yield event
                 if isinstance(event, TERMINAL):
                     return
-            if len(page) == EVENTS_PER_READ:
-                continue
-            if live is None or seen is None:
+            if live is None:
+                if record.status != "running":
+                    return
+                await self._store.news.beyond(run, mark, NEWS_SECONDS)
+
+    async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
+        """What is stored now of a run that another process carries out."""
+        while True:
+            page = await self._store.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
+            for event in page:
+                after = event.seq
+                if isinstance(event, TERMINAL):
+                    await self._concluded(record)
+                yield event
+            if len(page) < EVENTS_PER_READ:
                 return
-            await live.beyond(seen)
+
+    async def _concluded(self, record: RunRecord) -> None:
+        """Status and messages of a run are stored before its end is told."""
+        with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
+            async with asyncio.timeout(END_SECONDS):
+                while not ended(record):
+                    mark = await self._store.news.mark(record.run)
+                    record = await self._store.runs.get(record.principal, record.run)
+                    if not ended(record):
+                        await self._store.news.beyond(record.run, mark, NEWS_SECONDS)
 
     async def timeline(self, run: RunId, principal: Principal) -> "Timeline":
         """When each step of a run began and ended."""
@@ -201,45 +272,115 @@ class RunService:
     # Acting on a run
 
     async def cancel(self, run: RunId, principal: Principal, reason: str = "cancelled by the user") -> None:
-        """Stops a run. A run that has ended already stays as it is."""
-        await self._store.runs.get(principal, run)
-        live = self._live.get(run)
-        if live is not None:
-            await self._engine.cancel(run, reason)
+        """Stops a run, whichever process carries it out, and waits until it has stopped. A run that has ended already
+        stays as it is."""
+        record = await self._store.runs.get(principal, run)
+        if ended(record):
+            return
+        if (live := self._live.get(run)) is None:
+            await self._store.runs.request(principal, run, "cancel", {"reason": reason})
+            await self._adopt(run)  # in case nobody carries it out
+            await self._concluded(record)
+        else:
+            live.cancel(reason)
+            await asyncio.wait((live.task,))
 
     async def decide(
         self, run: RunId, step: str, principal: Principal, *, approved: bool, note: str | None = None
     ) -> None:
-        """Answers what a waiting run asked, and lets it go on."""
-        record = await self._store.runs.get(principal, run)
-        await self._engine.decide(_context(record), NodeId(step), approved=approved, by=principal.user, note=note)
-        self._continue(record)
+        """Answers what a run asked, and lets it go on: here if nobody carries it out, else where it is."""
+        await self._store.runs.get(principal, run)
+        if not asks(await self._store.events.read(principal, run), NodeId(step)):
+            raise UserError(f"Step `{step}` of {run} waits for no decision.", code="approval_not_asked")
+        body = {"step": step, "approved": approved, "by": principal.user, "note": note}
+        await self._store.runs.request(principal, run, "decide", body)
+        if (live := self._live.get(run)) is not None:
+            await asyncio.wait((live.task,))  # other steps of the run are still under way
+        await self._adopt(run)
+
+    # Runs of other processes
 
     async def resume_unfinished(self) -> int:
-        """Continues what an earlier process left behind; gives the number of such runs. What calls of models held in
+        """Continues runs that no process carries out any more; returns their number. What calls of models held in
         budgets when their process died counts as spent: they may have been paid for."""
         await self._store.budgets.reconcile()
-        found = [record for record in await self._store.runs.unfinished() if record.run not in self._live]
-        unfinished = [record for record in found if await self._store.runs.claim(record)]
-        for record in unfinished:
-            self._continue(record)
-        return len(unfinished)
+        return await self._adopt()
 
-    def _continue(self, record: RunRecord) -> None:
-        live = self._live[record.run] = LiveRun()
-        live.task = asyncio.create_task(self._carry_out(_context(record), None, record.question, live))
+    def keep_adopting(self) -> None:
+        """From now on, continues the runs of processes that died. For a process that stays, such as a server."""
+        self._adopting = asyncio.create_task(self._adopt_for_ever(), name="adopt runs")
+
+    async def _adopt_for_ever(self) -> None:
+        while True:
+            try:
+                await self.resume_unfinished()
+            except AnswerableError as error:  # the store may be back the next time
+                _log.warning("runs not adopted", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+            await asyncio.sleep(ADOPT_SECONDS)
+
+    async def _adopt(self, only: RunId | None = None) -> int:
+        adopted = 0
+        for record in await self._store.runs.adoptable():
+            if record.run in self._live or only not in (None, record.run):
+                continue
+            lease = await self._store.runs.claim(record)
+            if lease is not None:
+                adopted += 1
+                await self._take_up(record, lease)
+        return adopted
+
+    async def _take_up(self, record: RunRecord, lease: Lease) -> None:
+        """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
+        requests = [request for request in await self._store.runs.requests() if request.run == record.run]
+        for request in requests:
+            if request.kind == "decide":
+                await self._decide(record, lease, request)
+        live = self._carry(_context(record), lease, record.question)
+        for request in requests:
+            if request.kind == "cancel":
+                live.cancel(request.body["reason"])
+                await self._store.runs.take(request)
+
+    async def _decide(self, record: RunRecord, lease: Lease, request: RunRequest) -> None:
+        body = request.body
+        try:
+            await self._engine.decide(
+                _context(record),
+                NodeId(body["step"]),
+                approved=body["approved"],
+                by=body["by"],
+                note=body["note"],
+                lease=lease,
+            )
+        except UserError:  # somebody else was quicker with a decision
+            _log.info("decision came too late", extra={"fields": {"run": record.run, "step": body["step"]}})
+        await self._store.runs.take(request)
+
+    async def _attend(self) -> None:
+        """Carries out what other processes ask of the runs of this one, for as long as there are any."""
+        while self._live:
+            await asyncio.sleep(REQUESTS_SECONDS)
+            try:
+                for request in await self._store.runs.requests():
+                    live = self._live.get(request.run)
+                    if live is not None and request.kind == "cancel":
+                        live.cancel(request.body["reason"])
+                        await self._store.runs.take(request)
+            except AnswerableError as error:
+                _log.warning("requests not read", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
 
     async def idle(self) -> None:
         """Waits until nothing runs."""
-        while tasks := [live.task for live in self._live.values() if live.task is not None]:
+        while tasks := [live.task for live in self._live.values()]:
             await asyncio.gather(*tasks)
 
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
-        for live in list(self._live.values()):
-            if live.task is not None:
-                live.task.cancel()
-        await asyncio.gather(*(live.task for live in self._live.values() if live.task), return_exceptions=True)
+        tasks = [live.task for live in self._live.values()]
+        tasks += [task for task in (self._attending, self._adopting) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def ended(record: RunRecord) -> bool:

@@ -1,11 +1,19 @@
-"""The seam to data: three verbs. A source trusts no text, although what it gets was checked and regenerated."""
+"""The seam to data. A source speaks one or more query languages, and executes checked queries of these languages.
 
+`Source` is what every source must do. `Peekable` and `Browsable` are capabilities that a source may have besides.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from answerable.core.catalog import Catalog, ValueLookup
-from answerable.core.values import Dialect, OutputColumn
+from answerable.core.catalog import Catalog, Table, ValueLookup
+from answerable.core.errors import UserError
+from answerable.core.progress import Progress, no_progress
+from answerable.core.values import Language, OutputColumn
+from answerable.query.checked import CheckedQuery
+from answerable.sources.statistics import RelationshipCheck, TableStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,44 +36,80 @@ class QueryResult:
     duration_ms: float
 
 
-class Probe(Protocol):
-    """Small questions that describing a source asks of its data, run in the same hardened worker as everything else."""
-
-    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Every row, as Python values: str, int, float, bool, date, datetime, time, bytes, None.
-
-        A datetime has no zone; one that had is given in UTC.
-        Dates of SQLite are text as they stand in the file. A probe that takes too long is a `LimitError`.
-        """
-        ...
-
-
-class Source(Probe, Protocol):
+class Source(Protocol):
     name: str
     kind: str
-    """`files`, `sqlite`, `duckdb`, `postgres`, …"""
-    dialect: Dialect
+    """The name of its row in `sources/open.py`, for example `files`."""
+    languages: tuple[Language, ...]
+    """The query languages that it speaks. Its catalog is written for the first."""
+    is_local: bool
+    """Whether asking it costs next to nothing: the data is on this machine."""
     semantic_files: tuple[Path, ...]
     """Where a `semantic.yaml` is looked for; the first that exists counts."""
-    progress: tuple[int, int] | None
-    """While it is described: how many tables have been read, and of how many."""
 
-    async def describe(self) -> Catalog:
-        """The catalog of the data as it is now; unchanged data is not read again."""
+    async def describe(self, progress: Progress = no_progress) -> Catalog:
+        """The catalog of the data as it is now. Unchanged data is not read again."""
         ...
 
     async def describe_plainly(self) -> Catalog:
         """The same without what a `semantic.yaml` says."""
         ...
 
-    async def values(self) -> ValueLookup:
+    async def values(self, progress: Progress = no_progress) -> ValueLookup:
         """The index of distinct text values, built on first use."""
         ...
 
-    async def check(self, sql: str) -> None:
-        """Plans the statement without running it; raises the source's own complaint as a `UserError`."""
+    async def check(self, query: CheckedQuery) -> None:
+        """Plans the query without running it; raises the source's own complaint as a `UserError`."""
         ...
 
-    async def execute(self, sql: str, into: Path, limits: Limits) -> QueryResult: ...
+    async def execute(
+        self, query: CheckedQuery, into: Path, limits: Limits, progress: Progress = no_progress
+    ) -> QueryResult:
+        """Runs the query and writes its rows to the path `into`. A query that fails leaves no file."""
+        ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Peekable(Protocol):
+    """A source that can return a few rows of several queries without writing them to a file."""
+
+    is_local: bool
+
+    async def peek(self, queries: Sequence[CheckedQuery], limits: Limits) -> Sequence[list[tuple[Any, ...]] | None]:
+        """The rows of each query, or None for a query that fails. `limits.rows` holds for each query, the other limits
+        for all of them together."""
+        ...
+
+
+@runtime_checkable
+class Browsable(Protocol):
+    """A source whose tables people can look at."""
+
+    async def first_rows(self, table: Table, offset: int, limit: int) -> list[tuple[Any, ...]]:
+        """Some rows as they are stored, of the columns that the catalog shows."""
+        ...
+
+    async def statistics(self, table: Table) -> TableStatistics: ...
+
+    async def relationship_checks(self, catalog: Catalog) -> list[RelationshipCheck]: ...
+
+
+def browsable(source: Source) -> Browsable:
+    if not isinstance(source, Browsable):
+        raise UserError(
+            f"The tables of {source.name} cannot be looked at.", code="source_not_browsable", hint="Ask it a question."
+        )
+    return source
+
+
+def require_language(source: Source, query: CheckedQuery) -> None:
+    """Refuses a query that was checked for a language that the source does not speak."""
+    if query.language not in source.languages:
+        raise UserError(
+            f"The source {source.name} does not speak {query.language}.",
+            code="query_language_unknown",
+            hint=f"It is asked in {' or '.join(source.languages)}.",
+        )

@@ -8,11 +8,11 @@ from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
 from answerable.sources.discovery import database_kind, named_file
 from answerable.sources.fingerprints import digest
-from answerable.sources.sql.duckdb import DuckDbPlace
-from answerable.sources.sql.files import FilesPlace
-from answerable.sources.sql.postgres import SCHEMES, PostgresPlace
-from answerable.sources.sql.source import Options, Place, SqlSource
-from answerable.sources.sql.sqlite import SqlitePlace
+from answerable.sources.sql.duckdb import DuckDbBackend
+from answerable.sources.sql.files import FilesBackend
+from answerable.sources.sql.postgres import SCHEMES, PostgresBackend
+from answerable.sources.sql.source import SourceOptions, SqlBackend, SqlSource
+from answerable.sources.sql.sqlite import SqliteBackend
 
 
 async def open_source(
@@ -20,12 +20,12 @@ async def open_source(
     *,
     name: str | None = None,
     cache: Path,
-    options: Options | None = None,
+    options: SourceOptions | None = None,
     semantic: Path | None = None,
 ) -> Source:
     """Opens a file, a folder or a database URL. What cannot be read is found out here or when it is first described.
     A file at `semantic` wins over a `semantic.yaml` beside the data."""
-    chosen = options or Options()
+    chosen = options or SourceOptions()
     if not location.strip():
         raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
     if "://" in location:
@@ -37,7 +37,7 @@ async def open_source(
     return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: Options) -> SqlSource:
+def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions) -> SqlSource:
     scheme = location.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise UserError(
@@ -45,11 +45,11 @@ def _by_url(location: str, name: str | None, cache: Path, options: Options) -> S
             code="source_unsupported",
             hint="Use a file, a folder, or a URL such as postgresql://user@host/database.",
         )
-    place = PostgresPlace(location, options)
-    return _served(shown_location(location), name or place.database, place, cache, options)
+    backend = PostgresBackend(location, options)
+    return _served(shown_location(location), name or backend.database, backend, cache, options)
 
 
-def _by_path(location: str, name: str | None, cache: Path, options: Options) -> SqlSource:
+def _by_path(location: str, name: str | None, cache: Path, options: SourceOptions) -> SqlSource:
     try:
         path = Path(location).expanduser().absolute()
         found = path.exists()
@@ -62,18 +62,18 @@ def _by_path(location: str, name: str | None, cache: Path, options: Options) -> 
             hint=_nearby(path),
         )
     try:
-        place = _place(path, cache / _folder(str(path)), options)
+        backend = _backend(path, cache / _folder(str(path)), options)
     except OSError as error:
         raise SourceError(
             f"{path} cannot be read: {error.strerror}.",
             code="source_unreadable",
             hint="Check that you may read it.",
         ) from error
-    return _served(str(path), name or path.stem or path.name or "files", place, cache, options)
+    return _served(str(path), name or path.stem or path.name or "files", backend, cache, options)
 
 
-def _served(location: str, name: str, place: Place, cache: Path, options: Options) -> SqlSource:
-    return SqlSource(name, place, cache / _folder(location), options)
+def _served(location: str, name: str, backend: SqlBackend, cache: Path, options: SourceOptions) -> SqlSource:
+    return SqlSource(name, backend, cache / _folder(location), options)
 
 
 def _folder(location: str) -> str:
@@ -81,20 +81,20 @@ def _folder(location: str) -> str:
     return digest(location).removeprefix("sha256:")[:24]
 
 
-def _place(path: Path, cache: Path, options: Options) -> Place:
+def _backend(path: Path, cache: Path, options: SourceOptions) -> SqlBackend:
     if path.is_dir():
-        return FilesPlace(path, cache, options)
+        return FilesBackend(path, cache, options)
     if not path.is_file():
         raise SourceError(f"{path} is neither a file nor a folder.", code="source_unsupported")
     if path.stat().st_size == 0:
         raise SourceError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
     kind = database_kind(path)
     if kind == "sqlite":
-        return SqlitePlace(path, options)
+        return SqliteBackend(path, options)
     if kind == "duckdb":
-        return DuckDbPlace(path, options)
+        return DuckDbBackend(path, options)
     named_file(path)
-    return FilesPlace(path, cache, options)
+    return FilesBackend(path, cache, options)
 
 
 def _nearby(path: Path) -> str:

@@ -17,9 +17,10 @@ import orjson
 
 from answerable.core.catalog import Catalog, Column, Table, ValueHit, Warning
 from answerable.core.errors import OperatorError
+from answerable.core.progress import Progress, no_progress
 from answerable.core.spelling import allowed_slips, slips
 from answerable.core.words import fold, stemmed
-from answerable.sources.base import Probe
+from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.value_build import IndexLimits, file_name, piece, up_to_date
 from answerable.sources.value_forms import PIECES, misspelt_length, normal_form, other_numbers, shared_pieces
 
@@ -62,11 +63,17 @@ class ValueIndex:
 
     @classmethod
     async def open(
-        cls, cache: Path, catalog: Catalog, probe: Probe, *, limits: IndexLimits | None = None
+        cls,
+        cache: Path,
+        catalog: Catalog,
+        probe: Probe,
+        *,
+        limits: IndexLimits | None = None,
+        progress: Progress = no_progress,
     ) -> "ValueIndex":
         """The index of the catalog's values as they are now; reads only tables that changed since it was last built."""
         path = cache / file_name(catalog)
-        await up_to_date(path, catalog, probe, limits or IndexLimits())
+        await up_to_date(path, catalog, probe, limits or IndexLimits(), progress)
         return await asyncio.to_thread(cls, path, catalog)
 
     def close(self) -> None:

@@ -4,12 +4,12 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Literal
 
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, InternalError
-from answerable.sources.base import Source
 from answerable.sources.registry import SourceRegistry
 
 _log = logging.getLogger("answerable.sources")
@@ -45,7 +45,8 @@ class Watch:
         self._seen: dict[str, Seen] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
-        self._reading: dict[str, Source] = {}
+        self._counted: dict[str, tuple[int, int]] = {}
+        """Of the sources that are being read: how many of how many tables, files or columns are done."""
         self._turn = asyncio.Semaphore(1)
 
     def seen(self, name: str) -> Seen:
@@ -53,9 +54,9 @@ class Watch:
 
     def progress(self, name: str) -> tuple[str, int, int, bool]:
         """What is being done, how far it is and of how much; whether tables are counted, else it is stages."""
-        source, stage = self._reading.get(name), self.seen(name).stage
-        if source is not None and source.progress is not None:
-            return STAGES[stage], *source.progress, True
+        stage, counted = self.seen(name).stage, self._counted.get(name)
+        if counted is not None:
+            return STAGES[stage], *counted, True
         return STAGES[stage], stage, len(STAGES), False
 
     def seconds(self, name: str) -> float:
@@ -111,9 +112,10 @@ class Watch:
     async def _through(self, name: str) -> None:
         try:
             self._note(name, stage=1)
-            source = self._reading[name] = await self._sources.get(name)
+            source = await self._sources.get(name)
             self._note(name, kind=source.kind, stage=2)
-            catalog = await source.describe()
+            catalog = await source.describe(partial(self._count, name))
+            self._counted.pop(name, None)
             self._note(name, catalog=catalog, stage=3)
             await source.values()
         except AnswerableError as error:
@@ -124,7 +126,11 @@ class Watch:
         else:
             self._note(name, error=None, read_at=self._clock.now())
         finally:
-            self._reading.pop(name, None)
+            self._counted.pop(name, None)
+
+    def _count(self, name: str, _message: str, done: float | None, total: float | None) -> None:
+        if done is not None and total is not None:
+            self._counted[name] = (int(done), int(total))
 
     def _note(self, name: str, **news: object) -> None:
         self._seen[name] = replace(self.seen(name), **news)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
-from answerable.store.database import Database, time_text
+from answerable.store.database import SqlDatabase, time_text
 from answerable.store.disk import disk_error
 
 LEFTOVER_SECONDS = 86_400.0
@@ -33,7 +33,7 @@ _OWNED = "SELECT 1 FROM artifacts WHERE tenant_id = ? AND artifact_id = ? LIMIT 
 
 
 class FolderArtifacts:
-    def __init__(self, database: Database, folder: Path, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, folder: Path, clock: Clock) -> None:
         self._database = database
         self._folder = folder.expanduser().absolute()
         self._staging = self._folder / "staging"

@@ -5,18 +5,35 @@ everything can be read: which of its users may see what is for the layers above.
 store that cannot be used is an `OperatorError` with the remedy, and it can be used again once the cause is gone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
 from answerable.core.context import Principal, RunContext
+from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import ArtifactId, EditId, EvalId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
 
 RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write about a run. Every change of hands raises the token (a fencing token), and the store refuses
+    what comes with an older one, so a process that was only slow cannot write about a run that it has lost."""
+
+    run: RunId
+    token: int
+
+
+class LeaseLostError(InternalError):
+    """Another process carries the run out by now. Nothing was written."""
+
+    def __init__(self, run: RunId) -> None:
+        super().__init__(f"Another process has taken over {run}.", code="lease_lost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +60,29 @@ class RunRecord:
     request_id: str | None = None
     error_code: str | None = None
     owner: str | None = None
-    """The process that carries it out, or did so last."""
+    """The process that carries it out, or did so last. None while the run waits for a decision."""
+    token: int = 0
+    """How often the run has changed hands: the number that its `Lease` must have."""
     sources: tuple[str, ...] = ()
     """What was asked, by name."""
     mode: str | None = None
     """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for what was given as such."""
     result: RunResult | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """For the process that created the run."""
+        return Lease(self.run, self.token)
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What somebody wants of a run that another process carries out."""
+
+    request: str
+    run: RunId
+    kind: Literal["cancel", "decide"]
+    body: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,27 +179,41 @@ class Runs(Protocol):
         """By day, the oldest first; days without runs are left out."""
         ...
 
-    async def unfinished(self) -> Sequence[RunRecord]:
-        """Of all tenants: what a starting process has to continue. Runs that another living process carries out are
-        not among them."""
+    async def adoptable(self) -> Sequence[RunRecord]:
+        """Unfinished runs of all tenants that no living process carries out, the oldest first: those whose process
+        died, and those that waited for a request that has come."""
         ...
 
-    async def claim(self, record: RunRecord) -> bool:
-        """Makes this process the owner of an unfinished run; false when another was quicker."""
+    async def claim(self, record: RunRecord) -> Lease | None:
+        """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives."""
         ...
 
     async def finish(
-        self, run: RunId, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
+        self, lease: Lease, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
     ) -> None:
-        """Sets the status. `waiting` and `running` are not an end: such a run stays unfinished."""
+        """Sets the status, or raises `LeaseLostError`. `waiting` and `running` are not an end: such a run stays
+        unfinished. One that waits has no owner until somebody claims it."""
+        ...
+
+    async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
+        """Records what is wanted of a run, for the process that carries it out or will claim it."""
+        ...
+
+    async def requests(self) -> Sequence[RunRequest]:
+        """Open requests to the runs of this process, in the order in which they were made."""
+        ...
+
+    async def take(self, request: RunRequest) -> None:
+        """Marks a request as carried out."""
         ...
 
 
 class Events(Protocol):
     """The journal. What `append` has returned from survives the death of the process."""
 
-    async def append(self, events: Sequence[Event]) -> None:
-        """All or none, of one run, in one commit. A sequence number that exists already is an `InternalError`."""
+    async def append(self, events: Sequence[Event], lease: Lease) -> None:
+        """All or none, of one run, in one commit. Raises `LeaseLostError` if the lease is not the run's; a sequence
+        number that exists already is an `InternalError`."""
         ...
 
     async def read(
@@ -176,8 +224,9 @@ class Events(Protocol):
 
 
 class Capsules(Protocol):
-    async def put(self, principal: Principal, capsule: Capsule) -> None:
-        """Of a run of this tenant. Once more for the same run replaces it."""
+    async def put(self, principal: Principal, capsule: Capsule, lease: Lease) -> None:
+        """Of a run of this tenant. Once more for the same run replaces it. Raises `LeaseLostError` if the lease is not
+        the run's."""
         ...
 
     async def get(self, principal: Principal, run: RunId) -> Capsule: ...
@@ -371,6 +420,18 @@ class Evals(Protocol):
         ...
 
 
+class News(Protocol):
+    """How a process notices what others store about a run."""
+
+    async def mark(self, run: str) -> int:
+        """To be taken before reading what is stored about a run, and then handed to `beyond`."""
+        ...
+
+    async def beyond(self, run: str, mark: int, seconds: float) -> None:
+        """Returns when another process may have written about the run since the mark, or after `seconds`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
     """All of them over one database, closed together."""
@@ -383,9 +444,13 @@ class Store:
     budgets: Budgets
     edits: Edits
     evals: Evals
+    news: News
+    release: Callable[[], Awaitable[None]]
+    """Gives up what this process holds, so that others can take it over at once."""
     database: "Database"
 
     async def close(self) -> None:
+        await self.release()
         await self.database.close()
 
 

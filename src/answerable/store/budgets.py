@@ -11,7 +11,8 @@ from itertools import chain
 
 from answerable.core.clock import Clock
 from answerable.store.base import Account, AccountLimit, Amount, Balance
-from answerable.store.database import Database, Parameter, Row, Statement, time_text
+from answerable.store.database import Parameter, Row, SqlDatabase, Statement, time_text
+from answerable.store.leases import Leases
 
 _KEY = "(tenant_id, account, period)"
 _TOUCH = (
@@ -34,7 +35,7 @@ _SETTLE = (
 )
 _DELETE = "DELETE FROM reservations WHERE reservation_id = ?"
 _RESERVED = "SELECT tenant_id, account, period, tokens, cost FROM reservations WHERE reservation_id = ?"
-_OWNERS = "SELECT DISTINCT reservation_id, owner FROM reservations"
+_HELD = "SELECT DISTINCT r.reservation_id FROM reservations r"
 _BALANCES = (
     "SELECT tenant_id, account, period, tokens_limit, cost_limit, tokens_spent, cost_spent, tokens_reserved,"
     f" cost_reserved FROM budgets WHERE {_KEY} IN (VALUES {{keys}})"
@@ -42,25 +43,30 @@ _BALANCES = (
 
 
 class SqlBudgets:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases) -> None:
         self._database = database
         self._clock = clock
+        self._leases = leases
 
     async def reserve(self, reservation: str, limits: Sequence[AccountLimit], amount: Amount) -> bool:
         limits = sorted(limits, key=lambda limit: _key(limit.account))
         keys = _keys([limit.account for limit in limits])
         fresh = [(*_key(limit.account), limit.tokens, limit.cost, 0, 0, 0, 0) for limit in limits]
         held = (amount.tokens, amount.cost)
-        row = (reservation, self._database.owner, *held, time_text(self._clock.now()))
-        _, reserved, _ = await self._database.write(
+        row = (reservation, self._leases.owner, *held, time_text(self._clock.now()))
+        _, _, reserved, _ = await self._database.write(
+            self._leases.renewal(),
             (_TOUCH.format(rows=_marks(len(limits), 9)), tuple(chain.from_iterable(fresh))),
             (_RESERVE.format(keys=_marks(len(limits), 3)), (*row, *keys, *keys, *held)),
             (_HOLD, (*held, reservation)),
         )
+        if reserved:
+            self._leases.hold(reservation)
         return reserved > 0
 
     async def settle(self, reservation: str, spent: Amount | None) -> None:
         """The accounts are locked before the reservation is looked for again: of two that settle it only one does."""
+        self._leases.drop(reservation)
         rows = sorted(await self._database.rows(_RESERVED, reservation))
         if not rows:
             return
@@ -71,9 +77,7 @@ class SqlBudgets:
         await self._database.write(*locks, (_SETTLE, change), (_DELETE, (reservation,)))
 
     async def reconcile(self) -> int:
-        owners = await self._database.rows(_OWNERS)
-        alive = {owner: await self._database.lives(owner) for owner in {owner for _, owner in owners}}
-        left = [reservation for reservation, owner in owners if not alive[owner]]
+        left = [row[0] for row in await self._database.rows(f"{_HELD} WHERE NOT {self._leases.lives('r.owner')}")]
         for reservation in left:
             await self.settle(reservation, None)
         return len(left)

@@ -37,16 +37,12 @@ class RowExistsError(Exception):
     """A row with this key is there already. Nothing was written."""
 
 
-class Database(base.Database, Protocol):
+class SqlDatabase(base.Database, Protocol):
     """Failures of the database arrive as `OperatorError`, a taken key as `RowExistsError`, and text or numbers that the
     two databases cannot both hold as `UserError`."""
 
-    owner: str
-    """The name of this process among those that share the database."""
-
-    async def lives(self, owner: str) -> bool:
-        """Whether the process of that name is still alive."""
-        ...
+    now: str
+    """SQL for the time that leases are measured by: seconds of one clock for all processes that share the database."""
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
@@ -54,8 +50,21 @@ class Database(base.Database, Protocol):
         """All or none, in one commit; how many rows each statement changed."""
         ...
 
-    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
-        """All or none, in one commit. The fast way in, for values that are known to be storable."""
+    async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        """All or none, in one commit, and only if a run meets the fence: otherwise returns False. No other process can
+        change that run between the check and the commit. The fast way in, for values that are known to be storable."""
+        ...
+
+    def announce(self, run: str) -> None:
+        """Tells other processes soon that something new is stored about a run."""
+        ...
+
+    async def mark(self, run: str) -> int:
+        """To be taken before reading what is stored about a run, and then handed to `beyond`."""
+        ...
+
+    async def beyond(self, run: str, mark: int, seconds: float) -> None:
+        """Returns when another process may have written about the run since the mark, or after `seconds`."""
         ...
 
 

@@ -7,7 +7,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError
 from answerable.core.ids import EditId, TenantId, UserId, new_edit_id
 from answerable.store.base import EditRecord
-from answerable.store.database import Database, Row, at_most, time_of, time_text
+from answerable.store.database import Row, SqlDatabase, at_most, time_of, time_text
 
 _EDIT = "SELECT edit_id, tenant_id, user_id, source, made_at, note, before_text, after_text FROM semantic_edits"
 _INSERT = (
@@ -17,7 +17,7 @@ _INSERT = (
 
 
 class SqlEdits:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 

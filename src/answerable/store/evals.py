@@ -11,7 +11,7 @@ from answerable.core.errors import NotFoundError, UserError
 from answerable.core.ids import EvalId, RunId, TenantId, UserId, new_eval_id
 from answerable.core.values import Json
 from answerable.store.base import CaseRecord, EvalRecord, EvalStatus
-from answerable.store.database import Database, Row, RowExistsError, at_most, time_of, time_text
+from answerable.store.database import Row, RowExistsError, SqlDatabase, at_most, time_of, time_text
 
 _CASE = "SELECT suite, case_id, tenant_id, user_id, made_at, run_id, body FROM eval_cases"
 _INSERT_CASE = (
@@ -26,7 +26,7 @@ _FINISH = "UPDATE eval_runs SET status = ?, finished_at = ?, body = ? WHERE eval
 
 
 class SqlEvals:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 

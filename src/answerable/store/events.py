@@ -7,7 +7,9 @@ from answerable.core.context import Principal
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
 from answerable.core.ids import RunId
-from answerable.store.database import Database, Insert, RowExistsError, at_most
+from answerable.store.base import Lease, LeaseLostError
+from answerable.store.database import Condition, Insert, RowExistsError, SqlDatabase, at_most
+from answerable.store.leases import Leases
 from answerable.store.runs import run_not_found
 
 _INSERT = Insert(
@@ -22,27 +24,32 @@ _REMEMBERED = 4096
 
 
 class SqlEvents:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase, leases: Leases) -> None:
         self._database = database
+        self._leases = leases
         self._owners: dict[RunId, tuple[str, str]] = {}
         """Whom a run belongs to never changes, so it is looked up once, not with every append."""
 
-    async def append(self, events: Sequence[Event]) -> None:
+    async def append(self, events: Sequence[Event], lease: Lease) -> None:
         if not events:
             return
         run = events[0].run
         tenant, user = self._owners.get(run) or await self._owner(run)
         rows = [(run, e.seq, tenant, user, float(e.at), e.type, encode_body(e)) for e in events if e.run == run]
-        if len(rows) != len(events):
+        if len(rows) != len(events) or lease.run != run:
             raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
         try:
-            await self._database.insert_many(_INSERT, rows)
+            stored = await self._database.insert_fenced(_fence(lease), (_INSERT, rows))
         except RowExistsError as error:
             raise InternalError(
                 f"The run {run} has an event numbered {events[0].seq} to {events[-1].seq} already.",
                 code="event_exists",
                 hint="Two processes may be working on the same run.",
             ) from error
+        if not stored:
+            self._leases.drop(lease)
+            raise LeaseLostError(lease.run)
+        self._database.announce(run)
 
     async def read(
         self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None
@@ -62,3 +69,7 @@ class SqlEvents:
         tenant, user = rows[0]
         self._owners[run] = (tenant, user)
         return tenant, user
+
+
+def _fence(lease: Lease) -> Condition:
+    return "run_id = ? AND token = ?", (lease.run, lease.token)

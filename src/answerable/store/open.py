@@ -9,10 +9,11 @@ from answerable.core.errors import OperatorError
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
 from answerable.store.budgets import SqlBudgets
-from answerable.store.database import Database, Synchronous
+from answerable.store.database import SqlDatabase, Synchronous
 from answerable.store.edits import SqlEdits
 from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
+from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schema import Migration, migrations
 from answerable.store.sqlite import MEMORY, SqliteDatabase
@@ -26,14 +27,16 @@ async def open_store(
     synchronous: Synchronous = "full",
     clock: Clock | None = None,
     known: Sequence[Migration] | None = None,
+    lease_seconds: float = LEASE_SECONDS,
 ) -> Store:
     """`url` is a path, `sqlite:///path`, `:memory:` or `postgresql://…`; close the store with `await store.close()`.
 
     Artifacts lie beside a SQLite file unless a folder is given; PostgreSQL needs one. `known` are the migrations to
-    bring the store up to, by default all of this version.
+    bring the store up to, by default all of this version. `lease_seconds`: how long this process may be silent before
+    others take over what it holds.
     """
     text = str(url)
-    database: Database
+    database: SqlDatabase
     if text.startswith(("postgresql://", "postgres://")):
         folder = _given(artifacts)
         from answerable.store.postgres import PostgresDatabase  # the driver is loaded only by those who use it
@@ -43,7 +46,7 @@ async def open_store(
         path = _sqlite_path(text)
         database = SqliteDatabase.open(path, synchronous, known or migrations())
         folder = artifacts or _beside(path, database)
-    return await _assembled(database, folder, clock or SystemClock())
+    return await _assembled(database, folder, clock or SystemClock(), lease_seconds)
 
 
 def _sqlite_path(text: str) -> str:
@@ -77,21 +80,24 @@ def _given(artifacts: Path | None) -> Path:
     return artifacts
 
 
-async def _assembled(database: Database, folder: Path, clock: Clock) -> Store:
+async def _assembled(database: SqlDatabase, folder: Path, clock: Clock, lease_seconds: float) -> Store:
     artifacts = FolderArtifacts(database, folder, clock)
     try:
         artifacts.prepare()
     except OperatorError:
         await database.close()
         raise
+    leases = Leases(database, lease_seconds)
     return Store(
-        runs=SqlRuns(database, clock),
-        events=SqlEvents(database),
+        runs=SqlRuns(database, clock, leases),
+        events=SqlEvents(database, leases),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
-        budgets=SqlBudgets(database, clock),
+        budgets=SqlBudgets(database, clock, leases),
         edits=SqlEdits(database, clock),
         evals=SqlEvals(database, clock),
+        news=database,
+        release=leases.release,
         database=database,
     )

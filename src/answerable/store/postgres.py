@@ -1,11 +1,10 @@
 """PostgreSQL for many processes and machines, in a schema of its own so that it can share a database with others."""
 
-import secrets
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, LiteralString, Self, TypeAlias
+from typing import Any, LiteralString, Self
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -14,6 +13,7 @@ from psycopg_pool import AsyncConnectionPool
 from answerable.core.errors import InternalError, OperatorError
 from answerable.store import schema
 from answerable.store.database import (
+    Condition,
     Insert,
     Parameter,
     Row,
@@ -23,8 +23,7 @@ from answerable.store.database import (
     checked,
     time_text,
 )
-
-Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
+from answerable.store.notifications import Connection, Notifications
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
@@ -32,11 +31,13 @@ _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECON
 
 
 class PostgresDatabase:
-    def __init__(self, pool: AsyncConnectionPool[Connection], presence: Connection, owner: int, name: str) -> None:
+    now = "extract(epoch FROM clock_timestamp())"
+    """The server's clock, so that clocks of machines need not agree."""
+
+    def __init__(self, pool: AsyncConnectionPool[Connection], url: str, name: str) -> None:
         self._pool = pool
-        self._presence = presence
         self._name = name
-        self.owner = str(owner)
+        self._news = Notifications(url, pool)
 
     @classmethod
     async def open(cls, url: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
@@ -48,17 +49,9 @@ class PostgresDatabase:
                 await _migrate(connection, known, name)
             pool = _pool(url, synchronous)
             await pool.open(wait=True, timeout=CONNECT_SECONDS)
-            owner = secrets.randbits(62)
-            presence = await psycopg.AsyncConnection.connect(url, **_CONNECT)
-            await presence.execute("SELECT pg_advisory_lock(%s)", (owner,))  # ends with the connection
         except psycopg.Error as error:
             raise typed(error, name) from error
-        return cls(pool, presence, owner, name)
-
-    async def lives(self, owner: str) -> bool:
-        held = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = ? AND objid = ?"
-        high, low = divmod(int(owner), 1 << 32)
-        return bool(await self.rows(held, high, low))
+        return cls(pool, url, name)
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         async with self._connection() as connection:
@@ -68,17 +61,27 @@ class PostgresDatabase:
         async with self._connection() as connection, connection.transaction():
             return [(await connection.execute(_marked(sql), checked(row))).rowcount for sql, row in statements]
 
-    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
-        """One statement with an array for each column: one round trip, and the same text for any number of rows."""
-        arrays = ", ".join(f"%s::{type_}[]" for type_ in target.types)
-        sql = f"{target.into} SELECT * FROM unnest({arrays})"  # noqa: S608 (made of constants of this package)
+    async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
+        """One statement: one round trip, and the same text for any number of rows. The fence locks the run's row until
+        the commit, so that a claim by another process comes either before it or after."""
+        condition, parameters = fence
+        sql = _fenced(condition, tuple(target for target, _ in inserts))
+        columns = [list(column) for _, rows in inserts for column in zip(*rows, strict=True)]
         async with self._connection() as connection:
-            await connection.execute(sql, [list(column) for column in zip(*rows, strict=True)])
+            row = await (await connection.execute(sql, [*parameters, *columns])).fetchone()
+        return row == (True,)
+
+    def announce(self, run: str) -> None:
+        self._news.announce(run)
+
+    async def mark(self, run: str) -> int:
+        return await self._news.mark(run)
+
+    async def beyond(self, run: str, mark: int, seconds: float) -> None:
+        await self._news.beyond(run, mark, seconds)
 
     async def close(self) -> None:
-        with suppress(psycopg.Error):  # a server that is gone holds no lock
-            await self._presence.execute("SELECT pg_advisory_unlock(%s)", (int(self.owner),))
-        await self._presence.close()
+        await self._news.close()
         await self._pool.close()
 
     @asynccontextmanager
@@ -150,6 +153,17 @@ async def _applied(connection: Connection) -> set[int]:
 
 async def _exists(connection: Connection, sql: LiteralString) -> bool:
     return await (await connection.execute(sql)).fetchone() != (None,)
+
+
+@cache
+def _fenced(condition: str, targets: tuple[Insert, ...]) -> str:
+    """Rows come as an array for each column."""
+    parts = [f"fence AS MATERIALIZED (SELECT 1 FROM runs WHERE {_marked(condition)} FOR SHARE)"]  # noqa: S608
+    for number, target in enumerate(targets):
+        arrays = ", ".join(f"%s::{type_}[]" for type_ in target.types)
+        rows = f"SELECT * FROM unnest({arrays}) WHERE EXISTS (SELECT 1 FROM fence)"  # noqa: S608
+        parts.append(f"insert_{number} AS ({target.into} {rows})")
+    return f"WITH {', '.join(parts)} SELECT EXISTS (SELECT 1 FROM fence)"  # noqa: S608
 
 
 @cache

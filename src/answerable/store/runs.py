@@ -1,32 +1,46 @@
 """Runs and the capsules of those that were answered."""
 
+import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Literal
 
 import orjson
 
 from answerable.core import codec
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import InternalError, NotFoundError
+from answerable.core.errors import AnswerableError, InternalError, NotFoundError
 from answerable.core.ids import RunId, TenantId, ThreadId, UserId
-from answerable.store.base import Capsule, DayOfUse, RunFilter, RunRecord, RunResult, RunStatus
+from answerable.core.values import Json
+from answerable.store.base import (
+    Capsule,
+    DayOfUse,
+    Lease,
+    LeaseLostError,
+    RunFilter,
+    RunRecord,
+    RunRequest,
+    RunResult,
+    RunStatus,
+)
 from answerable.store.database import (
     Condition,
-    Database,
     Parameter,
     Row,
     RowExistsError,
+    SqlDatabase,
     at_most,
     mentions,
     time_of,
     time_text,
 )
+from answerable.store.leases import Leases
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, sources, mode, kind, row_count, tokens, cost FROM runs"
+    " owner, token, sources, mode, kind, row_count, tokens, cost FROM runs"
 )
 
 
@@ -35,9 +49,11 @@ def run_not_found(run: RunId) -> NotFoundError:
 
 
 class SqlRuns:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases) -> None:
         self._database = database
         self._clock = clock
+        self._leases = leases
+        self._abandoned = f"NOT {leases.lives('runs.owner')}"
 
     async def create(
         self, context: RunContext, question: str | None, *, sources: Sequence[str] = (), mode: str | None = None
@@ -50,14 +66,16 @@ class SqlRuns:
             status="running",
             created_at=self._clock.now(),
             request_id=context.request_id,
-            owner=self._database.owner,
+            owner=self._leases.owner,
+            token=1,
             sources=tuple(sources),
             mode=mode,
         )
         try:
-            await self._database.write((_INSERT_RUN, _run_row(record)))
+            await self._database.write(self._leases.renewal(), (_INSERT_RUN, _run_row(record)))
         except RowExistsError as error:
             raise InternalError(f"The run {context.run} exists already.", code="run_exists") from error
+        self._leases.hold(record.lease)
         return record
 
     async def get(self, principal: Principal, run: RunId) -> RunRecord:
@@ -104,40 +122,76 @@ class SqlRuns:
             DayOfUse(day, int(runs), int(failed), int(tokens), float(cost)) for day, runs, failed, tokens, cost in rows
         ]
 
-    async def unfinished(self) -> Sequence[RunRecord]:
-        rows = await self._database.rows(f"{_RUN} WHERE finished_at IS NULL ORDER BY created_at, run_id")
-        records = [_run_record(row) for row in rows]
-        owners = {record.owner for record in records if record.owner not in (None, self._database.owner)}
-        alive = {owner for owner in owners if owner is not None and await self._database.lives(owner)}
-        return [record for record in records if record.owner not in alive]
+    async def adoptable(self) -> Sequence[RunRecord]:
+        rows = await self._database.rows(f"{_RUN} WHERE {_ADOPTABLE} AND {self._abandoned} ORDER BY created_at, run_id")
+        return [_run_record(row) for row in rows]
 
-    async def claim(self, record: RunRecord) -> bool:
-        [changed] = await self._database.write(
-            (_CLAIM_RUN, (self._database.owner, record.run, record.owner or "", self._database.owner))
+    async def claim(self, record: RunRecord) -> Lease | None:
+        """Looks again for what made the run adoptable: its owner may have been late, not dead."""
+        claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned}"
+        _, changed = await self._database.write(
+            self._leases.renewal(), (claim, (self._leases.owner, record.run, record.token))
         )
-        return bool(changed)
+        if not changed:
+            return None
+        lease = Lease(record.run, record.token + 1)
+        self._leases.hold(lease)
+        return lease
 
     async def finish(
-        self, run: RunId, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
+        self, lease: Lease, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
     ) -> None:
         finished_at = time_text(self._clock.now()) if status in _ENDED else None
-        told = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
-        [changed] = await self._database.write((_FINISH_RUN, (status, error_code, finished_at, *told, run)))
+        owner = None if status == "waiting" else self._leases.owner
+        shown = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
+        values = (status, error_code, finished_at, owner, *shown, lease.run, lease.token)
+        [changed] = await self._database.write((_FINISH_RUN, values))
+        if status != "running":
+            self._leases.drop(lease)
         if not changed:
+            raise await self._refused(lease)
+        self._database.announce(lease.run)
+
+    async def _refused(self, lease: Lease) -> AnswerableError:
+        self._leases.drop(lease)
+        known = await self._database.rows("SELECT 1 FROM runs WHERE run_id = ?", lease.run)
+        return LeaseLostError(lease.run) if known else run_not_found(lease.run)
+
+    async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
+        text = codec.json_bytes(body, f"The request to {run}").decode()
+        row = (secrets.token_hex(12), principal.user, kind, text, time_text(self._clock.now()))
+        [made] = await self._database.write((_REQUEST, (*row, run, principal.tenant)))
+        if not made:
             raise run_not_found(run)
 
+    async def requests(self) -> Sequence[RunRequest]:
+        rows = await self._database.rows(_REQUESTS, self._leases.owner)
+        return [RunRequest(request, run, kind, orjson.loads(body)) for request, run, kind, body in rows]
 
+    async def take(self, request: RunRequest) -> None:
+        await self._database.write((_TAKE, (time_text(self._clock.now()), request.request)))
+
+
+_REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL)"
+_ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR {_REQUESTED})"
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
-    " sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " token, sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_CLAIM_RUN = (
-    "UPDATE runs SET owner = ? WHERE run_id = ? AND finished_at IS NULL AND (coalesce(owner, '') = ? OR owner = ?)"
-)
+_CLAIM_RUN = "UPDATE runs SET owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
 _FINISH_RUN = (
-    "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, kind = ?, row_count = ?, tokens = ?, cost = ?"
-    " WHERE run_id = ?"
+    "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, owner = ?, kind = ?, row_count = ?, tokens = ?,"
+    " cost = ? WHERE run_id = ? AND token = ?"
 )
+_REQUEST = (
+    "INSERT INTO run_requests (request_id, user_id, kind, body, made_at, run_id, tenant_id)"
+    " SELECT ?, ?, ?, ?, ?, run_id, tenant_id FROM runs WHERE run_id = ? AND tenant_id = ?"
+)
+_REQUESTS = (
+    "SELECT q.request_id, q.run_id, q.kind, q.body FROM run_requests q JOIN runs r ON r.run_id = q.run_id"
+    " WHERE q.taken_at IS NULL AND r.owner = ? AND r.finished_at IS NULL ORDER BY q.made_at, q.request_id"
+)
+_TAKE = "UPDATE run_requests SET taken_at = ? WHERE request_id = ?"
 _COUNT = "SELECT count(*) FROM runs"
 _USE = (
     "SELECT substr(created_at, 1, 10) AS day, count(*), sum(CASE WHEN status = 'failed' THEN 1 ELSE 0 END),"
@@ -186,6 +240,7 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         created_at,
         record.request_id,
         record.owner,
+        record.token,
         _listed(record.sources),
         record.mode,
     )
@@ -198,7 +253,7 @@ def _listed(names: Sequence[str]) -> str | None:
 
 def _run_record(row: Row) -> RunRecord:
     run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
-    sources, mode, kind, row_count, tokens, cost = rest
+    token, sources, mode, kind, row_count, tokens, cost = rest
     return RunRecord(
         run=RunId(run),
         principal=Principal(TenantId(tenant), UserId(user)),
@@ -210,6 +265,7 @@ def _run_record(row: Row) -> RunRecord:
         request_id=request,
         error_code=error_code,
         owner=owner,
+        token=token,
         sources=tuple(sources.strip("\n").split("\n")) if sources else (),
         mode=mode,
         result=None if tokens is None else RunResult(kind, row_count, tokens, cost),
@@ -217,16 +273,18 @@ def _run_record(row: Row) -> RunRecord:
 
 
 class SqlCapsules:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
-    async def put(self, principal: Principal, capsule: Capsule) -> None:
+    async def put(self, principal: Principal, capsule: Capsule, lease: Lease) -> None:
         """Once more for the same run replaces it: a continued run may have been answered before it was stopped."""
         body = codec.json_bytes(capsule.body, f"The capsule of {capsule.run}").decode()
         row = (principal.user, capsule.thread, time_text(capsule.created_at), body)
-        [changed] = await self._database.write((_PUT_CAPSULE, (*row, capsule.run, principal.tenant)))
+        statement = (_PUT_CAPSULE, (*row, capsule.run, principal.tenant, lease.token))
+        [changed] = await self._database.write(statement)
         if not changed:
-            raise run_not_found(capsule.run)
+            known = await self._database.rows(_KNOWN, capsule.run, principal.tenant)
+            raise LeaseLostError(capsule.run) if known else run_not_found(capsule.run)
 
     async def get(self, principal: Principal, run: RunId) -> Capsule:
         rows = await self._database.rows(f"{_CAPSULE} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
@@ -242,6 +300,7 @@ class SqlCapsules:
         return _capsule(rows[0]) if rows else None
 
 
+_KNOWN = "SELECT 1 FROM runs WHERE run_id = ? AND tenant_id = ?"
 _CAPSULE = "SELECT run_id, thread_id, created_at, body FROM capsules"
 _OF_THREAD = (
     "tenant_id = ? AND (thread_id = ? OR run_id IN (SELECT run_id FROM messages WHERE tenant_id = ? AND thread_id = ?))"
@@ -249,7 +308,7 @@ _OF_THREAD = (
 """Also those of runs that were made in another thread, which this one was forked from."""
 _PUT_CAPSULE = (
     "INSERT INTO capsules (run_id, tenant_id, user_id, thread_id, created_at, body)"
-    " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ?"
+    " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ? AND token = ?"
     " ON CONFLICT (run_id) DO UPDATE SET user_id = excluded.user_id, thread_id = excluded.thread_id,"
     " created_at = excluded.created_at, body = excluded.body"
 )

@@ -1,5 +1,7 @@
 """SQLite in WAL mode, written straight from the event loop: a commit costs less than a hop to a thread and back."""
 
+import asyncio
+import math
 import os
 import sqlite3
 import stat
@@ -16,6 +18,7 @@ from typing import Self
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.store import schema
 from answerable.store.database import (
+    Condition,
     Insert,
     Parameter,
     Row,
@@ -26,10 +29,11 @@ from answerable.store.database import (
     time_text,
 )
 from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
-from answerable.store.owners import FileOwners
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 10.0
+POLL_SECONDS = 0.05
+"""How often those who follow a run of another process look for news."""
 _FEW = 8
 
 _TAKEN = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID}
@@ -48,6 +52,9 @@ _NOT_WRITTEN = {
 class SqliteDatabase:
     """One connection. The lock keeps transactions of several threads apart; within one loop it is never waited for."""
 
+    now = "lease_clock()"
+    """Counts from the start of the machine, the same for all its processes; nobody can set it."""
+
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection = connection
         self._path = path
@@ -55,10 +62,7 @@ class SqliteDatabase:
         self._identity = _identity(path)
         self._endings = ExitStack()
         self._endings.callback(connection.close)
-        self._owners = None if path == MEMORY else FileOwners(Path(path).with_suffix(".owners"))
-        if self._owners is not None:
-            self._endings.callback(self._owners.close)
-        self.owner = self._owners.me if self._owners else MEMORY
+        connection.create_function("lease_clock", 0, time.monotonic)
 
     @classmethod
     def open(cls, path: str, synchronous: Synchronous, known: Sequence[schema.Migration]) -> Self:
@@ -81,9 +85,6 @@ class SqliteDatabase:
             raise
         return database
 
-    async def lives(self, owner: str) -> bool:
-        return self._owners.lives(owner) if self._owners else owner == self.owner
-
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
         with self._lock:
             try:
@@ -95,17 +96,38 @@ class SqliteDatabase:
         with self._transaction() as connection:
             return [connection.execute(sql, checked(parameters)).rowcount for sql, parameters in statements]
 
-    async def insert_many(self, target: Insert, rows: Sequence[Row]) -> None:
+    async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """A few rows go as one statement, which is a transaction of its own and saves the two around it."""
-        if len(rows) > _FEW:
-            with self._transaction() as connection:
-                connection.executemany(_insert(target, 1), rows)
-            return
-        with self._lock:
-            try:
-                self._connection.execute(_insert(target, len(rows)), tuple(chain.from_iterable(rows)))
-            except sqlite3.Error as error:
-                raise typed(error, self._path) from error
+        condition, parameters = fence
+        if len(inserts) == 1 and len(inserts[0][1]) <= _FEW:
+            target, rows = inserts[0]
+            with self._lock:
+                try:
+                    values = (*chain.from_iterable(rows), *parameters)
+                    return self._connection.execute(_fenced(target, len(rows), condition), values).rowcount > 0
+                except sqlite3.Error as error:
+                    raise typed(error, self._path) from error
+        with self._transaction() as connection:
+            if not connection.execute(f"SELECT 1 FROM runs WHERE {condition}", parameters).fetchone():  # noqa: S608
+                return False
+            for target, rows in inserts:
+                connection.executemany(_insert(target), rows)
+            return True
+
+    def announce(self, run: str) -> None:
+        """Nothing to do: others ask SQLite whether the file has changed."""
+
+    async def mark(self, run: str) -> int:
+        """A number that changes when another connection has committed something."""
+        [(version,)] = await self.rows("PRAGMA data_version")
+        return int(version)
+
+    async def beyond(self, run: str, mark: int, seconds: float) -> None:
+        """The question takes microseconds, so asking often is cheaper than any signal between processes."""
+        for _ in range(math.ceil(seconds / POLL_SECONDS)):
+            if await self.mark(run) != mark:
+                return
+            await asyncio.sleep(POLL_SECONDS)
 
     async def close(self) -> None:
         with self._lock:
@@ -203,9 +225,15 @@ class SqliteDatabase:
 
 
 @cache
-def _insert(target: Insert, rows: int) -> str:
+def _insert(target: Insert) -> str:
+    return f"{target.into} VALUES ({', '.join('?' * len(target.types))})"
+
+
+@cache
+def _fenced(target: Insert, rows: int, condition: str) -> str:
     row = f"({', '.join('?' * len(target.types))})"
-    return f"{target.into} VALUES {', '.join([row] * rows)}"
+    values = ", ".join([row] * rows)
+    return f"{target.into} SELECT * FROM (VALUES {values}) WHERE EXISTS (SELECT 1 FROM runs WHERE {condition})"  # noqa: S608
 
 
 def _identity(path: str) -> tuple[int, int] | None:

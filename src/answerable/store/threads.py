@@ -12,10 +12,10 @@ from answerable.core.ids import TenantId, ThreadId, UserId
 from answerable.store.base import Message, ThreadRecord
 from answerable.store.database import (
     Condition,
-    Database,
     Parameter,
     Row,
     RowExistsError,
+    SqlDatabase,
     at_most,
     mentions,
     time_of,
@@ -45,7 +45,7 @@ _GONE = "SELECT thread_id FROM threads WHERE deleted_at < ?"
 
 
 class SqlThreads:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock) -> None:
         self._database = database
         self._clock = clock
 

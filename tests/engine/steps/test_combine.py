@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from as_written import as_written
 
 from answerable.answers.made import made_of
 from answerable.core.context import LOCAL, RunContext
@@ -20,8 +21,8 @@ from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig, CombineStep
 from answerable.engine.steps.produced import Produced
 from answerable.sources.base import Limits
-from answerable.sources.sql.frames import FramesPlace, query_frames
-from answerable.sources.sql.source import Options, SqlSource
+from answerable.sources.sql.frames import FramesBackend, query_frames
+from answerable.sources.sql.source import SourceOptions, SqlSource
 from answerable.store.base import Store
 
 Combine = Callable[..., Any]
@@ -57,8 +58,8 @@ def combine(store: Store, context: RunContext, kind: Any) -> Combine:
         nodes.append({"id": "end", "kind": "combine", "after": names, "config": {"sql": sql}})
         step = CombineStep(query_frames, store.artifacts, limits or Limits())
         engine = Engine({"give": kind(give), "combine": step}, store.events)
-        await store.runs.create(context, None)
-        return await engine.run(Graph.parse({"nodes": nodes, "output": "end"}), context)
+        record = await store.runs.create(context, None)
+        return await engine.run(Graph.parse({"nodes": nodes, "output": "end"}), context, lease=record.lease)
 
     return combine
 
@@ -259,15 +260,17 @@ ESCAPES = (
 async def test_the_worker_reaches_nothing_but_the_rows(tmp_path: Path, frame: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text("a\n1\n")
-    options = Options(workers=1)
-    worker = SqlSource("frames", FramesPlace({"t": frame}, options), tmp_path, options)
+    options = SourceOptions(workers=1)
+    worker = SqlSource("frames", FramesBackend({"t": frame}, options), tmp_path, options)
     try:
         for sql in ESCAPES:
+            query = as_written(sql.format(secret=secret, frame=frame), "duckdb")
             with pytest.raises(AnswerableError) as caught:
-                await worker.execute(sql.format(secret=secret, frame=frame), tmp_path / "out", Limits(seconds=20))
+                await worker.execute(query, tmp_path / "out", Limits(seconds=20))
             assert caught.value.stable_code in ("sql_refused", "sql_invalid"), (sql, caught.value)
         assert {path.name for path in secret.parent.glob("*.*")} == {"secret.csv", "rows.arrow"}
-        assert (await worker.execute("SELECT * FROM t", tmp_path / "out", Limits())).row_count == CUSTOMERS.height
+        rows = await worker.execute(as_written("SELECT * FROM t", "duckdb"), tmp_path / "out", Limits())
+        assert rows.row_count == CUSTOMERS.height
     finally:
         await worker.close()
 
@@ -276,7 +279,9 @@ async def test_rows_that_do_not_fit_into_memory_are_a_limit(tmp_path: Path) -> N
     path = tmp_path / "large.arrow"
     pl.DataFrame({"text": ["x" * 1_000]}).select(pl.col("text").repeat_by(400_000).explode()).write_ipc(path)
     with pytest.raises(LimitError) as caught:
-        await query_frames("SELECT count(*) FROM t", {"t": path}, tmp_path / "out", Limits(memory_mb=100))
+        await query_frames(
+            as_written("SELECT count(*) FROM t", "duckdb"), {"t": path}, tmp_path / "out", Limits(memory_mb=100)
+        )
     assert caught.value.stable_code == "query_memory"
 
 
@@ -284,5 +289,5 @@ async def test_a_file_that_is_not_arrow_is_named(tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(b"not arrow")
     with pytest.raises(UserError, match="The rows of t cannot be combined") as caught:
-        await query_frames("SELECT 1", {"t": path}, tmp_path / "out", Limits())
+        await query_frames(as_written("SELECT 1", "duckdb"), {"t": path}, tmp_path / "out", Limits())
     assert caught.value.stable_code == "combine_unusable"

@@ -13,7 +13,6 @@ from answerable.core.events import (
     AnswerFinal,
     AnswerMetadata,
     PlanReady,
-    StepOutput,
     StepProgress,
 )
 from answerable.core.ids import NodeId, RunId
@@ -113,7 +112,7 @@ class Step:
         """Tells a piece of the output before the end: a token, a line, a program. With the strategy `events`, the
         channel is also the name of an event that nodes can wait for."""
         json_bytes(data, f"The {channel} of step {self.id}")
-        self.journal.record(StepOutput, self.id, channel, data)
+        self.journal.output(self.id, channel, data)
 
     def emit(self, kind: Callable[Concatenate[RunId, int, float, P], Told], *args: P.args, **fields: P.kwargs) -> None:
         """Tells the plan or a part of the answer: `step.emit(AnswerFinal, answer=…)`."""

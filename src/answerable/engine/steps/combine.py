@@ -5,7 +5,7 @@ regenerated like any other; it runs in a worker that holds those rows in memory 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,11 +15,13 @@ from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
 from answerable.core.ids import ArtifactId, NodeId
-from answerable.core.values import FrameRef, Frozen, Json
+from answerable.core.progress import Progress, no_progress
+from answerable.core.values import FrameRef, Frozen, Json, OutputColumn
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.engine.steps.python import Tell
 from answerable.engine.steps.stored_frame import stored_frame
+from answerable.query.checked import CheckedQuery
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.fingerprints import digest
 from answerable.store.base import Artifacts
@@ -28,7 +30,9 @@ from answerable.store.base import Artifacts
 class FrameQuery(Protocol):
     """Runs checked SQL over Arrow files, each a table by its name."""
 
-    async def __call__(self, sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult: ...
+    async def __call__(
+        self, query: CheckedQuery, frames: Mapping[str, Path], into: Path, limits: Limits, progress: Progress
+    ) -> QueryResult: ...
 
 
 class CombineConfig(Frozen):
@@ -44,23 +48,28 @@ class CombineStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(CombineConfig)
         earlier = produced_before(step.inputs)
-        produced = await self.produce(config, earlier, step.context.principal, step.output)
+        produced = await self.produce(config, earlier, step.context.principal, step.output, step.progress)
         return produced.model_dump(mode="json")
 
     async def produce(
-        self, config: CombineConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
+        self,
+        config: CombineConfig,
+        earlier: Mapping[NodeId, Produced],
+        principal: Principal,
+        tell: Tell,
+        progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the SQL over the rows of earlier steps; `tell` hears it, as it runs, before it starts."""
+        """Runs the SQL over the rows of earlier steps. `tell` gets the text that runs before it starts."""
         from answerable.query.sql.written_quantities import written_quantities
 
-        code = checked_over(config.sql, {name: each.frame for name, each in earlier.items()})
-        tell("code", code)
+        query = checked_over(config.sql, {name: each.frame.columns for name, each in earlier.items()})
+        tell("code", query.text)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
-        result, frame = await self.execute(code, inputs, principal)
+        result, frame = await self._execute(query, inputs, principal, progress)
         return Produced(
             kind="combine",
             frame=frame,
-            code=code,
+            code=query.text,
             sources=_distinct(source for each in earlier.values() for source in each.sources),
             duration_ms=result.duration_ms,
             rows_in=rows_of(earlier.values()),
@@ -68,21 +77,29 @@ class CombineStep:
             last_sync=oldest(earlier.values()),
             findings=_distinct(finding for each in earlier.values() for finding in each.findings),
             inputs=inputs,
-            quantities=written_quantities(code, "duckdb"),
+            quantities=written_quantities(query.text, query.language),
         )
 
-    async def execute(
-        self, code: str, inputs: Mapping[str, ArtifactId], principal: Principal
+    async def repeat(self, sql: str, inputs: Mapping[str, ArtifactId], principal: Principal) -> FrameRef:
+        """Runs recorded SQL once more over the stored rows that it ran over then."""
+        from answerable.answers.frame import columns
+
+        paths = [await self._artifacts.path(principal, each) for each in inputs.values()]
+        query = checked_over(sql, dict(zip(inputs, map(columns, paths), strict=True)))
+        _result, frame = await self._execute(query, inputs, principal, no_progress)
+        return frame
+
+    async def _execute(
+        self, query: CheckedQuery, inputs: Mapping[str, ArtifactId], principal: Principal, progress: Progress
     ) -> tuple[QueryResult, FrameRef]:
-        """Runs checked SQL over stored rows by name."""
         frames = {name: await self._artifacts.path(principal, each) for name, each in inputs.items()}
         return await stored_frame(
-            lambda into: self._query(code, frames, into, self._limits), self._artifacts, principal
+            lambda into: self._query(query, frames, into, self._limits, progress), self._artifacts, principal
         )
 
 
-def checked_over(sql: str, frames: Mapping[NodeId, FrameRef]) -> str:
-    """The SQL that may run over rows of these names, written anew."""
+def checked_over(sql: str, frames: Mapping[str, Sequence[OutputColumn]]) -> CheckedQuery:
+    """The SQL that may run over rows of these names, which have these columns."""
     from answerable.query.sql.check import checked
 
     if not frames:
@@ -90,17 +107,19 @@ def checked_over(sql: str, frames: Mapping[NodeId, FrameRef]) -> str:
             "There are no rows to combine.", code="combine_empty", hint="Name the steps to combine under `after`."
         )
     _refuse_alike("steps", frames)
-    for name, frame in frames.items():
-        _refuse_alike(f"columns of step {name}", [column.name for column in frame.columns])
-    return checked(sql, _catalog(frames)).text
+    for name, columns in frames.items():
+        _refuse_alike(f"columns of step {name}", [column.name for column in columns])
+    return checked(sql, _catalog(frames))
 
 
-def _catalog(frames: Mapping[NodeId, FrameRef]) -> Catalog:
+def _catalog(frames: Mapping[str, Sequence[OutputColumn]]) -> Catalog:
+    from answerable.query.sql.dialects import FRAMES_DIALECT
+
     tables = [
-        Table(name=name, columns=tuple(Column(name=each.name, type=each.type) for each in frame.columns))
-        for name, frame in frames.items()
+        Table(name=name, columns=tuple(Column(name=each.name, type=each.type) for each in columns))
+        for name, columns in frames.items()
     ]
-    return Catalog(source="combine", dialect="duckdb", tables=tuple(tables))
+    return Catalog(source="combine", dialect=FRAMES_DIALECT, tables=tuple(tables))
 
 
 def _refuse_alike(what: str, names: Iterable[str]) -> None:
@@ -115,7 +134,7 @@ def _refuse_alike(what: str, names: Iterable[str]) -> None:
 
 
 def _fingerprint(of_inputs: list[str | None]) -> str | None:
-    """Of all that was read in the end; nothing when it is not known of a part of it."""
+    """Combined fingerprint of everything read, or None if any part has no fingerprint."""
     known = sorted({each for each in of_inputs if each is not None})
     if None in of_inputs:
         return None

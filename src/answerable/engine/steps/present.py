@@ -19,7 +19,7 @@ from answerable.engine.step_records import WITH_ROWS, produced_record
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
-from answerable.store.base import Artifacts, Capsule, Capsules, Events
+from answerable.store.base import Artifacts, Capsule, Capsules
 
 READER, MODEL, MODEL_CALL = "reader", "model", "model_call"
 """Whose mind an answer is of, and the channel on which each call of a model is told."""
@@ -73,10 +73,9 @@ class Advice(Frozen):
 
 
 class PresentStep:
-    def __init__(self, artifacts: Artifacts, capsules: Capsules, events: Events, clock: Clock) -> None:
+    def __init__(self, artifacts: Artifacts, capsules: Capsules, clock: Clock) -> None:
         self._artifacts = artifacts
         self._capsules = capsules
-        self._events = events
         self._clock = clock
 
     async def run(self, step: Step) -> Json:
@@ -97,7 +96,7 @@ class PresentStep:
             created_at=self._clock.now(),
             body=capsule_body(presentation.question, answer),
         )
-        await self._capsules.put(step.context.principal, capsule)
+        await self._capsules.put(step.context.principal, capsule, step.journal.lease)
         _tell(step, answer)
         return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
 
@@ -106,7 +105,7 @@ class PresentStep:
 
         provenance = _provenance(presentation, results)
         if presentation.clarify is not None:
-            usage = await self._usage(step, presentation.mind, results)
+            usage = self._usage(step, presentation.mind, results)
             return asked_back(step.context.run, presentation.clarify, presentation.choices, provenance, usage)
         if presentation.text is not None:
             return Answer(
@@ -115,7 +114,7 @@ class PresentStep:
                 kind="text",
                 text=presentation.text,
                 provenance=provenance,
-                usage=await self._usage(step, presentation.mind, results),
+                usage=self._usage(step, presentation.mind, results),
             )
         if not results:
             raise UserError("No step gave any rows." + "".join(_because(step, node) for node in step.missing))
@@ -139,7 +138,7 @@ class PresentStep:
             proposed=presentation.prose,
             headers=presentation.headers,
             status="partial" if presentation.incomplete else "done",
-            usage=await self._usage(step, presentation.mind, results),
+            usage=self._usage(step, presentation.mind, results),
         )
         return answer.model_copy(update={"text": answer.text + _early_stop_note(step, presentation, results)})
 
@@ -162,14 +161,10 @@ class PresentStep:
         update = {"confidence": "low", "confidence_reason": reason, "findings": (*presentation.findings, note)}
         return presentation.model_copy(update=update)
 
-    async def _usage(self, step: Step, mind: str, results: Mapping[NodeId, Produced]) -> Usage:
+    def _usage(self, step: Step, mind: str, results: Mapping[NodeId, Produced]) -> Usage:
         """What the run has used so far, by its own record."""
         spent = sum(result.duration_ms for result in results.values())
-        if mind != MODEL:
-            return Usage(duration_ms=spent)
-        await step.journal.flush()
-        events = await self._events.read(step.context.principal, step.context.run)
-        return usage_in(events, spent)
+        return usage_in(step.journal.outputs, spent) if mind == MODEL else Usage(duration_ms=spent)
 
 
 def usage_in(events: Iterable[Event], duration_ms: float = 0.0) -> Usage:

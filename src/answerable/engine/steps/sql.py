@@ -13,6 +13,7 @@ from pydantic import model_validator
 
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
+from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced
@@ -47,22 +48,26 @@ class SqlStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
-        output = await self.query(config, step.context.principal, lambda code: step.output("code", code))
+        output = await self.query(config, step.context.principal, lambda code: step.output("code", code), step.progress)
         return output.model_dump(mode="json")
 
     async def query(
-        self, config: SqlConfig, principal: Principal, tell: Callable[[str], None] = lambda _: None
+        self,
+        config: SqlConfig,
+        principal: Principal,
+        tell: Callable[[str], None] = lambda _: None,
+        progress: Progress = no_progress,
     ) -> Produced:
-        """Runs it; `tell` hears the program before it starts."""
+        """Runs the query. `tell` gets the text that runs before it starts."""
         from answerable.query.sql.check import checked
 
         source = await self._sources.get(config.source)
-        catalog = await source.describe()
+        catalog = await source.describe(progress)
         statement = checked(_text(config, catalog), catalog)
         code = statement.text
         tell(code)
         result, frame = await stored_frame(
-            lambda into: source.execute(code, into, self._limits), self._artifacts, principal
+            lambda into: source.execute(statement, into, self._limits, progress), self._artifacts, principal
         )
         return Produced(
             kind="sql",

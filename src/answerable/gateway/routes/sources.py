@@ -16,14 +16,12 @@ from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service import Service
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, source_name
+from answerable.sources.base import browsable
 from answerable.sources.sql.postgres import SCHEMES
-from answerable.sources.sql.statistics import (
+from answerable.sources.statistics import (
     TableStatistics,
-    first_rows,
     plain,
-    relationship_checks,
     table_named,
-    table_statistics,
 )
 from answerable.sources.watch import Watch
 
@@ -151,7 +149,7 @@ async def table_rows(
     """Some rows of a table, as they are stored."""
     source = await service.registry.get(name)
     found = table_named(await source.describe(), table)
-    rows = await first_rows(source, found, offset, limit)
+    rows = await browsable(source).first_rows(found, offset, limit)
     return RowPage(
         columns=[{"name": column.name, "type": column.type} for column in found.columns],
         rows=[[plain(value) for value in row] for row in rows],
@@ -171,7 +169,7 @@ async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, req
     if key not in kept:
         if len(kept) >= KEPT_STATISTICS:
             kept.clear()
-        kept[key] = await table_statistics(source, found)
+        kept[key] = await browsable(source).statistics(found)
     return kept[key]
 
 
@@ -183,7 +181,7 @@ async def relationships(name: SourcePath, service: ServiceOf, request: Request) 
     kept: dict[str, tuple[tuple[object, ...], RelationshipList]] = request.app.state.relationships
     state = (catalog.fingerprint, catalog.relationships)
     if name not in kept or kept[name][0] != state:
-        checks = await relationship_checks(source, catalog)
+        checks = await browsable(source).relationship_checks(catalog)
         views = [RelationshipView(**check.relationship.model_dump(), orphan_rows=check.orphan_rows) for check in checks]
         kept[name] = (state, RelationshipList(relationships=views))
     return kept[name][1]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 
 
 def _nodes(entries: Mapping[type[exp.Expr], str]) -> Mapping[type[exp.Expr], frozenset[str]]:
@@ -308,7 +308,7 @@ _SQLITE = """
 date datetime json_array_length julianday strftime time timediff total unixepoch
 """
 
-NAMES: Mapping[Dialect, frozenset[str]] = {
+NAMES: Mapping[Language, frozenset[str]] = {
     "duckdb": frozenset(_DUCKDB.split()),
     "postgres": frozenset(_POSTGRES.split()),
     "sqlite": frozenset(_SQLITE.split()),

@@ -15,7 +15,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
+from answerable.query.checked import CheckedQuery
 from answerable.query.sql.allowed import FUNCTIONS, JOINS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
 from answerable.query.sql.resolve import Names, resolved
 from answerable.query.sql.writing import written
@@ -49,17 +50,17 @@ _WRITING = {
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedSql:
-    text: str
-    """What may run: the statement written anew, without comments."""
+class CheckedSql(CheckedQuery):
+    """The statement written anew, without comments."""
+
     tables: frozenset[str]
     columns: Mapping[str, frozenset[str]]
     """Of each table, the columns that the statement reads anywhere, by the catalog's names."""
     output_labels: tuple[str | None, ...]
-    """Names of the result columns; nothing where the database makes one up."""
+    """Names of the result columns; None where the database makes one up."""
 
 
-def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_rows: int | None = None) -> CheckedSql:
+def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_rows: int | None = None) -> CheckedSql:
     """One SELECT over the tables of the catalog, or the reason why not.
 
     A slip (unknown table or column, unreadable text) is a `UserError`; what is not allowed is a `RefusedError`.
@@ -80,19 +81,19 @@ def checked(sql: str, catalog: Catalog, *, dialect: Dialect | None = None, max_r
         raise RefusedError(
             "This statement cannot be written for the database safely.", code="sql_not_allowed"
         ) from error
-    return CheckedSql(text, names.tables, names.columns, names.output_labels)
+    return CheckedSql(name, text, names.tables, names.columns, names.output_labels)
 
 
 # Reading the text.
 
 
-def parsed(sql: str, dialect: Dialect) -> exp.Query:
+def parsed(sql: str, dialect: Language) -> exp.Query:
     """One SELECT as a tree; its parts are not checked."""
     _check_length(sql)
     return _parsed(sql, dialect)
 
 
-def _parsed(sql: str, dialect: Dialect) -> exp.Query:
+def _parsed(sql: str, dialect: Language) -> exp.Query:
     tokens = _tokens(sql, dialect)
     _check_statement(tokens)
     _check_depth(tokens)
@@ -108,7 +109,7 @@ def _parsed(sql: str, dialect: Dialect) -> exp.Query:
     return tree
 
 
-def parsed_expression(sql: str, dialect: Dialect) -> exp.Expr:
+def parsed_expression(sql: str, dialect: Language) -> exp.Expr:
     """A single expression rather than a statement; its parts are not checked."""
     _check_length(sql)
     tokens = _tokens(sql, dialect)
@@ -128,7 +129,7 @@ def _check_length(sql: str) -> None:
         raise RefusedError(f"The SQL has more than {MAX_LENGTH:,} characters.", code="sql_too_large")
 
 
-def _tokens(sql: str, dialect: Dialect) -> list[Token]:
+def _tokens(sql: str, dialect: Language) -> list[Token]:
     if "\0" in sql:
         raise UserError("The SQL holds a zero character.", code="sql_unparsable")
     try:
@@ -184,18 +185,18 @@ def _unparsable(error: ParseError) -> UserError:
 # Inspecting the tree.
 
 
-def _inspected(tree: exp.Query, catalog: Catalog, dialect: Dialect) -> Names:
+def _inspected(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
     check_nodes(tree, dialect)
     return resolved(tree, catalog, dialect)
 
 
-def check_nodes(tree: exp.Expr, dialect: Dialect) -> None:
+def check_nodes(tree: exp.Expr, dialect: Language) -> None:
     """Refuses a tree that holds anything but allowed parts. Names of tables and columns are not looked at."""
     for node in tree.walk():
         _check_node(node, dialect)
 
 
-def _check_node(node: exp.Expr, dialect: Dialect) -> None:
+def _check_node(node: exp.Expr, dialect: Language) -> None:
     kind = type(node)
     if kind in FUNCTIONS:
         _check_words(node)
@@ -216,7 +217,7 @@ def _check_node(node: exp.Expr, dialect: Dialect) -> None:
     _check_content(node)
 
 
-def _check_named_function(node: exp.Func, dialect: Dialect) -> None:
+def _check_named_function(node: exp.Func, dialect: Language) -> None:
     by_name = isinstance(node, exp.Anonymous) and isinstance(node.this, str)
     name = node.name.lower() if by_name else node.sql_name().lower()
     if not by_name or name not in NAMES[dialect]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from answerable.core.values import ColumnType, Dialect, Scalar
+from answerable.core.values import ColumnType, Language, Scalar
 from answerable.query.plan import Part, Unit
 
 Duration = Literal["second", "minute", "hour", "day"]
@@ -72,7 +72,7 @@ class Operand:
 class SqlDialect:
     """The standard, which PostgreSQL follows; the others say where they differ."""
 
-    name: Dialect
+    name: Language
     nulls_first_descending = False
     nulls_first_ascending = False
     has_statistics = True
@@ -152,7 +152,7 @@ class SqlDialect:
 
 
 class DuckDb(SqlDialect):
-    name: Dialect = "duckdb"
+    name: Language = "duckdb"
     casts_dividend = "never"
 
     def seconds_between(self, start: Operand, end: Operand) -> exp.Expr:
@@ -164,7 +164,7 @@ class DuckDb(SqlDialect):
 
 
 class Postgres(SqlDialect):
-    name: Dialect = "postgres"
+    name: Language = "postgres"
     nulls_first_descending = True
 
     def part(self, part: Part, of: exp.Expr) -> exp.Expr:
@@ -172,7 +172,7 @@ class Postgres(SqlDialect):
 
 
 class Sqlite(SqlDialect):
-    name: Dialect = "sqlite"
+    name: Language = "sqlite"
     nulls_first_ascending = True
     has_statistics = False
     moments_are_text = True
@@ -286,4 +286,6 @@ def _like(kind: type[exp.Like] | type[exp.ILike], left: exp.Expr, how: str, patt
     return exp.Escape(this=matches, expression=text(_ESCAPE)) if special else matches
 
 
-DIALECTS: dict[Dialect, SqlDialect] = {"duckdb": DuckDb(), "postgres": Postgres(), "sqlite": Sqlite()}
+FRAMES_DIALECT = "duckdb"
+"""The dialect of the engine that queries the rows of earlier steps, whatever sources they came from."""
+DIALECTS: dict[Language, SqlDialect] = {"duckdb": DuckDb(), "postgres": Postgres(), "sqlite": Sqlite()}

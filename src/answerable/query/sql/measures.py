@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 
 from answerable.core.catalog import Catalog, Measure, Table
 from answerable.core.errors import AnswerableError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.scope import nearest
 from answerable.query.sql.check import check_nodes, parsed_expression
 from answerable.query.sql.names import folded, folded_name
@@ -45,7 +45,7 @@ def summed_column(measure: Measure, catalog: Catalog) -> str | None:
 
 
 @lru_cache(maxsize=512)
-def _checked(measure: Measure, dialect: Dialect) -> exp.Expr:
+def _checked(measure: Measure, dialect: Language) -> exp.Expr:
     try:
         tree = parsed_expression(measure.expression, dialect)
         check_nodes(tree, dialect)
@@ -68,7 +68,7 @@ def _is_aggregate(tree: exp.Expr) -> bool:
     return bool(found) and not nested and all(id(c) in inside | conditions for c in tree.find_all(exp.Column))
 
 
-def _column_name(measure: Measure, column: exp.Column, table: Table, dialect: Dialect) -> str:
+def _column_name(measure: Measure, column: exp.Column, table: Table, dialect: Language) -> str:
     qualifier = column.args.get("table")
     if qualifier is not None and folded(qualifier, dialect) != folded_name(table.name, dialect):
         raise _invalid(measure, f"it may only use columns of {table.name!r}")

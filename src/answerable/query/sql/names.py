@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 
 _WORDS = """
 add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between
@@ -26,20 +26,20 @@ _SMALL = frozenset("abcdefghijklmnopqrstuvwxyz_")
 _DIGITS = frozenset("0123456789")
 
 
-def identifier(name: str, dialect: Dialect) -> exp.Identifier:
+def identifier(name: str, dialect: Language) -> exp.Identifier:
     """The name as the dialect will read it back; quoted only where it must be."""
     return exp.Identifier(this=name, quoted=not _is_plain(name, dialect))
 
 
 @lru_cache(4096)
-def _is_plain(name: str, dialect: Dialect) -> bool:
+def _is_plain(name: str, dialect: Language) -> bool:
     folded = name if dialect == "postgres" else ascii_lower(name)
     if not folded or folded in RESERVED or folded[0] not in _SMALL:
         return False
     return all(letter in _SMALL or letter in _DIGITS for letter in folded)
 
 
-def address(table: str, dialect: Dialect) -> tuple[str | None, str]:
+def address(table: str, dialect: Language) -> tuple[str | None, str]:
     """Schema and name of a table of the catalog. In DuckDB and PostgreSQL a dot ends the schema; SQLite has none."""
     schema, dot, name = table.partition(".")
     if dialect == "sqlite" or not (schema and dot and name):
@@ -47,14 +47,14 @@ def address(table: str, dialect: Dialect) -> tuple[str | None, str]:
     return schema, name
 
 
-def folded(identifier: exp.Identifier, dialect: Dialect) -> str:
+def folded(identifier: exp.Identifier, dialect: Language) -> str:
     """The key under which a written name is looked up; `folded_name` gives that of a stored name."""
     if dialect == "postgres" and identifier.args.get("quoted"):
         return identifier.name
     return ascii_lower(identifier.name)
 
 
-def folded_name(name: str, dialect: Dialect) -> str:
+def folded_name(name: str, dialect: Language) -> str:
     """DuckDB and SQLite disregard case even in quotes; PostgreSQL keeps what is stored."""
     return name if dialect == "postgres" else ascii_lower(name)
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Table
 from answerable.core.errors import AnswerableError, RefusedError, UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.scope import nearest
 from answerable.query.sql.names import address, folded, folded_name
 
@@ -60,7 +60,7 @@ class _Reads:
     sources: int = 0
 
 
-def resolved(tree: exp.Query, catalog: Catalog, dialect: Dialect) -> Names:
+def resolved(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
     """The names of a statement whose nodes have been checked. A name that does not exist is a `UserError`.
 
     Text that SQLite lets one write in double quotes is put right in the tree."""
@@ -71,7 +71,7 @@ def resolved(tree: exp.Query, catalog: Catalog, dialect: Dialect) -> Names:
 
 
 class _Resolver:
-    def __init__(self, catalog: Catalog, dialect: Dialect) -> None:
+    def __init__(self, catalog: Catalog, dialect: Language) -> None:
         self.dialect = dialect
         self.reads = _Reads()
         self.tables = {
@@ -436,7 +436,7 @@ def _aggregates(item: exp.Expr, select: exp.Select) -> bool:
     return any(aggregate.find_ancestor(exp.Window, exp.Query) is select for aggregate in found)
 
 
-def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Dialect) -> None:
+def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Language) -> None:
     """Tables without a condition between them multiply their rows; more than two such groups is a bomb or a slip."""
     groups = {name: name for name, relation in level.sources.items() if not relation.one_row}
 
@@ -463,7 +463,7 @@ def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Dialect) ->
         )
 
 
-def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Dialect) -> Iterator[list[str]]:
+def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Language) -> Iterator[list[str]]:
     """The tables whose columns one comparison of FROM or WHERE holds, for every comparison."""
     conditions = [node.args["where"]] if node.args.get("where") else []
     for join in node.args.get("joins") or ():
@@ -478,7 +478,7 @@ def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Dia
                 yield [name for column in comparison.find_all(exp.Column) for name in _owner(column, owners, dialect)]
 
 
-def _owner(column: exp.Column, owners: Mapping[str, list[str]], dialect: Dialect) -> list[str]:
+def _owner(column: exp.Column, owners: Mapping[str, list[str]], dialect: Language) -> list[str]:
     if column.table:
         return [folded(column.args["table"], dialect)]
     return [] if column.is_star else owners.get(folded(column.this, dialect), [])[:1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from answerable.core.errors import UserError
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.merged import Merged
 from answerable.query.scope import nearest
 from answerable.query.sql.check import checked, parsed
@@ -108,7 +108,7 @@ def _written(name: str, merged: Merged) -> str:
 
 
 def _alone(sql: str, source: str, merged: Merged) -> AloneSql:
-    dialect: Dialect = next((each.dialect for each in merged.origins.values() if each.source == source), "duckdb")
+    dialect: Language = next((each.dialect for each in merged.origins.values() if each.source == source), "duckdb")
     tree = parsed(sql, dialect)
     for table, name in list(_used(tree, merged)):
         schema, own = address(merged.origins[name].table, dialect)

@@ -1,11 +1,13 @@
 """A plan becomes SQL, by way of a syntax tree; the same plan always becomes the same text."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog
-from answerable.core.values import Dialect
+from answerable.core.values import Language
+from answerable.query.checked import CheckedQuery
 from answerable.query.grouping import completed_keys
 from answerable.query.labels import labels_in
 from answerable.query.plan import Aggregate, And, ColumnRef, Expr, Filter, IsNull, OrderItem, QueryPlan
@@ -20,11 +22,22 @@ _SET_OPERATIONS = {"union": exp.Union, "union_all": exp.Union, "intersect": exp.
 _ASSOCIATIVE = ("union", "union_all", "intersect")
 
 
-def to_sql(plan: QueryPlan, catalog: Catalog, dialect: Dialect | None = None) -> str:
+def to_sql(plan: QueryPlan, catalog: Catalog, dialect: Language | None = None) -> str:
     """The plan as one SELECT statement. A plan that cannot run is a `UserError` that names the field."""
     validate(plan, catalog)
     name = dialect or catalog.dialect
     return written(_query(plan, catalog, DIALECTS[name]), name)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSql(CheckedQuery):
+    """The statement of a plan. The plan was validated and the compiler writes only what is allowed, so the text is not
+    parsed once more: the reader compiles a dozen plans for one question."""
+
+
+def compiled(plan: QueryPlan, catalog: Catalog) -> CompiledSql:
+    """The plan as a query that may run."""
+    return CompiledSql(catalog.dialect, to_sql(plan, catalog))
 
 
 def _query(plan: QueryPlan, catalog: Catalog, dialect: SqlDialect, *, without_nulls: bool = False) -> exp.Query:
@@ -291,7 +304,7 @@ def _outputs(plan: QueryPlan) -> Iterator[Expr]:
         yield from (expr for _, expr in operands(plan.having))
 
 
-def _shown_aliases(scope: Scope, dialect: Dialect) -> dict[str, str]:
+def _shown_aliases(scope: Scope, dialect: Language) -> dict[str, str]:
     """The alias of each table as SQL shows it: a table that goes by `schema.name` is called by its name."""
     shown: dict[str, str] = {}
     for alias, table in scope.tables.items():

@@ -11,7 +11,7 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.generators.sqlite import SQLiteGenerator
 
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 
 _LINE = 100
 _TYPED_LITERALS = {exp.DType.DATE: "DATE", exp.DType.TIMESTAMP: "TIMESTAMP", exp.DType.TIMESTAMPNTZ: "TIMESTAMP"}
@@ -84,7 +84,7 @@ class _Sqlite(_Readable, SQLiteGenerator):
     pass
 
 
-_GENERATORS: dict[Dialect, type[Generator]] = {"duckdb": _DuckDb, "postgres": _Postgres, "sqlite": _Sqlite}
+_GENERATORS: dict[Language, type[Generator]] = {"duckdb": _DuckDb, "postgres": _Postgres, "sqlite": _Sqlite}
 _OPTIONS: dict[str, Any] = {
     "pretty": True,
     "comments": False,
@@ -93,7 +93,7 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-def written(tree: exp.Expr, dialect: Dialect) -> str:
+def written(tree: exp.Expr, dialect: Language) -> str:
     """The text of a tree, without comments; the tree is used up. What the dialect cannot express raises sqlglot's
     UnsupportedError."""
     generator = _GENERATORS[dialect](dialect=SqlglotDialect.get_or_raise(dialect), **_OPTIONS)

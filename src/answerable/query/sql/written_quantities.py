@@ -5,7 +5,7 @@ Only what its form proves: plain sums and counts over groups that hold each row 
 
 from sqlglot import exp
 
-from answerable.core.values import Dialect
+from answerable.core.values import Language
 from answerable.query.quantities import Quantity
 from answerable.query.sql.check import parsed
 
@@ -13,7 +13,7 @@ _OVERLAPPING = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _MULTIPLYING = (exp.Explode, exp.UDTF)
 
 
-def written_quantities(sql: str, dialect: Dialect) -> dict[str, Quantity]:
+def written_quantities(sql: str, dialect: Language) -> dict[str, Quantity]:
     """By the names that the statement gives its columns; one of which nothing is known is left out."""
     tree = parsed(sql, dialect)
     if not isinstance(tree, exp.Select) or not _each_row_counts_once(tree):

@@ -7,9 +7,9 @@ from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.pieces import Having, Options, Part, Sorting, Test
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles
-from answerable.reader.linking.cues import OPERATORS, Cue
+from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
-from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.scene import Scene, comparison_at, is_negated
 from answerable.reader.plans.draft import ROWS, Condition, Operator, Order, Term, Values
 
 LEAST = 0.015
@@ -166,11 +166,6 @@ def _text_operator(scene: Scene, start: int, end: int) -> Operator:
     return "="
 
 
-def is_negated(scene: Scene, place: int) -> bool:
-    """A negation stands before, within the same clause or the one before it."""
-    return any(cue.tag == "NEG" and 0 <= place - cue.end <= 6 for cue in scene.cues)
-
-
 def _number_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
     ranges = _ranges(scene)
     found: list[list[Test]] = []
@@ -207,7 +202,7 @@ def _number_condition(scene: Scene, column: int, place: int, span: tuple[int, in
     value = _typed(scene, column, place)
     if span is not None:
         return Condition(Term(column), "between", Values(value, _typed(scene, column, span[1])))
-    return Condition(Term(column), operator_at(scene, place), value)
+    return Condition(Term(column), comparison_at(scene, place), value)
 
 
 def _typed(scene: Scene, column: int, place: int) -> int | float | str:
@@ -219,20 +214,6 @@ def _typed(scene: Scene, column: int, place: int) -> int | float | str:
     if scene.schema.columns[column].source.type == "text":
         return str(number)
     return number
-
-
-def operator_at(scene: Scene, place: int) -> Operator:
-    """From the cue before the number (more than 5) or after it (5 or more)."""
-    best: Cue | None = None
-    for cue in scene.cues:
-        if cue.tag not in OPERATORS:
-            continue
-        before, after = place - cue.end, cue.start - place - 1
-        if 0 <= before <= 3 or (0 <= after <= 1 and cue.tag in ("GE", "LE")):
-            best = cue if best is None or abs(cue.start - place) < abs(best.start - place) else best
-    if best is None:
-        return "!=" if is_negated(scene, place) else "="
-    return OPERATORS[best.tag]  # type: ignore[return-value]
 
 
 # Order
@@ -348,7 +329,7 @@ def _havings(scene: Scene, roles: Roles) -> list[Having]:
             chance = max(chance, 0.4)
         if chance < 0.03:
             continue
-        operator = operator_at(scene, place)
+        operator = comparison_at(scene, place)
         found.append(Having(Condition(ROWS, operator, number), place, chance))
         for (function, column), use in roles.aggregates.items():
             if use.probability > 0.05 or (use.mention and abs(use.mention.start - place) < 5):

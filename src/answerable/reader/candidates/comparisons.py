@@ -28,7 +28,7 @@ def comparing_tests(scene: Scene, roles: Roles) -> list[Test]:
 
 
 def _operator(cue: Cue) -> Operator:
-    return OPERATORS[cue.tag]  # type: ignore[return-value]
+    return OPERATORS[cue.tag]
 
 
 def _number_follows(scene: Scene, cue: Cue) -> bool:

@@ -15,8 +15,8 @@ from answerable.core.words import stemmed
 from answerable.query.plan import Aggregate, ColumnRef, Expr, QueryPlan
 from answerable.query.scope import children
 from answerable.reader.explaining.plan_parts import Kind, PlanPart, parts_of
-from answerable.reader.grammar.measure_expressions import expanded
-from answerable.reader.grammar.parts import FILLERS
+from answerable.reader.grammar.grammar import FILLERS
+from answerable.reader.grammar.measure_expressions import written_out
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import MAX_VALUE_WORDS, Mention
@@ -245,7 +245,7 @@ def _parts_of_name(ties: _Ties, mention: Mention) -> list[PlanPart]:
 
 def _written_out(ties: _Ties, measure: Measure) -> list[PlanPart]:
     """The aggregates of a measure that is held against itself in another period."""
-    expr = expanded(measure)
+    expr = written_out(measure)
     wanted = set() if expr is None else {(one.function, one.of) for one in _aggregates(expr)}
     columns = {(how, (of.table, of.column)) for how, of in wanted if isinstance(of, ColumnRef)}
     return [part for part in ties.of("aggregate") if {(part.how, name) for name in part.columns} & columns]

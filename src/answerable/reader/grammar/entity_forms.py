@@ -1,5 +1,9 @@
-"""Forms of questions about things: lists, firsts, never, both, more than average, still open."""
+"""Forms of questions about things: lists, firsts, never, both, more than average, still open.
 
+Each form returns a plan with the words that it uses, or None if the question does not have this form.
+"""
+
+from answerable.core.catalog import Relationship
 from answerable.core.words import stem
 from answerable.query.plan import (
     Aggregate,
@@ -8,7 +12,6 @@ from answerable.query.plan import (
     Compare,
     Constant,
     Expr,
-    Filter,
     InQuery,
     IsNull,
     Join,
@@ -16,397 +19,440 @@ from answerable.query.plan import (
     ScalarQuery,
     SelectItem,
 )
-from answerable.reader.candidates.clause_options import operator_at
-from answerable.reader.grammar.parts import Parts, Period
+from answerable.reader.grammar.clauses import (
+    ColumnUse,
+    Conditions,
+    DateBounds,
+    Words,
+    compared_column,
+    limit,
+    numeric_column,
+    table_dimension,
+    time_conditions,
+    value_conditions,
+    within,
+)
+from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, places_of
+from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention
-from answerable.reader.linking.row_words import is_row_word
+from answerable.reader.linking.scene import comparison_at, is_row_word
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.joins import join_tree
-from answerable.reader.plans.plan_builder import column_ref, equals, plan_of
+from answerable.reader.plans.plan_builder import build_plan, column_ref, equals
 
-_NAMED = 0.88
-_NO_ONE = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
+_NEGATIONS = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
+_END_STEMS = frozenset({"resolv", "clos", "end", "finish", "complet", "solv", "deliver", "ship"})
+_COMPARISONS = ("GT", "LT", "GE", "LE", "EQ")
+_COUNT_ROWS = Aggregate(function="count")
 
 
-class EntityForms(Parts):
-    def never(self) -> QueryPlan | None:
-        """Things that have no partner: customers without an order."""
-        negation = next((place for place, word in enumerate(self.words) if word in _NO_ONE), None)
-        tables = self.tables()
-        if negation is None or not tables or tables[0].start > negation or self.dates:
-            return None
-        entity = tables[0]
-        other = self._negated_table(entity, negation)
-        display = self.schema.tables[entity.id].display
-        if other is None or display is None:
-            return None
-        path = join_tree(self.schema, entity.id, [other])
-        left, right = path[0].pairs[0]
-        inner = plan_of(self.schema, path[0].end, [column_ref(self.schema, right)], where=self.value_filters(entity.id))
-        self.used.add(negation)
-        self.take(entity, *self.cues("NEG"))
-        condition = InQuery(left=column_ref(self.schema, left), plan=inner, negated=True)
-        count = self.cue("COUNT")
-        self.take(count)
-        shown: Expr = Aggregate(function="count") if count else column_ref(self.schema, display)
-        return plan_of(self.schema, entity.id, [shown], where=[condition])
-
-    def _negated_table(self, entity: Mention, negation: int) -> int | None:
-        """What is lacking: a table, or the table of a measure or of a date that is said as a verb."""
-        for mention in self.scene.links.tables:
-            if mention.start > negation and mention.id != entity.id and mention.score >= 0.6:
-                self.take(mention)
-                return mention.id
-        for mention in self.scene.links.measures:
-            if mention.start > negation and mention.score >= 0.45:
-                self.take(mention)
-                return int(self.schema.table_ids[self.schema.measures[mention.id][0].table])
-        for mention in self.scene.links.columns:
-            table = self.schema.columns[mention.id].table
-            if mention.start > negation and table != entity.id and mention.score >= 0.85:
-                self.take(mention)
-                return int(table)
+def more_than_manager(question: DatedScene) -> Parse | None:
+    """Employees who earn more than their manager: rows of a table are compared with the row that they point to."""
+    cue = question.cue("GT", "LT")
+    if cue is None or question.dates:
         return None
+    words: Words = frozenset()
+    for relationship in question.schema.catalog.relationships:
+        if relationship.from_table != relationship.to_table:
+            continue
+        table = question.schema.table_ids[relationship.from_table]
+        names = {
+            stem(word)
+            for name in (relationship.name, *relationship.synonyms)
+            for word in name.replace("_", " ").split()
+        }
+        tokens = enumerate(question.scene.tokens)
+        said = [place for place, token in tokens if token.stem in names and place > cue.start]
+        compared = compared_column(question, table)
+        display = question.schema.tables[table].display
+        words |= compared.words if compared else frozenset()
+        if said and compared is not None and display is not None:
+            words |= places_of([cue, *question.tables_of(table)]) | frozenset(said)
+            return Parse(_compared_with_other_row(question, relationship, table, compared.column, display, cue), words)
+    return None
 
-    def unfinished(self) -> QueryPlan | None:
-        """Tickets that are still open or not resolved: the date of the end is missing."""
-        tables = self.tables()
-        if not tables:
-            return None
-        table = tables[0]
-        end = self._missing_end(table.id)
-        if end is None:
-            return None
-        self.take(table, *self.cues("NEG"))
-        count = self.cue("COUNT")
-        self.take(count)
-        display = self.schema.tables[table.id].display
-        shown: Expr = Aggregate(function="count") if count or display is None else column_ref(self.schema, display)
-        condition = IsNull(left=column_ref(self.schema, end))
-        times = self.time_filters(table.id)
-        if times is None:
-            return None
-        return plan_of(self.schema, table.id, [shown], where=[condition, *self.value_filters(table.id), *times])
 
-    def _missing_end(self, table: int) -> int | None:
-        dates = [
-            c
-            for c in self.schema.tables[table].columns
-            if self.schema.columns[c].temporal and self.schema.columns[c].source.nullable
-        ]
-        ends = [
-            c
-            for c in dates
-            if {"resolv", "clos", "end", "finish", "complet", "solv", "deliver", "ship"}
-            & _stems_of(self.schema.columns[c])
-        ]
-        for place, word in enumerate(self.words):
-            if word == "open" and ends:
-                self.used.add(place)
-                return ends[0]
-            if word.startswith("un") and len(word) > 6:
-                matching = [c for c in ends if stem(word[2:]) in _stems_of(self.schema.columns[c])]
-                if matching:
-                    self.used.add(place)
-                    return matching[0]
-        if self.cue("NEG") is None:
-            return None
-        mentioned = [m for m in self.scene.links.columns if m.id in ends and m.score >= 0.85]
-        self.take(*mentioned)
-        return mentioned[0].id if mentioned else None
+def _compared_with_other_row(
+    question: DatedScene, relationship: Relationship, table: int, column: int, display: int, cue: Cue
+) -> QueryPlan:
+    name = question.schema.tables[table].name
+    value = question.schema.columns[column].name
+    other = relationship.from_columns[0].lower().removesuffix("_id") or "other"
+    other = f"other_{other}" if other in question.schema.table_ids else other
+    on = tuple(
+        (ColumnRef(table=name, column=here), ColumnRef(table=other, column=there))
+        for here, there in zip(relationship.from_columns, relationship.to_columns, strict=True)
+    )
+    return QueryPlan(
+        entity=name,
+        joins=(Join(table=name, alias=other, on=on),),
+        select=(SelectItem(expr=column_ref(question.schema, display)),),
+        where=Compare(
+            left=ColumnRef(table=name, column=value),
+            op=">" if cue.tag == "GT" else "<",
+            right=ColumnRef(table=other, column=value),
+        ),
+    )
 
-    def missing(self) -> QueryPlan | None:
-        """Penguins with a missing sex, or whose sex is unknown; tracks without a composer."""
-        lacking = [cue for cue in self.cues("NEG") if self.words[cue.end - 1] in ("without", "no")]
-        cue = self.cue("NULL") or next(iter(lacking), None)
-        tables = self.tables()
-        if cue is None or not tables:
-            return None
-        own = [m for m in self.columns() if self.schema.columns[m.id].table == tables[0].id]
-        near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
-        times = self.time_filters(tables[0].id)
-        if near is None or times is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
-            return None
-        count = self.cue("COUNT")
-        self.take(cue, near, count, tables[0])
-        where = [IsNull(left=column_ref(self.schema, near.id)), *self.value_filters(tables[0].id), *times]
-        shown = [Aggregate(function="count")] if count else []
-        return plan_of(self.schema, tables[0].id, shown, where=where)
 
-    def all_rows(self) -> QueryPlan | None:
-        """Show the rows, or five of them, with all that they have."""
-        tables = self.tables()
-        if len(tables) != 1 or not is_row_word(self.words[tables[0].start]) or self.columns() or self.cue("COUNT"):
-            return None
-        times = self.time_filters(tables[0].id)
-        if times is None:
-            return None
-        self.take(tables[0])
-        self.take(*[cue for cue in self.cues("MIN") if self.words[cue.start] == "first"])
-        limit = self.limit() if self.scene.numbers else None
-        where = [*self.value_filters(tables[0].id), *times]
-        return plan_of(self.schema, tables[0].id, [], where=where, limit=limit)
-
-    def more_than_average(self) -> QueryPlan | None:
-        """Products that cost more than the average."""
-        cue = self.cue("GT", "LT")
-        average = self.cue("AVG")
-        tables = self.tables()
-        if cue is None or average is None or not tables or average.start < cue.start or self.dates:
-            return None
-        entity = tables[0]
-        column = self.compared_column(entity.id)
-        display = self.schema.tables[entity.id].display
-        if column is None or display is None:
-            return None
-        self.take(cue, average, *[m for m in tables if m.id == entity.id])
-        left = column_ref(self.schema, column)
-        mean = ScalarQuery(plan=plan_of(self.schema, entity.id, [Aggregate(function="avg", of=left)]))
-        test = Compare(left=left, op=">" if cue.tag == "GT" else "<", right=mean)
-        return plan_of(
-            self.schema, entity.id, [column_ref(self.schema, display)], where=[test, *self.value_filters(entity.id)]
-        )
-
-    def many(self) -> QueryPlan | None:
-        """Customers with more than 50 orders."""
-        tables = self.tables()
-        numbers = [place for place in self.scene.numbers if place not in self.time_places]
-        cue = self.cue("GT", "LT", "GE", "LE", "EQ")
-        if len(tables) < 2 or len(numbers) != 1 or cue is None:
-            return None
-        entity, other = tables[0], tables[1]
-        place = numbers[0]
-        if not 0 < other.start - place <= 2:
-            return None
-        self.take(cue, entity, other, *self.cues("GT", "LT", "GE", "LE", "EQ"))
-        self.used.add(place)
-        dimension = self.table_dimension(entity)
-        times = self.time_filters(other.id)
-        number = self.scene.tokens[place].value
-        if dimension is None or times is None or number is None:
-            return None
-        having = Compare.model_validate(
-            {"left": Aggregate(function="count"), "op": operator_at(self.scene, place), "right": Constant(value=number)}
-        )
-        where = [*self.value_filters(other.id), *times]
-        return plan_of(
-            self.schema, entity.id, dimension.shown, where=where, group=dimension.key, having=having, extra=[other.id]
-        )
-
-    def most_common(self) -> QueryPlan | None:
-        cue = self.cue("COMMON", "RARE")
-        tables = self.tables()
-        if cue is None:
-            return None
-        columns = [m for m in self.columns() if not self._is_key(m.id)]
-        named = {m.id for m in tables}
-        best = min(
-            columns, key=lambda m: (self.schema.columns[m.id].table not in named, -m.score, m.start), default=None
-        )
-        if best is None:
-            return None
-        table = self.schema.columns[best.id].table
-        self.take(cue, best, *[m for m in tables if m.id == table])
-        times = self.time_filters(table)
-        if times is None:
-            return None
-        shown = column_ref(self.schema, best.id)
-        order: list[tuple[Expr, bool]] = [(Aggregate(function="count"), cue.tag == "COMMON")]
-        where = [*self.value_filters(table), *times]
-        return plan_of(self.schema, table, [shown], where=where, group=[shown], order=order, limit=self.limit())
-
-    def first_rows(self) -> QueryPlan | None:
-        """The most expensive product: rows sorted by a column of their own; or the extremes of that column."""
-        cues = self.cues("MAX", "MIN")
-        tables = self.tables()
-        if not cues or self.measure is not None:
-            return None
-        entity = tables[0].id if tables else self._owner_of_number()
-        column = None if entity is None else self.compared_column(entity)
-        display = None if entity is None else self.schema.tables[entity].display
-        times = None if entity is None else self.time_filters(entity)
-        if column is None or display is None or entity is None or times is None:
-            return None
-        self.take(*cues, *[m for m in tables if m.id == entity])
-        ref = column_ref(self.schema, column)
-        where = [*self.value_filters(entity), *times]
-        if len({cue.tag for cue in cues}) == 2 or self._asks_for_the_number(column, cues[0], tables):
-            shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
-            return plan_of(self.schema, entity, shown, where=where)
-        order: list[tuple[Expr, bool]] = [(ref, cues[0].tag == "MAX")]
-        shown_name = [column_ref(self.schema, display)]
-        return plan_of(self.schema, entity, shown_name, where=where, order=order, limit=self.limit())
-
-    def _asks_for_the_number(self, column: int, extreme: Cue, tables: list[Mention]) -> bool:
-        """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
-        named = [mention for mention in self.scene.links.columns if mention.id == column and mention.score >= _NAMED]
-        said = any(mention.start >= extreme.end for mention in named)
-        rows_first = any(table.start < extreme.start for table in tables)
-        asked_of_rows = self.scene.words[0] in ("who", "whose", "which") or self.limit() != 1
-        return said and not rows_first and not asked_of_rows
-
-    def _owner_of_number(self) -> int | None:
-        """The table of the numeric column that is said in full."""
-        best = self.numeric_column()
-        return None if best is None else int(self.schema.columns[best.id].table)
-
-    def listing(self) -> QueryPlan | None:
-        """Things by name, with conditions on values, numbers and dates."""
-        tables = self.tables()
-        entity = tables[0].id if tables else self._owner_of_columns()
-        display = None if entity is None else self.schema.tables[entity].display
-        if entity is None or display is None or self.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN"):
-            return None
-        self.take(*[m for m in tables if m.id == entity])
-        times = self.time_filters(entity)
-        ranges = self.number_range(entity)
-        if times is None:
-            return None
-        where = [*self.value_filters(entity), *ranges, *times]
-        self.take(*[m for m in self.columns() if m.id == display])
-        return plan_of(self.schema, entity, [column_ref(self.schema, display)], where=where) if where else None
-
-    def facts(self) -> QueryPlan | None:
-        """The price of AAPL in 2008: columns of one table that has dates, in a period."""
-        columns = [m for m in self.columns() if m.end not in self.time_places or not self.schema.columns[m.id].temporal]
-        owners = {self.schema.columns[m.id].table for m in columns} | {m.id for m in self.tables()}
-        calculated = self.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN", "MOST", "LEAST", "NEG")
-        if len(owners) != 1 or calculated or not self.spans("range", "point"):
-            return None
-        (owner,) = owners
-        times = self.time_filters(owner) if self._own_date(owner) is not None else None
-        alone = len(self.schema.tables) == 1 or not self.tables()
-        if times is None or not alone:
-            return None
-        where = self.value_filters(owner)
-        tested = {best.column for value in self.values for best in self.rivals(value)}
-        shown = [column_ref(self.schema, m.id) for m in columns if m.id not in tested]
-        self.take(*columns, *self.tables())
-        return plan_of(self.schema, owner, list(dict.fromkeys(shown)), where=[*where, *times]) if shown else None
-
-    def _owner_of_columns(self) -> int | None:
-        """Who was hired: the table of the only date that is said."""
-        owners = {self.schema.columns[m.id].table for m in self.columns(0.88) if self.schema.columns[m.id].temporal}
-        return owners.pop() if len(owners) == 1 else None
-
-    def number_range(self, table: int) -> list[Filter]:
-        numbers = [place for place in self.scene.numbers if place not in self.time_places]
-        column = self.compared_column(table) if numbers else None
-        if column is None:
-            return []
-        left = column_ref(self.schema, column)
-        values = [Constant(value=self.scene.tokens[place].value) for place in numbers]
-        self.used.update(numbers)
-        if len(numbers) == 2:
-            self.take(*self.cues("BETWEEN"))
-            return [Between(left=left, low=values[0], high=values[1])]
-        self.take(*self.cues("GT", "LT", "GE", "LE", "EQ"))
-        return [Compare.model_validate({"left": left, "op": operator_at(self.scene, numbers[0]), "right": values[0]})]
-
-    def once_not_now(self) -> QueryPlan | None:
-        """Customers who ordered in 2024 but not in 2025."""
-        spans = self.spans("range", "point")
-        negation = self.cue("NEG")
-        tables = self.tables()
-        if len(spans) != 2 or negation is None or not tables:
-            return None
-        entity = tables[0]
-        date_of = next((self._own_date(m.id) for m in tables[1:]), None) or self._verb_date(entity.id)
-        display = self.schema.tables[entity.id].display
-        if date_of is None or display is None:
-            return None
-        self.take(*tables, *self.cues("NEG"))
-        path = join_tree(self.schema, entity.id, [self.schema.columns[date_of].table])
-        left, right = path[0].pairs[0]
-        tests: list[Filter] = []
-        for number, span in enumerate(spans):
-            where = self.period_filter(date_of, Period(span.start, span.end))
-            inner = plan_of(self.schema, path[0].end, [column_ref(self.schema, right)], where=where)
-            tests.append(InQuery(left=column_ref(self.schema, left), plan=inner, negated=number == 1))
-        return plan_of(self.schema, entity.id, [column_ref(self.schema, display)], where=tests)
-
-    def _verb_date(self, entity: int) -> int | None:
-        """Ordered, as a verb, is the date of another table."""
-        for mention in self.scene.links.columns:
-            view = self.schema.columns[mention.id]
-            if view.temporal and view.table != entity and mention.score >= 0.85:
-                self.take(mention)
-                return mention.id
+def bought_both(question: DatedScene) -> Parse | None:
+    """Customers who bought both A and B: two values of one column of another table."""
+    if len(question.values) != 2 or not question.tables or question.dates:
         return None
-
-    def bought_both(self) -> QueryPlan | None:
-        """Customers who bought both A and B: two values of one column elsewhere."""
-        tables = self.tables()
-        if len(self.values) != 2 or not tables or self.dates or self.cue("BOTH", "AND") is None or self.cue("COUNT"):
-            return None
-        entity = tables[0]
-        first, second = self.values
-        columns = {v.column for v in self.rivals(first)} & {v.column for v in self.rivals(second)}
-        columns = {c for c in columns if self.schema.columns[c].table != entity.id}
-        display = self.schema.tables[entity.id].display
-        if not columns or display is None:
-            return None
-        column = min(columns, key=lambda c: (self._far(entity.id, c), c))
-        path = join_tree(self.schema, entity.id, [self.schema.columns[column].table])
-        if len(path) < 2:
-            return None
-        left, right = path[0].pairs[0]
-        tests: list[Filter] = []
-        for value in (first, second):
-            text = next(v.value for v in self.rivals(value) if v.column == column)
-            inner = plan_of(
-                self.schema, path[0].end, [column_ref(self.schema, right)], where=[equals(self.schema, column, text)]
-            )
-            tests.append(InQuery(left=column_ref(self.schema, left), plan=inner))
-        self.take(first, second, *tables, *self.cues("BOTH"))
-        self.take(*[m for m in self.scene.links.columns if m.score >= 0.85 and self.schema.columns[m.id].temporal])
-        return plan_of(self.schema, entity.id, [column_ref(self.schema, display)], where=tests)
-
-    def boss(self) -> QueryPlan | None:
-        """Employees who earn more than their manager: a table that points to itself."""
-        cue = self.cue("GT", "LT")
-        if cue is None or self.dates:
-            return None
-        for relationship in self.schema.catalog.relationships:
-            if relationship.from_table != relationship.to_table:
-                continue
-            table = self.schema.table_ids[relationship.from_table]
-            names = {
-                stem(word)
-                for name in (relationship.name, *relationship.synonyms)
-                for word in name.replace("_", " ").split()
-            }
-            said = [place for place, token in enumerate(self.scene.tokens) if token.stem in names and place > cue.start]
-            column = self.compared_column(table)
-            display = self.schema.tables[table].display
-            if said and column is not None and display is not None:
-                self.used.update(said)
-                self.take(cue, *[m for m in self.tables() if m.id == table])
-                return self._compared_with_other(relationship.name, table, column, display, cue)
+    if question.cue("BOTH", "AND") is None or question.cue("COUNT"):
         return None
+    schema, entity = question.schema, question.tables[0]
+    first, second = question.values
+    columns = {v.column for v in question.rivals(first)} & {v.column for v in question.rivals(second)}
+    columns = {c for c in columns if schema.columns[c].table != entity.id}
+    display = schema.tables[entity.id].display
+    if not columns or display is None:
+        return None
+    column = min(columns, key=lambda c: (question.distance_to(entity.id, c), c))
+    path = join_tree(schema, entity.id, [schema.columns[column].table])
+    if len(path) < 2:
+        return None
+    left, right = path[0].pairs[0]
+    tests = []
+    for value in (first, second):
+        text = next(v.value for v in question.rivals(value) if v.column == column)
+        condition = equals(schema, column, text)
+        inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=[condition])
+        tests.append(InQuery(left=column_ref(schema, left), plan=inner))
+    # "bought" and "ordered" link to the date column of the orders; here they only say how the tables are related
+    verbs = [m for m in question.scene.links.columns if m.score >= 0.85 and schema.columns[m.id].temporal]
+    words = places_of([first, second, *question.tables, *question.cues("BOTH"), *verbs])
+    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
 
-    def _compared_with_other(self, relationship: str, table: int, column: int, display: int, cue: Cue) -> QueryPlan:
-        name = self.schema.tables[table].name
-        value = self.schema.columns[column].name
-        link = next(r for r in self.schema.catalog.relationships if r.name == relationship)
-        other = link.from_columns[0].lower().removesuffix("_id") or "other"
-        other = f"other_{other}" if other in self.schema.table_ids else other
-        on = tuple(
-            (ColumnRef(table=name, column=here), ColumnRef(table=other, column=there))
-            for here, there in zip(link.from_columns, link.to_columns, strict=True)
-        )
-        return QueryPlan(
-            entity=name,
-            joins=(Join(table=name, alias=other, on=on),),
-            select=(SelectItem(expr=column_ref(self.schema, display)),),
-            where=Compare(
-                left=ColumnRef(table=name, column=value),
-                op=">" if cue.tag == "GT" else "<",
-                right=ColumnRef(table=other, column=value),
-            ),
-        )
+
+def in_one_period_only(question: DatedScene) -> Parse | None:
+    """Customers who ordered in 2024 but not in 2025."""
+    spans = question.spans("range", "point")
+    if len(spans) != 2 or question.cue("NEG") is None or not question.tables:
+        return None
+    schema, entity = question.schema, question.tables[0]
+    named = next((question.own_date(m.id) for m in question.tables[1:]), None)
+    verb = None if named else _date_of_verb(question, entity.id)
+    date_of = named or (verb.column if verb else None)
+    display = schema.tables[entity.id].display
+    if date_of is None or display is None:
+        return None
+    path = join_tree(schema, entity.id, [schema.columns[date_of].table])
+    left, right = path[0].pairs[0]
+    tests = []
+    for number, span in enumerate(spans):
+        where = within(schema, date_of, DateBounds(span.start, span.end))
+        inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=where)
+        tests.append(InQuery(left=column_ref(schema, left), plan=inner, negated=number == 1))
+    words = places_of([*question.tables, *question.cues("NEG")]) | (verb.words if verb else frozenset())
+    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
+
+
+def _date_of_verb(question: DatedScene, entity: int) -> ColumnUse | None:
+    """Ordered, as a verb, is the date of another table."""
+    for mention in question.scene.links.columns:
+        view = question.schema.columns[mention.id]
+        if view.temporal and view.table != entity and mention.score >= 0.85:
+            return ColumnUse(mention.id, places_of([mention]))
+    return None
+
+
+def never(question: DatedScene) -> Parse | None:
+    """Things that have no partner: customers without an order."""
+    negation = next((place for place, word in enumerate(question.words) if word in _NEGATIONS), None)
+    if negation is None or not question.tables or question.tables[0].start > negation or question.dates:
+        return None
+    schema, entity = question.schema, question.tables[0]
+    lacking = _lacking_table(question, entity, negation)
+    display = schema.tables[entity.id].display
+    if lacking is None or display is None:
+        return None
+    other, mention = lacking
+    path = join_tree(schema, entity.id, [other])
+    left, right = path[0].pairs[0]
+    values = value_conditions(question, entity.id)
+    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters)
+    condition = InQuery(left=column_ref(schema, left), plan=inner, negated=True)
+    count = question.cue("COUNT")
+    shown: Expr = _COUNT_ROWS if count else column_ref(schema, display)
+    words = places_of([entity, mention, count, *question.cues("NEG")]) | values.words | {negation}
+    return Parse(build_plan(schema, entity.id, [shown], where=[condition]), words)
+
+
+def _lacking_table(question: DatedScene, entity: Mention, negation: int) -> tuple[int, Mention] | None:
+    """What is lacking: a table, or the table of a measure or of a column that is said as a verb."""
+    schema, links = question.schema, question.scene.links
+    for mention in links.tables:
+        if mention.start > negation and mention.id != entity.id and mention.score >= 0.6:
+            return mention.id, mention
+    for mention in links.measures:
+        if mention.start > negation and mention.score >= 0.45:
+            return schema.table_ids[schema.measures[mention.id][0].table], mention
+    for mention in links.columns:
+        table = schema.columns[mention.id].table
+        if mention.start > negation and table != entity.id and mention.score >= 0.85:
+            return table, mention
+    return None
+
+
+def unfinished(question: DatedScene) -> Parse | None:
+    """Tickets that are still open or not resolved: the date of the end is missing."""
+    if not question.tables:
+        return None
+    schema, table = question.schema, question.tables[0]
+    end = _missing_end(question, table.id)
+    times = time_conditions(question, table.id)
+    if end is None or times is None:
+        return None
+    count = question.cue("COUNT")
+    display = schema.tables[table.id].display
+    shown: Expr = _COUNT_ROWS if count or display is None else column_ref(schema, display)
+    values = value_conditions(question, table.id)
+    where = [IsNull(left=column_ref(schema, end.column)), *values.filters, *times.filters]
+    words = places_of([table, count, *question.cues("NEG")]) | end.words | times.words | values.words
+    return Parse(build_plan(schema, table.id, [shown], where=where), words)
+
+
+def _missing_end(question: DatedScene, table: int) -> ColumnUse | None:
+    """The date that is empty while something goes on: open tickets, unshipped orders, tickets that are not closed."""
+    columns = question.schema.columns
+    ends = [
+        c
+        for c in question.schema.tables[table].columns
+        if columns[c].temporal and columns[c].source.nullable and not _END_STEMS.isdisjoint(_stems_of(columns[c]))
+    ]
+    for place, word in enumerate(question.words):
+        if word == "open" and ends:
+            return ColumnUse(ends[0], frozenset({place}))
+        if word.startswith("un") and len(word) > 6:
+            matching = [c for c in ends if stem(word[2:]) in _stems_of(columns[c])]
+            if matching:
+                return ColumnUse(matching[0], frozenset({place}))
+    if question.cue("NEG") is None:
+        return None
+    mentioned = [m for m in question.scene.links.columns if m.id in ends and m.score >= 0.85]
+    return ColumnUse(mentioned[0].id, places_of(mentioned)) if mentioned else None
 
 
 def _stems_of(view: ColumnView) -> set[str]:
     return {stem_ for variant in view.variants for stem_ in variant.stems}
+
+
+def missing_value(question: DatedScene) -> Parse | None:
+    """Penguins with a missing sex, or whose sex is unknown; tracks without a composer."""
+    lacking = [cue for cue in question.cues("NEG") if question.words[cue.end - 1] in ("without", "no")]
+    cue = question.cue("NULL") or next(iter(lacking), None)
+    if cue is None or not question.tables:
+        return None
+    schema, table = question.schema, question.tables[0]
+    own = [m for m in question.columns() if schema.columns[m.id].table == table.id]
+    near = min(own, key=lambda m: (max(m.start - cue.end, cue.start - m.end), -m.score), default=None)
+    times = time_conditions(question, table.id)
+    if near is None or times is None or (cue in lacking and not 0 <= near.start - cue.end <= 1):
+        return None
+    count = question.cue("COUNT")
+    values = value_conditions(question, table.id)
+    where = [IsNull(left=column_ref(schema, near.id)), *values.filters, *times.filters]
+    words = places_of([cue, near, count, table]) | values.words | times.words
+    return Parse(build_plan(schema, table.id, [_COUNT_ROWS] if count else [], where=where), words)
+
+
+def more_than_average(question: DatedScene) -> Parse | None:
+    """Products that cost more than the average."""
+    cue, average = question.cue("GT", "LT"), question.cue("AVG")
+    if cue is None or average is None or not question.tables or average.start < cue.start or question.dates:
+        return None
+    schema, entity = question.schema, question.tables[0].id
+    compared = compared_column(question, entity)
+    display = schema.tables[entity].display
+    if compared is None or display is None:
+        return None
+    left = column_ref(schema, compared.column)
+    mean = ScalarQuery(plan=build_plan(schema, entity, [Aggregate(function="avg", of=left)]))
+    test = Compare(left=left, op=">" if cue.tag == "GT" else "<", right=mean)
+    values = value_conditions(question, entity)
+    words = places_of([cue, average, *question.tables_of(entity)]) | compared.words | values.words
+    return Parse(build_plan(schema, entity, [column_ref(schema, display)], where=[test, *values.filters]), words)
+
+
+def with_many(question: DatedScene) -> Parse | None:
+    """Customers with more than 50 orders."""
+    numbers = question.free_numbers
+    if len(question.tables) < 2 or len(numbers) != 1 or question.cue(*_COMPARISONS) is None:
+        return None
+    entity, other = question.tables[:2]
+    place = numbers[0]
+    if not 0 < other.start - place <= 2:
+        return None
+    dimension = table_dimension(question, entity)
+    times = time_conditions(question, other.id)
+    number = question.scene.tokens[place].value
+    if dimension is None or times is None or number is None:
+        return None
+    operator = comparison_at(question.scene, place)
+    having = Compare(left=_COUNT_ROWS, op=operator, right=Constant(value=number))
+    values = value_conditions(question, other.id)
+    plan = build_plan(
+        question.schema,
+        entity.id,
+        dimension.shown,
+        where=[*values.filters, *times.filters],
+        group=dimension.key,
+        having=having,
+        extra=[other.id],
+    )
+    words = places_of([entity, other, *question.cues(*_COMPARISONS)]) | {place}
+    return Parse(plan, words | dimension.words | times.words | values.words)
+
+
+def most_common(question: DatedScene) -> Parse | None:
+    """The most common first name of customers."""
+    cue = question.cue("COMMON", "RARE")
+    if cue is None:
+        return None
+    schema = question.schema
+    named = {m.id for m in question.tables}
+    columns = [m for m in question.columns() if not question.is_key(m.id)]
+    best = min(columns, key=lambda m: (schema.columns[m.id].table not in named, -m.score, m.start), default=None)
+    table = None if best is None else schema.columns[best.id].table
+    times = None if table is None else time_conditions(question, table)
+    if best is None or table is None or times is None:
+        return None
+    shown = column_ref(schema, best.id)
+    values, rows = value_conditions(question, table), limit(question)
+    plan = build_plan(
+        schema,
+        table,
+        [shown],
+        where=[*values.filters, *times.filters],
+        group=[shown],
+        order=[(_COUNT_ROWS, cue.tag == "COMMON")],
+        limit=rows.rows,
+    )
+    words = places_of([cue, best, *question.tables_of(table)])
+    return Parse(plan, words | times.words | values.words | rows.words)
+
+
+def first_rows(question: DatedScene) -> Parse | None:
+    """The most expensive product: rows sorted by a column of their own; or the extremes of that column."""
+    cues = question.cues("MAX", "MIN")
+    if not cues or question.measure is not None:
+        return None
+    schema = question.schema
+    entity = question.tables[0].id if question.tables else _owner_of_number(question)
+    if entity is None:
+        return None
+    compared = compared_column(question, entity)
+    display = schema.tables[entity].display
+    times = time_conditions(question, entity)
+    if compared is None or display is None or times is None:
+        return None
+    values, rows = value_conditions(question, entity), limit(question)
+    where = [*values.filters, *times.filters]
+    words = places_of([*cues, *question.tables_of(entity)]) | compared.words | times.words | values.words
+    ref = column_ref(schema, compared.column)
+    both_ends = len({cue.tag for cue in cues}) == 2
+    if both_ends or _asks_for_the_number(question, compared.column, cues[0], rows.rows):
+        shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
+        return Parse(build_plan(schema, entity, shown, where=where), words if both_ends else words | rows.words)
+    order: list[tuple[Expr, bool]] = [(ref, cues[0].tag == "MAX")]
+    plan = build_plan(schema, entity, [column_ref(schema, display)], where=where, order=order, limit=rows.rows)
+    return Parse(plan, words | rows.words)
+
+
+def _asks_for_the_number(question: DatedScene, column: int, extreme: Cue, rows: int) -> bool:
+    """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
+    named = [m for m in question.scene.links.columns if m.id == column and m.score >= COLUMN_NAMED]
+    said = any(mention.start >= extreme.end for mention in named)
+    rows_first = any(table.start < extreme.start for table in question.tables)
+    asked_of_rows = question.words[0] in ("who", "whose", "which") or rows != 1
+    return said and not rows_first and not asked_of_rows
+
+
+def _owner_of_number(question: DatedScene) -> int | None:
+    """The table of the numeric column that is named in full."""
+    best = numeric_column(question)
+    return None if best is None else question.schema.columns[best.id].table
+
+
+def listing(question: DatedScene) -> Parse | None:
+    """Things by name, with conditions on values, numbers and dates."""
+    schema = question.schema
+    entity = question.tables[0].id if question.tables else _owner_of_date(question)
+    display = None if entity is None else schema.tables[entity].display
+    if entity is None or display is None or question.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN"):
+        return None
+    times = time_conditions(question, entity)
+    if times is None:
+        return None
+    numbers = _number_conditions(question, entity)
+    values = value_conditions(question, entity)
+    where = [*values.filters, *numbers.filters, *times.filters]
+    if not where:
+        return None
+    names = [m for m in question.columns() if m.id == display]
+    words = places_of([*question.tables_of(entity), *names]) | times.words | numbers.words | values.words
+    return Parse(build_plan(schema, entity, [column_ref(schema, display)], where=where), words)
+
+
+def _owner_of_date(question: DatedScene) -> int | None:
+    """Who was hired: the table of the only date that is named."""
+    columns = question.schema.columns
+    owners = {columns[m.id].table for m in question.columns() if columns[m.id].temporal}
+    return owners.pop() if len(owners) == 1 else None
+
+
+def _number_conditions(question: DatedScene, table: int) -> Conditions:
+    """Products above 50, people between 20 and 30."""
+    numbers = question.free_numbers
+    compared = compared_column(question, table) if numbers else None
+    if compared is None:
+        return Conditions((), frozenset())
+    left = column_ref(question.schema, compared.column)
+    constants = [Constant(value=question.scene.tokens[place].value) for place in numbers]
+    words = compared.words | frozenset(numbers)
+    if len(numbers) == 2:
+        between = Between(left=left, low=constants[0], high=constants[1])
+        return Conditions((between,), words | places_of(question.cues("BETWEEN")))
+    test = Compare(left=left, op=comparison_at(question.scene, numbers[0]), right=constants[0])
+    return Conditions((test,), words | places_of(question.cues(*_COMPARISONS)))
+
+
+def facts(question: DatedScene) -> Parse | None:
+    """The price of AAPL in 2008: columns of one table that has dates, in a period."""
+    schema = question.schema
+    columns = [m for m in question.columns() if m.end not in question.time_places or not schema.columns[m.id].temporal]
+    owners = {schema.columns[m.id].table for m in columns} | {m.id for m in question.tables}
+    calculated = question.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN", "MOST", "LEAST", "NEG")
+    alone = len(schema.tables) == 1 or not question.tables
+    if len(owners) != 1 or calculated or not question.spans("range", "point") or not alone:
+        return None
+    (owner,) = owners
+    times = time_conditions(question, owner) if question.own_date(owner) is not None else None
+    if times is None:
+        return None
+    values = value_conditions(question, owner)
+    tested = {rival.column for value in question.values for rival in question.rivals(value)}
+    shown = list(dict.fromkeys(column_ref(schema, m.id) for m in columns if m.id not in tested))
+    if not shown:
+        return None
+    words = places_of([*columns, *question.tables]) | times.words | values.words
+    return Parse(build_plan(schema, owner, shown, where=[*values.filters, *times.filters]), words)
+
+
+def all_rows(question: DatedScene) -> Parse | None:
+    """Show the rows, or five of them, with all their columns."""
+    if len(question.tables) != 1 or not is_row_word(question.words[question.tables[0].start]):
+        return None
+    table = question.tables[0]
+    times = time_conditions(question, table.id)
+    if question.columns() or question.cue("COUNT") or times is None:
+        return None
+    first = [cue for cue in question.cues("MIN") if question.words[cue.start] == "first"]
+    rows = limit(question) if question.scene.numbers else None
+    values = value_conditions(question, table.id)
+    where = [*values.filters, *times.filters]
+    plan = build_plan(question.schema, table.id, [], where=where, limit=rows.rows if rows else None)
+    words = places_of([table, *first]) | times.words | values.words
+    return Parse(plan, words | rows.words if rows else words)

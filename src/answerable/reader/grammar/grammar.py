@@ -1,71 +1,160 @@
-"""Questions of analysis, read by grammar: measures, periods, buckets, shares, growth, comparisons, never and both.
+"""The grammar: forms of questions, tried in order.
 
-A form answers only when it accounts for every content word of the question; otherwise the question is left to the
-fitted candidates. That makes its readings few and nearly always right.
+A form answers only if it accounts for every content word of the question; otherwise the question is left to the fitted
+candidates. That makes its readings few and nearly always right.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from answerable.query.plan import Bucket, DatePart, QueryPlan
-from answerable.reader.grammar.entity_forms import EntityForms
-from answerable.reader.grammar.measure_forms import MeasureForms
+from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.entity_forms import (
+    all_rows,
+    bought_both,
+    facts,
+    first_rows,
+    in_one_period_only,
+    listing,
+    missing_value,
+    more_than_average,
+    more_than_manager,
+    most_common,
+    never,
+    unfinished,
+    with_many,
+)
+from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
+from answerable.reader.grammar.parse import Parse
+from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.plans.joins import NoPath
 
+Form = Callable[[DatedScene], Parse | None]
 
-class Analysis(MeasureForms, EntityForms):
-    def read(self) -> QueryPlan | None:
-        """The first form that explains the whole question."""
-        forms: tuple[Callable[[], QueryPlan | None], ...] = (
-            self.boss,
-            self.bought_both,
-            self.once_not_now,
-            self.never,
-            self.unfinished,
-            self.missing,
-            self.growth,
-            self.two_periods,
-            self.share,
-            self.duration,
-            self.more_than_average,
-            self.many,
-            self.most_common,
-            self.first_rows,
-            self.top,
-            self.overview,
-            self.listing,
-            self.facts,
-            self.all_rows,
-        )
-        for form in forms:
-            self.form = form.__name__
-            self.used = set()
-            try:
-                plan = form()
-            except NoPath:
-                continue
-            if plan is not None and not self.unexplained() and (self.timely or not self.ambiguous()):
-                return plan if self.keeps_steps(plan) else None
-        return None
+FORMS: tuple[Form, ...] = (
+    more_than_manager,
+    bought_both,
+    in_one_period_only,
+    never,
+    unfinished,
+    missing_value,
+    growth,
+    two_periods,
+    share,
+    duration,
+    more_than_average,
+    with_many,
+    most_common,
+    first_rows,
+    top,
+    overview,
+    listing,
+    facts,
+    all_rows,
+)
+"""Special forms come before the general ones: "growth of revenue in 2025" would also be an overview."""
 
-    def keeps_steps(self, plan: QueryPlan) -> bool:
-        """Per month must become groups: a table without dates has none."""
-        grouped = any(isinstance(key, Bucket | DatePart) for key in plan.group_by)
-        return grouped or not self.spans("bucket")
+PLAIN_FORMS: frozenset[Form] = frozenset(
+    {all_rows, bought_both, with_many, missing_value, most_common, overview, share, top},
+)
+"""Forms that explain a question as well as the fitted candidates do, even without a measure or a date."""
 
-    @property
-    def timely(self) -> bool:
-        """Speaks of a measure or of time, which few other readings could account for. The largest of a column that
-        holds totals is but the largest of a column."""
-        return bool(self.dates) or (self.measured is not None and self.form != "first_rows")
+_FILLER_WORDS = """
+get got did make made big high large come up our develop look percent percentage euro euros eur dollars usd
+value first compare compared vs versus with still yet single ever nobody take takes days hours day hour total
+names name please number place placed pay live lives comes often later
+"""
+FILLERS = frozenset(_FILLER_WORDS.split())
+"""Words that a form need not account for."""
 
-    def ambiguous(self) -> bool:
-        """Words that the simple forms do not weigh: or, and values that stand in several columns; a second sentence."""
-        if self.cue("EITHER", "DISTINCT", "RESPECT") is not None and self.form != "overview":
-            return True
-        several = any(
-            len({v.column for v in self.rivals(value) if v.score >= value.score}) > 1 for value in self.values
-        )
-        free = any(value.score < 0.85 for value in self.scene.values)
-        sentences = sum(kind == "after_mark" for kind in self.scene.clause)
-        loose = any(cue.tag in ("EACH", "EITHER") and cue.start not in self.used for cue in self.scene.cues)
-        return several or free or sentences > 0 or loose
+_CUE_TAGS_TO_USE = frozenset(
+    [
+        "NEG",
+        "VAL",
+        "SHARE",
+        "GROW",
+        "COMMON",
+        "RARE",
+        "MAX",
+        "MIN",
+        "AVG",
+        "SUM",
+        "MOST",
+        "LEAST",
+        "GT",
+        "LT",
+        "GE",
+        "LE",
+        "BETWEEN",
+        "COUNT",
+        "SORT",
+        "ASC",
+        "DESC",
+    ]
+)
+"""Cues that change the answer: a form must use every one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormParse:
+    """The parse of a form that explains the whole question."""
+
+    parse: Parse
+    form: Form
+    timely: bool
+    """The question speaks of a measure or of time, which few other readings could account for."""
+
+
+def parse_question(question: DatedScene) -> FormParse | None:
+    """The first form that explains the whole question."""
+    for form in FORMS:
+        try:
+            parse = form(question)
+        except NoPath:
+            continue
+        if parse is None or unexplained(question, parse.words):
+            continue
+        timely = is_timely(question, form)
+        if timely or not _is_ambiguous(question, parse, form):
+            return FormParse(parse, form, timely) if _keeps_buckets(question, parse.plan) else None
+    return None
+
+
+def unexplained(question: DatedScene, used: frozenset[int]) -> list[str]:
+    """Content words that no part of the reading accounts for."""
+    left = []
+    for place, (token, tag) in enumerate(zip(question.scene.tokens, question.scene.tags, strict=True)):
+        if place in used or token.kind == "mark" or place in question.time_places:
+            continue
+        plain = token.lower in STOPWORDS or token.lower in GENERIC or token.lower in FILLERS
+        must_be_used = token.kind in ("number", "date", "quoted") or tag in _CUE_TAGS_TO_USE
+        if must_be_used or (not plain and tag in ("O", "TAB", "COL", "NUM")):
+            left.append(token.text)
+    return left
+
+
+def is_timely(question: DatedScene, form: Form) -> bool:
+    """Whether the question speaks of a measure or of time. The largest of a column that holds totals is but the largest
+    of a column."""
+    return bool(question.dates) or (question.measured is not None and form is not first_rows)
+
+
+def _keeps_buckets(question: DatedScene, plan: QueryPlan) -> bool:
+    """Per month must become groups: a table without dates has none."""
+    grouped = any(isinstance(key, Bucket | DatePart) for key in plan.group_by)
+    return grouped or not question.spans("bucket")
+
+
+def _is_ambiguous(question: DatedScene, parse: Parse, form: Form) -> bool:
+    """Whether the question has what the simple forms do not weigh: "or", values that stand in several columns, text
+    that is no value of the data, a second sentence."""
+    if question.cue("EITHER", "DISTINCT", "RESPECT") is not None and form is not overview:
+        return True
+    several = any(
+        len({rival.column for rival in question.rivals(value) if rival.score >= value.score}) > 1
+        for value in question.values
+    )
+    free = any(value.score < 0.85 for value in question.scene.values)
+    second_sentence = "after_mark" in question.scene.clause
+    loose = any(cue.tag in ("EACH", "EITHER") and cue.start not in parse.words for cue in question.scene.cues)
+    return several or free or second_sentence or loose

@@ -18,7 +18,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 _ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 
 
-def expanded(measure: Measure) -> Expr | None:
+def written_out(measure: Measure) -> Expr | None:
     """The measure written out, or nothing when it says more than the plan language can."""
     try:
         return _expr(parse_one(measure.expression, dialect="duckdb"), measure.table)

@@ -1,4 +1,7 @@
-"""Forms of questions about measures: overviews, the top, growth, shares, two periods, durations."""
+"""Forms of questions about measures: overviews, the top, growth, shares, two periods, durations.
+
+Each form returns a plan with the words that it uses, or None if the question does not have this form.
+"""
 
 from collections.abc import Sequence
 from datetime import date
@@ -10,303 +13,345 @@ from answerable.query.plan import (
     DateDifference,
     Expr,
     MeasureRef,
-    QueryPlan,
     ScalarQuery,
 )
-from answerable.reader.grammar.measure_expressions import expanded, is_money, restricted
-from answerable.reader.grammar.parts import Parts, Period
+from answerable.reader.grammar.clauses import (
+    Calculation,
+    DateBounds,
+    Words,
+    calculation,
+    date_column,
+    dimensions,
+    limit,
+    ranked_dimension,
+    time_bucket,
+    time_conditions,
+    value_conditions,
+    within,
+)
+from answerable.reader.grammar.dated_scene import DatedScene, places_of
+from answerable.reader.grammar.measure_expressions import is_money, restricted, written_out
+from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.cues import Cue
-from answerable.reader.plans.plan_builder import all_of, column_ref, plan_of
+from answerable.reader.linking.links import Mention
+from answerable.reader.plans.plan_builder import all_of, build_plan, column_ref
+from answerable.reader.time.date_phrases import DateSpan
 
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST")
-_DOWN = frozenset({"MAX", "MOST"})
+_DESCENDING = frozenset({"MAX", "MOST"})
 _HUNDRED = Constant(value=100.0)
 
 
-class MeasureForms(Parts):
-    def overview(self) -> QueryPlan | None:
-        """A calculation, perhaps for each of something, in a period: revenue by region in 2025."""
-        main = self.main()
-        if main is None:
-            return None
-        expr, base = main
-        counted = isinstance(expr, Aggregate) and expr.function == "count"
-        asked_first = (
-            not (counted or self.schema.measures or self.measured)
-            and min(self.used, default=0) < self._first_dimension()
-        )
-        dimensions = self.dimensions(base)
-        times = self.time_filters(base)
-        if times is None:
-            return None
-        bucket = self.bucket(base)
-        where = [*self.value_filters(base), *times]
-        shown = [item for dimension in dimensions for item in dimension.shown]
-        keys = [item for dimension in dimensions for item in dimension.key]
-        order: list[tuple[Expr, bool]] = []
-        if bucket is not None:
-            shown, keys, order = [bucket, *shown], [bucket, *keys], [(bucket, False)]
-        order = self.sorted_by(expr) or order
-        select = [expr, *shown] if asked_first and bucket is None else [*shown, expr]
-        return plan_of(self.schema, base, select, where=where, group=keys, order=order)
-
-    def _first_dimension(self) -> int:
-        return min((cue.start for cue in self.cues("EACH", "BY")), default=0)
-
-    def sorted_by(self, expr: Expr) -> list[tuple[Expr, bool]]:
-        """Slowest first, from highest to lowest, descending."""
-        for cue in self.cues("MAX", "MIN", "DESC", "ASC"):
-            follows = cue.end < len(self.words) and self.words[cue.end] == "first"
-            if cue.tag in ("DESC", "ASC") or follows:
-                self.take(cue)
-                self.take(*self.cues("SORT"))
-                slow = self.words[cue.start] == "slowest"
-                self.used.update({cue.end} if follows else ())
-                return [(expr, cue.tag in ("MAX", "DESC") or slow)]
-        return []
-
-    def top(self) -> QueryPlan | None:
-        """The five best products by sales; which region had the highest revenue."""
-        cue = self.cue(*_EXTREMES)
-        if cue is None:
-            return None
-        self.take(cue)
-        main = self.number_of(cue) if self.measured is None else self.main()
-        if main is None:
-            return None
-        expr, base = main
-        ranked = self.measured
-        self.take(*[c for c in self.cues("BY") if ranked is not None and 0 <= ranked.start - c.end <= 1])
-        target = self.target(base, cue)
-        times = self.time_filters(base)
-        if target is None or times is None:
-            return None
-        limit = self.limit()
-        again = self._measure_again()
-        shown = [*target.shown, expr] if limit > 1 or again else [*target.shown]
-        where = [*self.value_filters(base), *times]
-        order = [(expr, cue.tag in _DOWN)]
-        return plan_of(self.schema, base, shown, where=where, group=target.key, order=order, limit=limit)
-
-    def number_of(self, cue: Cue) -> tuple[Expr, int] | None:
-        """The most orders: how many there are of what follows."""
-        counted = next((m for m in self.tables() if m.start == cue.end and cue.tag in ("MOST", "LEAST")), None)
-        if counted is None or not self.dates:
-            return None
-        self.take(counted)
-        return Aggregate(function="count"), counted.id
-
-    def _measure_again(self) -> bool:
-        """… and their revenue: the measure is to be shown as well."""
-        mentions = [m for m in self.scene.links.measures if self.measure and m.id == self.measure.id]
-        again = len({m.start for m in mentions if m.score >= 0.9}) > 1
-        self.take(*mentions if again else ())
-        return again
-
-    def growth(self) -> QueryPlan | None:
-        """How much a measure grew, by something, between two periods; or what grew fastest."""
-        cue = self.cue("GROW")
-        if cue is None:
-            return None
-        self.take(*self.cues("GROW", "MUCH", "SHARE"))
-        main = self._first_measure() if self.measured is None else self.main()
-        periods = self.two()
-        if main is None or periods is None:
-            return None
-        expr, base = main
-        ratio = self.ratio(expr, base, *periods)
-        if ratio is None:
-            return None
-        fastest = self.cue("MAX", "MOST", "MIN", "LEAST")
-        dimensions = self.dimensions(base)
-        if fastest is not None:
-            self.take(fastest)
-            target = next(iter(dimensions), None) or self.target(base, fastest)
-            if target is None:
-                return None
-            order = [(ratio, fastest.tag in _DOWN)]
-            return plan_of(
-                self.schema,
-                base,
-                target.shown,
-                where=self.value_filters(base),
-                group=target.key,
-                order=order,
-                limit=self.limit(),
-            )
-        shown = [item for dimension in dimensions for item in dimension.shown]
-        keys = [item for dimension in dimensions for item in dimension.key]
-        return plan_of(self.schema, base, [*shown, ratio], where=self.value_filters(base), group=keys)
-
-    def _first_measure(self) -> tuple[Expr, int] | None:
-        """Growth of a region, without saying of what, means the first measure of the catalog; without any, the one
-        sum of money that there is."""
-        if self.schema.measures:
-            measure = self.schema.measures[0][0]
-            return MeasureRef(name=measure.name), self.schema.table_ids[measure.table]
-        sums = [view for view in self.schema.columns if is_money(view)]
-        if len(sums) != 1:
-            return None
-        return Aggregate(function="sum", of=column_ref(self.schema, sums[0].id)), sums[0].table
-
-    def two(self) -> tuple[Period, Period] | None:
-        """The period and the one that it is held against: named, or the one just before."""
-        spans = [
-            s
-            for s in self.dates
-            if s.kind in ("range", "point", "comparison") and s.start is not None and s.end is not None
-        ]
-        if len(spans) >= 2:
-            first, second = sorted(spans[:2], key=lambda s: s.start.isoformat() if s.start else "")
-            return Period(second.start, second.end), Period(first.start, first.end)
-        if len(spans) == 1:
-            now = Period(spans[0].start, spans[0].end)
-            ends = _first_and_last_year(now) if spans[0].text.lower().startswith("from") else None
-            if ends is not None:
-                return ends
-            before = _period_before(now)
-            return None if before is None else (now, before)
+def overview(question: DatedScene) -> Parse | None:
+    """A calculation, perhaps for each of something, in a period: revenue by region in 2025."""
+    main = calculation(question)
+    if main is None:
         return None
-
-    def ratio(self, expr: Expr, base: int, now: Period, before: Period) -> Expr | None:
-        """Growth in percent."""
-        pair = self.in_periods(expr, base, (now, before))
-        if pair is None:
-            return None
-        change = Arithmetic(op="-", left=pair[0], right=pair[1])
-        return Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=change), right=pair[1])
-
-    def in_periods(self, expr: Expr, base: int, periods: Sequence[Period]) -> list[Expr] | None:
-        column = self.date_column(base)
-        plain = self.written_out(expr)
-        if column is None or plain is None:
-            return None
-        found = []
-        for period in periods:
-            condition = all_of(self.period_filter(column, period))
-            part = None if condition is None else restricted(plain, condition)
-            if part is None:
-                return None
-            found.append(part)
-        return found
-
-    def written_out(self, expr: Expr) -> Expr | None:
-        if not isinstance(expr, MeasureRef):
-            return expr
-        measure = self.schema.catalog.measure(expr.name)
-        return None if measure is None else expanded(measure)
-
-    def two_periods(self) -> QueryPlan | None:
-        """The same measure in two periods, side by side, in the order they are named."""
-        spans = [
-            s
-            for s in self.dates
-            if s.kind in ("range", "point", "comparison") and s.start is not None and s.end is not None
-        ]
-        main = self.main() if len(spans) == 2 and not self.cue("NEG") else None
-        if main is None:
-            return None
-        pair = self.in_periods(main[0], main[1], [Period(s.start, s.end) for s in spans])
-        if pair is None:
-            return None
-        dimensions = self.dimensions(main[1])
-        shown = [item for dimension in dimensions for item in dimension.shown]
-        keys = [item for dimension in dimensions for item in dimension.key]
-        return plan_of(self.schema, main[1], [*shown, *pair], where=self.value_filters(main[1]), group=keys)
-
-    def share(self) -> QueryPlan | None:
-        """What part of the rows has a property, or of a measure falls to each of something; in percent."""
-        if self.cue("SHARE") is None:
-            return None
-        self.take(*self.cues("SHARE", "SUM"))
-        if self.measured is not None:
-            return self.share_of_measure()
-        tables = self.tables()
-        if not tables or not self.values:
-            return None
-        base = tables[0].id
-        self.take(tables[0])
-        times = self.time_filters(base)
-        condition = all_of(self.value_filters(base))
-        if times is None or condition is None:
-            return None
-        part = Arithmetic(op="*", left=_HUNDRED, right=Aggregate(function="count", where=condition))
-        dimensions = self.dimensions(base)
-        shown = [item for dimension in dimensions for item in dimension.shown]
-        keys = [item for dimension in dimensions for item in dimension.key]
-        ratio = Arithmetic(op="/", left=part, right=Aggregate(function="count"))
-        return plan_of(self.schema, base, [*shown, ratio], where=times, group=keys)
-
-    def share_of_measure(self) -> QueryPlan | None:
-        main = self.main()
-        if main is None:
-            return None
-        expr, base = main
-        times = self.time_filters(base)
-        dimensions = self.dimensions(base)
-        if times is None or not dimensions:
-            return None
-        where = [*self.value_filters(base), *times]
-        total = ScalarQuery(plan=plan_of(self.schema, base, [expr], where=where))
-        ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=expr), right=total)
-        return plan_of(self.schema, base, [*dimensions[0].shown, ratio], where=where, group=dimensions[0].key)
-
-    def duration(self) -> QueryPlan | None:
-        """How many days from one date to another, on average."""
-        unit = next((word for word in self.words if word in ("days", "hours", "minutes")), None)
-        cue = self.cue("AVG")
-        if unit is None or cue is None:
-            return None
-        dates = [m for m in self.scene.links.columns if self.schema.columns[m.id].temporal and m.score >= 0.4]
-        pairs = [
-            (first.score + second.score, first, second)
-            for first in dates
-            for second in dates
-            if first.id != second.id and first.end <= second.start and self._same_table(first.id, second.id)
-        ]
-        if not pairs:
-            return None
-        _, first, second = max(pairs, key=lambda p: (p[0], -p[1].start))
-        self.take(cue, first, second, *self.cues("COUNT", "BETWEEN"))
-        base = self.schema.columns[first.id].table
-        self.take(*[m for m in self.tables() if m.id == base])
-        start, end = column_ref(self.schema, first.id), column_ref(self.schema, second.id)
-        span = DateDifference.model_validate({"unit": unit[:-1], "start": start, "end": end})
-        return self.calculated(Aggregate(function="avg", of=span), base)
-
-    def _same_table(self, left: int, right: int) -> bool:
-        return bool(self.schema.columns[left].table == self.schema.columns[right].table)
-
-    def calculated(self, expr: Expr, base: int) -> QueryPlan | None:
-        times = self.time_filters(base)
-        if times is None:
-            return None
-        dimensions = self.dimensions(base)
-        shown = [item for dimension in dimensions for item in dimension.shown]
-        keys = [item for dimension in dimensions for item in dimension.key]
-        return plan_of(self.schema, base, [*shown, expr], where=[*self.value_filters(base), *times], group=keys)
+    groups = dimensions(question, main.table, main.words)
+    times = time_conditions(question, main.table)
+    if times is None:
+        return None
+    bucket = time_bucket(question, main.table)
+    values = value_conditions(question, main.table)
+    shown, keys = groups.shown, groups.keys
+    words = main.words | groups.words | times.words | values.words
+    order: list[tuple[Expr, bool]] = []
+    if bucket is not None:
+        shown, keys, order = [bucket.expr, *shown], [bucket.expr, *keys], [(bucket.expr, False)]
+        words |= bucket.words
+    sorting, sorting_words = _sorting(question, main.expr)
+    first = bucket is None and _is_asked_first(question, main)
+    select = [main.expr, *shown] if first else [*shown, main.expr]
+    where = [*values.filters, *times.filters]
+    plan = build_plan(question.schema, main.table, select, where=where, group=keys, order=sorting or order)
+    return Parse(plan, words | sorting_words)
 
 
-def _period_before(period: Period) -> Period | None:
-    """The one of the same length that ends where it starts; whole months stay whole months."""
+def _is_asked_first(question: DatedScene, main: Calculation) -> bool:
+    """The average age for each city: columns keep the order of the question. Where the catalog has measures, and where
+    rows are counted, the dimension comes first, as in a report."""
+    counted = isinstance(main.expr, Aggregate) and main.expr.function == "count"
+    if counted or question.schema.measures or question.measured:
+        return False
+    first_dimension = min((cue.start for cue in question.cues("EACH", "BY")), default=0)
+    return min(main.words, default=0) < first_dimension
+
+
+def _sorting(question: DatedScene, expr: Expr) -> tuple[list[tuple[Expr, bool]], Words]:
+    """Slowest first, from highest to lowest, descending."""
+    for cue in question.cues("MAX", "MIN", "DESC", "ASC"):
+        first = cue.end < len(question.words) and question.words[cue.end] == "first"
+        if cue.tag in ("DESC", "ASC") or first:
+            words = places_of([cue, *question.cues("SORT")]) | (frozenset({cue.end}) if first else frozenset())
+            # "slowest" has the cue of a minimum, but the slowest are those that take longest
+            slowest = question.words[cue.start] == "slowest"
+            return [(expr, cue.tag in ("MAX", "DESC") or slowest)], words
+    return [], frozenset()
+
+
+def top(question: DatedScene) -> Parse | None:
+    """The five best products by sales; which region had the highest revenue."""
+    cue = question.cue(*_EXTREMES)
+    if cue is None:
+        return None
+    ranked = question.measured
+    main = _number_of(question, cue) if ranked is None else calculation(question)
+    if main is None:
+        return None
+    by = [c for c in question.cues("BY") if ranked is not None and 0 <= ranked.start - c.end <= 1]
+    words = main.words | places_of([cue, *by])
+    target = ranked_dimension(question, main.table, words)
+    times = time_conditions(question, main.table)
+    if target is None or times is None:
+        return None
+    rows = limit(question)
+    again = _repeated_measure(question)
+    values = value_conditions(question, main.table)
+    shown = [*target.shown, main.expr] if rows.rows > 1 or again else [*target.shown]
+    plan = build_plan(
+        question.schema,
+        main.table,
+        shown,
+        where=[*values.filters, *times.filters],
+        group=target.key,
+        order=[(main.expr, cue.tag in _DESCENDING)],
+        limit=rows.rows,
+    )
+    words |= target.words | times.words | rows.words | places_of(again) | values.words
+    return Parse(plan, words)
+
+
+def _number_of(question: DatedScene, cue: Cue) -> Calculation | None:
+    """The most orders: how many there are of what follows."""
+    counted = next((m for m in question.tables if m.start == cue.end and cue.tag in ("MOST", "LEAST")), None)
+    if counted is None or not question.dates:
+        return None
+    return Calculation(Aggregate(function="count"), counted.id, places_of([counted]))
+
+
+def _repeated_measure(question: DatedScene) -> Sequence[Mention]:
+    """The mentions of a measure that is named twice ("… and their revenue"): it is to be shown as well."""
+    mentions = [m for m in question.scene.links.measures if question.measure and m.id == question.measure.id]
+    return mentions if len({m.start for m in mentions if m.score >= 0.9}) > 1 else ()
+
+
+def growth(question: DatedScene) -> Parse | None:
+    """How much a measure grew, by something, between two periods; or what grew fastest."""
+    if question.cue("GROW") is None:
+        return None
+    main = _unnamed_measure(question) if question.measured is None else calculation(question)
+    periods = _later_and_earlier(question)
+    if main is None or periods is None:
+        return None
+    later_and_earlier = _in_periods(question, main, periods)
+    if later_and_earlier is None:
+        return None
+    (later, earlier), date_words = later_and_earlier
+    change = Arithmetic(op="-", left=later, right=earlier)
+    ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=change), right=earlier)
+    words = places_of(question.cues("GROW", "MUCH", "SHARE")) | main.words | date_words
+    groups = dimensions(question, main.table, words)
+    values = value_conditions(question, main.table)
+    words |= groups.words
+    fastest = question.cue(*_EXTREMES)
+    if fastest is None:
+        select = [*groups.shown, ratio]
+        plan = build_plan(question.schema, main.table, select, where=values.filters, group=groups.keys)
+        return Parse(plan, words | values.words)
+    words |= places_of([fastest])
+    target = next(iter(groups.all), None) or ranked_dimension(question, main.table, words)
+    if target is None:
+        return None
+    rows = limit(question)
+    plan = build_plan(
+        question.schema,
+        main.table,
+        target.shown,
+        where=values.filters,
+        group=target.key,
+        order=[(ratio, fastest.tag in _DESCENDING)],
+        limit=rows.rows,
+    )
+    return Parse(plan, words | target.words | values.words | rows.words)
+
+
+def _unnamed_measure(question: DatedScene) -> Calculation | None:
+    """Growth of a region, without saying of what, means the first measure of the catalog; without any, the one sum of
+    money that there is."""
+    schema = question.schema
+    if schema.measures:
+        measure = schema.measures[0][0]
+        return Calculation(MeasureRef(name=measure.name), schema.table_ids[measure.table], frozenset())
+    sums = [view for view in schema.columns if is_money(view)]
+    if len(sums) != 1:
+        return None
+    of = column_ref(schema, sums[0].id)
+    return Calculation(Aggregate(function="sum", of=of), sums[0].table, frozenset())
+
+
+def _bounded_spans(question: DatedScene) -> list[DateSpan]:
+    spans = question.spans("range", "point", "comparison")
+    return [span for span in spans if span.start is not None and span.end is not None]
+
+
+def _later_and_earlier(question: DatedScene) -> tuple[DateBounds, DateBounds] | None:
+    """The period and the one that it is compared with: the other one that is named, or the one just before."""
+    spans = _bounded_spans(question)
+    if len(spans) >= 2:
+        first, second = sorted(spans[:2], key=lambda span: span.start.isoformat() if span.start else "")
+        return DateBounds(second.start, second.end), DateBounds(first.start, first.end)
+    if not spans:
+        return None
+    now = DateBounds(spans[0].start, spans[0].end)
+    ends = _first_and_last_year(now) if spans[0].text.lower().startswith("from") else None
+    if ends is not None:
+        return ends
+    before = _period_before(now)
+    return None if before is None else (now, before)
+
+
+def _in_periods(
+    question: DatedScene, main: Calculation, periods: Sequence[DateBounds]
+) -> tuple[list[Expr], Words] | None:
+    """The calculation over the rows of each period. None if there is no date column, or the measure cannot be
+    restricted to some rows."""
+    dated = date_column(question, main.table)
+    plain = _without_measure(question, main.expr)
+    if dated is None or plain is None:
+        return None
+    found = []
+    for period in periods:
+        condition = all_of(within(question.schema, dated.column, period))
+        part = None if condition is None else restricted(plain, condition)
+        if part is None:
+            return None
+        found.append(part)
+    return found, dated.words
+
+
+def _without_measure(question: DatedScene, expr: Expr) -> Expr | None:
+    if not isinstance(expr, MeasureRef):
+        return expr
+    measure = question.schema.catalog.measure(expr.name)
+    return None if measure is None else written_out(measure)
+
+
+def two_periods(question: DatedScene) -> Parse | None:
+    """The same measure in two periods, side by side, in the order in which they are named."""
+    spans = _bounded_spans(question)
+    main = calculation(question) if len(spans) == 2 and not question.cue("NEG") else None
+    if main is None:
+        return None
+    pair = _in_periods(question, main, [DateBounds(span.start, span.end) for span in spans])
+    if pair is None:
+        return None
+    exprs, date_words = pair
+    words = main.words | date_words
+    groups = dimensions(question, main.table, words)
+    values = value_conditions(question, main.table)
+    select = [*groups.shown, *exprs]
+    plan = build_plan(question.schema, main.table, select, where=values.filters, group=groups.keys)
+    return Parse(plan, words | groups.words | values.words)
+
+
+def share(question: DatedScene) -> Parse | None:
+    """What part of the rows has a property, in percent; or what part of a measure falls to each of something."""
+    if question.cue("SHARE") is None:
+        return None
+    words = places_of(question.cues("SHARE", "SUM"))
+    if question.measured is not None:
+        return _share_of_measure(question, words)
+    if not question.tables or not question.values:
+        return None
+    table = question.tables[0]
+    words |= places_of([table])
+    times = time_conditions(question, table.id)
+    values = value_conditions(question, table.id)
+    condition = all_of(values.filters)
+    if times is None or condition is None:
+        return None
+    words |= times.words | values.words
+    groups = dimensions(question, table.id, words)
+    part = Arithmetic(op="*", left=_HUNDRED, right=Aggregate(function="count", where=condition))
+    ratio = Arithmetic(op="/", left=part, right=Aggregate(function="count"))
+    select = [*groups.shown, ratio]
+    plan = build_plan(question.schema, table.id, select, where=times.filters, group=groups.keys)
+    return Parse(plan, words | groups.words)
+
+
+def _share_of_measure(question: DatedScene, words: Words) -> Parse | None:
+    main = calculation(question)
+    if main is None:
+        return None
+    times = time_conditions(question, main.table)
+    if times is None:
+        return None
+    words |= main.words | times.words
+    groups = dimensions(question, main.table, words)
+    if not groups.all:
+        return None
+    values = value_conditions(question, main.table)
+    where = [*values.filters, *times.filters]
+    total = ScalarQuery(plan=build_plan(question.schema, main.table, [main.expr], where=where))
+    ratio = Arithmetic(op="/", left=Arithmetic(op="*", left=_HUNDRED, right=main.expr), right=total)
+    dimension = groups.all[0]
+    plan = build_plan(question.schema, main.table, [*dimension.shown, ratio], where=where, group=dimension.key)
+    return Parse(plan, words | groups.words | values.words)
+
+
+def duration(question: DatedScene) -> Parse | None:
+    """How many days from one date to another, on average."""
+    unit = next((word for word in question.words if word in ("days", "hours", "minutes")), None)
+    cue = question.cue("AVG")
+    if unit is None or cue is None:
+        return None
+    columns = question.schema.columns
+    dates = [m for m in question.scene.links.columns if columns[m.id].temporal and m.score >= 0.4]
+    pairs = [
+        (first.score + second.score, first, second)
+        for first in dates
+        for second in dates
+        if first.id != second.id and first.end <= second.start and columns[first.id].table == columns[second.id].table
+    ]
+    if not pairs:
+        return None
+    _, first, second = max(pairs, key=lambda pair: (pair[0], -pair[1].start))
+    table = columns[first.id].table
+    words = places_of([cue, first, second, *question.cues("COUNT", "BETWEEN"), *question.tables_of(table)])
+    times = time_conditions(question, table)
+    if times is None:
+        return None
+    words |= times.words
+    groups = dimensions(question, table, words)
+    values = value_conditions(question, table)
+    start, end = column_ref(question.schema, first.id), column_ref(question.schema, second.id)
+    span = DateDifference.model_validate({"unit": unit[:-1], "start": start, "end": end})
+    select = [*groups.shown, Aggregate(function="avg", of=span)]
+    where = [*values.filters, *times.filters]
+    plan = build_plan(question.schema, table, select, where=where, group=groups.keys)
+    return Parse(plan, words | groups.words | values.words)
+
+
+def _period_before(period: DateBounds) -> DateBounds | None:
+    """The period of the same length that ends where this one starts; whole months stay whole months."""
     start, end = period.start, period.end
     if start is None or end is None:
         return None
     months = (end.year - start.year) * 12 + end.month - start.month
     if start.day == end.day == 1 and months > 0:
-        return Period(_months_earlier(start, months), start)
-    return Period(start - (end - start), start)
+        return DateBounds(_months_earlier(start, months), start)
+    return DateBounds(start - (end - start), start)
 
 
-def _first_and_last_year(period: Period) -> tuple[Period, Period] | None:
-    """From 2024 to 2025: the later year against the earlier one."""
+def _first_and_last_year(period: DateBounds) -> tuple[DateBounds, DateBounds] | None:
+    """From 2024 to 2025: the later year compared with the earlier one."""
     start, end = period.start, period.end
     if start is None or end is None or (start.month, start.day, end.month, end.day) != (1, 1, 1, 1):
         return None
     if end.year - start.year < 2:
         return None
-    later = Period(date(end.year - 1, 1, 1), date(end.year, 1, 1))
-    return later, Period(date(start.year, 1, 1), date(start.year + 1, 1, 1))
+    later = DateBounds(date(end.year - 1, 1, 1), date(end.year, 1, 1))
+    return later, DateBounds(date(start.year, 1, 1), date(start.year + 1, 1, 1))
 
 
 def _months_earlier(day: date, months: int) -> date:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Literal
 
 from answerable.reader.linking.tokens import Token
 
@@ -86,7 +87,8 @@ WEAK = frozenset(
 TAGS = (*_PHRASES, "NUM", "QUOTE", "DATE", "VAL", "TAB", "COL", "MARK", "COMMA", "O", "NONE")
 TAG_IDS = {tag: number for number, tag in enumerate(TAGS)}
 
-OPERATORS = {"GT": ">", "LT": "<", "GE": ">=", "LE": "<=", "EQ": "="}
+ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
+OPERATORS: dict[str, ComparisonOperator] = {"GT": ">", "LT": "<", "GE": ">=", "LE": "<=", "EQ": "="}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from answerable.reader.linking.cues import WEAK, Cue, find_cues
+from answerable.core.catalog import ValueLookup
+from answerable.reader.linking.cues import OPERATORS, WEAK, ComparisonOperator, Cue, find_cues
 from answerable.reader.linking.lexicon import STOPWORDS
-from answerable.reader.linking.links import Links, Mention, ValueMention
+from answerable.reader.linking.links import Links, Mention, ValueMention, link
 from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.tokens import Question, Token
 
 CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
 _SAID_IN_FULL = 0.9
+_ROW_WORDS = frozenset(
+    {"row", "rows", "record", "records", "entry", "entries", "line", "lines", "observation", "observations"}
+)
+"""Words for what a table holds, whichever table that is."""
 _OPENERS = {"REL": "rel", "SORT": "sort", "EACH": "each", "NEG": "neg"}
 
 
@@ -49,6 +54,29 @@ class Scene:
     def numbers(self) -> list[int]:
         """Places of numbers that are no part of a value of the data."""
         return [place for place, tag in enumerate(self.tags) if tag in ("NUM", "DATE")]
+
+
+def lay_out_question(question: Question, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
+    """Links a question and lays it out. Where it speaks of rows ("how many rows are there"), these are the rows of the
+    given table, or of the only table that there is."""
+    links = link(question, schema, values)
+    place = place_of_rows(question, links)
+    only = 0 if len(schema.tables) == 1 else table
+    if place is not None and only is not None:
+        links = replace(links, tables=(*links.tables, Mention("table", only, place, place + 1, 1.0)))
+    return lay_out(question, schema, links)
+
+
+def place_of_rows(question: Question, links: Links) -> int | None:
+    """Where the question speaks of rows. None if that word names something of the data, or if a table is named."""
+    if any(mention.score >= 0.6 for mention in links.tables):
+        return None
+    named = links.covered()
+    return next((p for p, token in enumerate(question.tokens) if is_row_word(token.lower) and p not in named), None)
+
+
+def is_row_word(word: str) -> bool:
+    return word in _ROW_WORDS
 
 
 def lay_out(question: Question, schema: Schema, links: Links) -> Scene:
@@ -199,3 +227,22 @@ def _clauses(question: Question, cues: list[Cue]) -> tuple[list[str], list[int]]
         kinds.append(kind)
         starts.append(start)
     return kinds, starts
+
+
+def is_negated(scene: Scene, place: int) -> bool:
+    """A negation stands before, within the same clause or the one before it."""
+    return any(cue.tag == "NEG" and 0 <= place - cue.end <= 6 for cue in scene.cues)
+
+
+def comparison_at(scene: Scene, place: int) -> ComparisonOperator:
+    """How a number is compared, from the cue before it ("more than 5") or after it ("5 or more")."""
+    best: Cue | None = None
+    for cue in scene.cues:
+        if cue.tag not in OPERATORS:
+            continue
+        before, after = place - cue.end, cue.start - place - 1
+        if 0 <= before <= 3 or (0 <= after <= 1 and cue.tag in ("GE", "LE")):
+            best = cue if best is None or abs(cue.start - place) < abs(best.start - place) else best
+    if best is None:
+        return "!=" if is_negated(scene, place) else "="
+    return OPERATORS[best.tag]

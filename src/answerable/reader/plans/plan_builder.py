@@ -33,7 +33,7 @@ from answerable.reader.plans.draft_to_plan import PlanBuilder
 from answerable.reader.plans.joins import join_tree
 
 
-def plan_of(
+def build_plan(
     schema: Schema,
     base: int,
     select: Sequence[Expr],

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from answerable.query.checked import CheckedQuery
+
 RUNS = 6
 """How many readings are run."""
 MORE_RUNS = 6
@@ -11,8 +13,8 @@ MOST_ROWS = 1_000
 """Of a result that is looked at; of a larger one nothing is known."""
 
 Rows: TypeAlias = Sequence[Sequence[object]]
-Run: TypeAlias = Callable[[Sequence[str]], Sequence[Rows | None]]
-"""Runs statements; nothing for one that failed, took too long or gave too many rows."""
+Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
+"""Runs queries; None for one that failed, took too long or gave too many rows."""
 
 
 class Outcome(NamedTuple):

@@ -23,7 +23,8 @@ from answerable.core.errors import (
     SourceError,
     TransientError,
 )
-from answerable.core.values import Dialect, Frozen
+from answerable.core.progress import Progress
+from answerable.core.values import Frozen, Language
 from answerable.sources.discovery import (
     DataFile,
     Found,
@@ -37,7 +38,7 @@ from answerable.sources.discovery import (
 )
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
-from answerable.sources.sql.source import Options, Snapshot, write_whole
+from answerable.sources.sql.source import Snapshot, SourceOptions, write_whole
 
 _FORMAT = "2"
 """Of what is kept in the cache: raised whenever reading the same file gives something else."""
@@ -79,21 +80,22 @@ class _Rows:
     fingerprint: str
 
 
-class FilesPlace:
+class FilesBackend:
     kind = "files"
-    dialect: Dialect = "duckdb"
+    dialect: Language = "duckdb"
+    is_local = True
 
-    def __init__(self, path: Path, cache: Path, options: Options) -> None:
+    def __init__(self, path: Path, cache: Path, options: SourceOptions) -> None:
         self._path = path
         self._cache = cache
         self._options = options
         self._last: Snapshot | None = None
         self.semantic_files: Sequence[Path] = (path / "semantic.yaml",) if path.is_dir() else beside(path)
 
-    async def look(self) -> Snapshot:
+    async def look(self, progress: Progress) -> Snapshot:
         paths, fingerprint, last_sync = await asyncio.to_thread(self._seen)
         if self._last is None or self._last.fingerprint != fingerprint:
-            kept = await self._kept(paths, fingerprint)
+            kept = await self._kept(paths, fingerprint, progress)
             self._last = self._snapshot(kept, fingerprint, last_sync)
         return self._last
 
@@ -119,12 +121,12 @@ class FilesPlace:
         tables = {view.name: view.fingerprint for view in kept.views}
         return Snapshot(spec, fingerprint, last_sync, kept.warnings, tables)
 
-    async def _kept(self, paths: Sequence[Path], fingerprint: str) -> _Kept:
+    async def _kept(self, paths: Sequence[Path], fingerprint: str, progress: Progress) -> _Kept:
         file = self._cache / "files" / f"{digest(str(self._path), fingerprint)[7:39]}.json"
         if kept := await asyncio.to_thread(_complete, file):
             return kept
         found = await asyncio.to_thread(self._found, paths)
-        kept = await self._read(found)
+        kept = await self._read(found, progress)
         write_whole(file, kept.model_dump_json().encode())
         return kept
 
@@ -140,8 +142,8 @@ class FilesPlace:
             )
         return found
 
-    async def _read(self, found: Found) -> _Kept:
-        async with _Reading(self, found, self._cache, self._options) as reading:
+    async def _read(self, found: Found, progress: Progress) -> _Kept:
+        async with _FileReader(self, found, self._cache, self._options, progress) as reading:
             rows = [*await reading.parquet(), *await reading.others()]
         if not rows:
             raise self._nothing_readable(reading)
@@ -154,7 +156,7 @@ class FilesPlace:
         reading.warnings += clashes
         return _Kept(views=views, warnings=tuple(reading.told()))
 
-    def _nothing_readable(self, reading: "_Reading") -> AnswerableError:
+    def _nothing_readable(self, reading: "_FileReader") -> AnswerableError:
         if self._path.is_file() and reading.failures:
             return reading.failures[0]
         reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.told()[:5])
@@ -180,11 +182,14 @@ def _complete(file: Path) -> _Kept | None:
     return kept if all(Path(name).exists() for view in kept.views for name in view.files) else None
 
 
-class _Reading:
+class _FileReader:
     """One pass over files that are new: a worker that may read them and write to one folder, and nothing else."""
 
-    def __init__(self, place: FilesPlace, found: Found, cache: Path, options: Options) -> None:
-        self._place = place
+    def __init__(
+        self, backend: FilesBackend, found: Found, cache: Path, options: SourceOptions, progress: Progress
+    ) -> None:
+        self._backend = backend
+        self._progress = progress
         self._files = found.files
         self._tables = cache / "tables"
         self._options = options
@@ -203,7 +208,7 @@ class _Reading:
             size=1,
         )
 
-    async def __aenter__(self) -> "_Reading":
+    async def __aenter__(self) -> "_FileReader":
         await asyncio.to_thread(self._staging.mkdir, parents=True, mode=0o700)
         return self
 
@@ -225,7 +230,7 @@ class _Reading:
         schemas = [(file.path, columns) for file in files if (columns := seen[str(file.path)].get("columns"))]
         return [
             _Rows(
-                self._place.naming(table.stem, table.files[0] if len(table.files) == 1 else table.place / table.stem),
+                self._backend.naming(table.stem, table.files[0] if len(table.files) == 1 else table.place / table.stem),
                 table.files,
                 digest(*map(identity, table.files)),
             )
@@ -234,16 +239,17 @@ class _Reading:
 
     async def others(self) -> list[_Rows]:
         rows: list[_Rows] = []
-        for file in self._files:
-            if file.format != "parquet":
-                try:
-                    rows += await self._loaded(file)
-                except (SourceError, LimitError, InternalError) as error:
-                    self._failed(file, error)
+        files = [file for file in self._files if file.format != "parquet"]
+        for done, file in enumerate(files):
+            self._progress(f"Reading {self._backend.shown(file.path)}", done, len(files))
+            try:
+                rows += await self._loaded(file)
+            except (SourceError, LimitError, InternalError) as error:
+                self._failed(file, error)
         return rows
 
     def _failed(self, file: DataFile, error: AnswerableError) -> None:
-        shown = self._place.shown(file.path)
+        shown = self._backend.shown(file.path)
         if error.stable_code in ("query_memory", "query_time"):
             error = LimitError("Reading the file takes too much time or memory.", code="file_too_large", hint=_SPLIT)
         self.warnings.append(Warning(subject=shown, message=error.message))
@@ -258,10 +264,10 @@ class _Reading:
             loaded = await self._load(file, folder)
             if identity(file.path) != before:
                 raise TransientError(f"{file.path} was changed while it was read.", code="source_changed")
-        self.warnings += [Warning(subject=self._place.shown(file.path), message=note) for note in loaded.notes]
+        self.warnings += [Warning(subject=self._backend.shown(file.path), message=note) for note in loaded.notes]
         names = sheet_names(file.stem, [table.name for table in loaded.tables])
         return [
-            _Rows(self._place.naming(name, file.path), (folder / table.file,), digest(before, table.file))
+            _Rows(self._backend.naming(name, file.path), (folder / table.file,), digest(before, table.file))
             for name, table in zip(names, loaded.tables, strict=True)
         ]
 

@@ -3,21 +3,25 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from answerable.core.values import Dialect
+from answerable.core.progress import Progress, no_progress
+from answerable.core.values import Language
+from answerable.query.checked import CheckedQuery
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.sources.base import Limits, QueryResult
-from answerable.sources.sql.source import Options, Snapshot, SqlSource
+from answerable.sources.sql.source import Snapshot, SourceOptions, SqlSource
 
 
-class FramesPlace:
+class FramesBackend:
     kind = "frames"
-    dialect: Dialect = "duckdb"
+    dialect: Language = FRAMES_DIALECT
+    is_local = True
     semantic_files: Sequence[Path] = ()
 
-    def __init__(self, frames: Mapping[str, Path], options: Options) -> None:
+    def __init__(self, frames: Mapping[str, Path], options: SourceOptions) -> None:
         self._frames = frames
         self._options = options
 
-    async def look(self) -> Snapshot:
+    async def look(self, _progress: Progress) -> Snapshot:
         """The files are named by their content, so they cannot change."""
         spec = {
             "engine": "frames",
@@ -28,11 +32,13 @@ class FramesPlace:
         return Snapshot(spec, fingerprint="")
 
 
-async def query_frames(sql: str, frames: Mapping[str, Path], into: Path, limits: Limits) -> QueryResult:
+async def query_frames(
+    query: CheckedQuery, frames: Mapping[str, Path], into: Path, limits: Limits, progress: Progress = no_progress
+) -> QueryResult:
     """Runs checked SQL over Arrow files by name, in a process of its own that ends with it."""
-    options = Options(workers=1, memory_mb=limits.memory_mb)
-    source = SqlSource("frames", FramesPlace(frames, options), into.parent, options)
+    options = SourceOptions(workers=1, memory_mb=limits.memory_mb)
+    source = SqlSource("frames", FramesBackend(frames, options), into.parent, options)
     try:
-        return await source.execute(sql, into, limits)
+        return await source.execute(query, into, limits, progress)
     finally:
         await source.close()

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from answerable.core.errors import UserError
-from answerable.core.values import Dialect
-from answerable.sources.sql.source import Options, Snapshot
+from answerable.core.progress import Progress
+from answerable.core.values import Language
+from answerable.sources.sql.source import Snapshot, SourceOptions
 
 SCHEMES = ("postgresql", "postgres")
 _ENVIRONMENT = {
@@ -24,12 +25,13 @@ _ENVIRONMENT = {
 """What libpq takes from its environment; a worker has none, so it is handed over by name."""
 
 
-class PostgresPlace:
+class PostgresBackend:
     kind = "postgres"
-    dialect: Dialect = "postgres"
+    dialect: Language = "postgres"
+    is_local = False
     semantic_files: Sequence[Path] = ()
 
-    def __init__(self, url: str, options: Options) -> None:
+    def __init__(self, url: str, options: SourceOptions) -> None:
         parameters = _parameters(url)
         self.database = parameters.get("dbname") or parameters.get("user") or "postgres"
         self._spec = {
@@ -39,7 +41,7 @@ class PostgresPlace:
             "threads": 1,
         }
 
-    async def look(self) -> Snapshot:
+    async def look(self, _progress: Progress) -> Snapshot:
         return Snapshot(self._spec, fingerprint=None)
 
 

@@ -18,10 +18,11 @@ from sqlglot import exp
 
 from answerable.core.catalog import Column, Table, Warning
 from answerable.core.errors import LimitError, SourceError, UserError
-from answerable.core.values import ColumnType, Dialect, Scalar
+from answerable.core.progress import Progress, no_progress
+from answerable.core.values import ColumnType, Language, Scalar
 from answerable.core.words import name_words, singular
-from answerable.sources.base import Probe
 from answerable.sources.sql import storage
+from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import (
     Sql,
     Template,
@@ -88,21 +89,20 @@ class Facts:
 
 async def profile(
     probe: Probe,
-    dialect: Dialect,
+    dialect: Language,
     tables: Sequence[Table],
     *,
     budget: Budget | None = None,
     notices: list[Warning] | None = None,
-    tell: Callable[[int, int], None] = lambda _done, _total: None,
+    progress: Progress = no_progress,
 ) -> tuple[Table, ...]:
-    """The tables with their figures filled in. What could not be counted stays unknown and is told in `notices`; `tell`
-    hears how many tables are done, and of how many."""
+    """The tables with their figures filled in. What could not be counted stays None and is named in `notices`."""
     run = _Profiling(probe, dialect, budget or Budget(), [] if notices is None else notices)
     counted = await run.count_rows(tables)
     exact = _affordable(counted, run.budget)
     profiled = []
     for done, table in enumerate(counted):
-        tell(done, len(counted))
+        progress(f"Reading {table.name}", done, len(counted))
         profiled.append(await run.fill_in(table, exact=table.name in exact))
     examples = await run.examples(profiled, exact)
     return tuple(_with_examples(table, examples) for table in profiled)
@@ -111,7 +111,7 @@ async def profile(
 @dataclass(slots=True)
 class _Profiling:
     probe: Probe
-    dialect: Dialect
+    dialect: Language
     budget: Budget
     notices: list[Warning]
     views: set[str] = field(default_factory=set)
@@ -253,7 +253,7 @@ class _Profiling:
 
 
 @lru_cache(maxsize=8)
-def _row_count(dialect: Dialect) -> Template:
+def _row_count(dialect: Language) -> Template:
     return Template(exp.select(exp.Count(this=exp.Star())).from_(table_hole()).subquery(), dialect)
 
 
@@ -267,7 +267,7 @@ def _relation() -> Template:
 
 
 @lru_cache(maxsize=512)
-def _figures(type_: ColumnType, dialect: Dialect, how: How) -> Mapping[str, Template]:
+def _figures(type_: ColumnType, dialect: Language, how: How) -> Mapping[str, Template]:
     """The aggregates for a column, by the name of the fact that they give."""
     counted = type_ in _COUNTABLE
     figures: dict[str, exp.Expr] = {}
@@ -284,7 +284,7 @@ def _figures(type_: ColumnType, dialect: Dialect, how: How) -> Mapping[str, Temp
     return {name: Template(tree, dialect) for name, tree in figures.items()}
 
 
-def _extremes(type_: ColumnType, dialect: Dialect) -> dict[str, exp.Expr]:
+def _extremes(type_: ColumnType, dialect: Language) -> dict[str, exp.Expr]:
     value: exp.Expr = column_hole()
     if dialect == "sqlite" and type_ in ("integer", "number"):
         value = storage.numbers_only(value)
@@ -302,7 +302,7 @@ def _spread_rows(count: int) -> Template:
 
 
 @lru_cache(maxsize=8)
-def _frequent(dialect: Dialect) -> Template:
+def _frequent(dialect: Language) -> Template:
     """The number of the question, a frequent value, and how often it occurs."""
     value = comparable("text", dialect)
     short = exp.LTE(this=exp.Length(this=value.copy()), expression=exp.Literal.number(_EXAMPLE_LENGTH))

@@ -17,9 +17,9 @@ from sqlglot import exp
 
 from answerable.core.catalog import Column, Relationship, Table, Warning
 from answerable.core.errors import LimitError, SourceError, UserError
-from answerable.core.values import ColumnType, Dialect
+from answerable.core.values import ColumnType, Language
 from answerable.core.words import name_words, singular
-from answerable.sources.base import Probe
+from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import (
     Sql,
     Template,
@@ -81,7 +81,7 @@ _RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 async def relate(
     probe: Probe,
-    dialect: Dialect,
+    dialect: Language,
     tables: Sequence[Table],
     declared: Sequence[Relationship],
     *,
@@ -232,7 +232,7 @@ def _subject(table: Table) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _TABLE_NOISE) or tuple(words) or (table.name,)
 
 
-def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Dialect) -> Iterator[_Candidate]:
+def _by_name(pointers: Iterable[_Pointer], keys: Sequence[_Key], dialect: Language) -> Iterator[_Candidate]:
     index = _word_index(keys)
     for pointer in pointers:
         for key in _mentioned(index, pointer) if pointer.base and not pointer.counts else ():
@@ -275,7 +275,7 @@ def _mentioned(index: Mapping[str, list[_Key]], pointer: _Pointer) -> Iterable[_
     return found.values()
 
 
-def _comparable(one: Column, other: Column, dialect: Dialect) -> bool:
+def _comparable(one: Column, other: Column, dialect: Language) -> bool:
     """SQLite compares a number with its text."""
     numeric = {"integer", "number"}
     alike = numeric | {"text"} if dialect == "sqlite" else numeric
@@ -400,7 +400,7 @@ def _holds_names(column: Column) -> bool:
 @dataclass(slots=True)
 class _Data:
     probe: Probe
-    dialect: Dialect
+    dialect: Language
     notices: list[Warning]
     patience: int = 3
     """How many more statements may run out of time."""
@@ -445,14 +445,14 @@ class _Data:
 
 
 @lru_cache(maxsize=8)
-def _listed(dialect: Dialect) -> Template:
+def _listed(dialect: Language) -> Template:
     value = comparable("text", dialect)
     known = exp.In(this=value.copy(), expressions=[column_hole("values")])
     return Template(exp.select(value).from_(table_hole()).where(known), dialect)
 
 
 @lru_cache(maxsize=64)
-def _inclusion(dialect: Dialect, type_: ColumnType, key_type: ColumnType) -> Template:
+def _inclusion(dialect: Language, type_: ColumnType, key_type: ColumnType) -> Template:
     value = comparable(type_, dialect)
     filled: exp.Condition = exp.Not(this=exp.Is(this=column_hole(), expression=exp.Null()))
     if type_ == "text":

@@ -1,10 +1,10 @@
-"""A source whose statements run in worker processes. What differs from kind to kind is the place the data is in."""
+"""A source that is asked in SQL, by worker processes. What differs from kind to kind is its backend."""
 
 import asyncio
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,20 +12,27 @@ from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import OperatorError, SemanticError
-from answerable.core.values import Dialect, Frozen, OutputColumn
-from answerable.sources.base import Limits, QueryResult
+from answerable.core.progress import Progress, SharedProgress, no_progress
+from answerable.core.values import Frozen, Language, OutputColumn
+from answerable.query.checked import CheckedQuery
+from answerable.sources.base import Limits, QueryResult, require_language
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
+from answerable.sources.sql import browse
 from answerable.sources.sql.profile import profile
 from answerable.sources.sql.relationships import relate, relationship_name
+from answerable.sources.sql.statements import Sql
+from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 
 _FORMAT = "2"
-"""Of kept descriptions: raised whenever describing the same data gives another catalog."""
+"""Version of cached descriptions: raised whenever describing the same data gives another catalog."""
+_REPORT_SECONDS = 0.5
+"""Between two reports of how much a query has written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SourceOptions:
     """What a source may use besides the limits of a single query."""
 
     workers: int = 2
@@ -53,25 +60,31 @@ class Snapshot:
     """Where tables can be told apart."""
 
 
-class Place(Protocol):
+class SqlBackend(Protocol):
+    """What one kind of SQL source knows: where its data is, how a worker opens it, which dialect it speaks."""
+
     kind: str
-    dialect: Dialect
+    dialect: Language
+    is_local: bool
+    """Whether the data is on this machine."""
     semantic_files: Sequence[Path]
     """Where a `semantic.yaml` is looked for; the first that exists counts."""
 
-    async def look(self) -> Snapshot:
-        """Quick when nothing has changed since the last look."""
+    async def look(self, progress: Progress) -> Snapshot:
+        """Quick if nothing has changed since the last look."""
         ...
 
 
 class SqlSource:
-    def __init__(self, name: str, place: Place, cache: Path, options: Options) -> None:
+    def __init__(self, name: str, backend: SqlBackend, cache: Path, options: SourceOptions) -> None:
         self.name = name
-        self.kind = place.kind
-        self.dialect: Dialect = place.dialect
-        self.semantic_files = tuple(place.semantic_files)
-        self.progress: tuple[int, int] | None = None
-        self._place = place
+        self.kind = backend.kind
+        self.dialect = backend.dialect
+        self.languages: tuple[Language, ...] = (backend.dialect,)
+        self.is_local = backend.is_local
+        self.semantic_files = tuple(backend.semantic_files)
+        self._backend = backend
+        self._progress = SharedProgress()
         self._cache = cache
         self._options = options
         self._lock = asyncio.Lock()
@@ -87,14 +100,15 @@ class SqlSource:
         """Which walls stand around the workers, by what they guard; empty until the first one has started."""
         return self._pool.isolation if self._pool is not None else {}
 
-    async def describe(self) -> Catalog:
-        async with self._lock:
-            snapshot = await self._look()
-            known = self._description
-            if known is None or known.catalog.fingerprint != snapshot.fingerprint:
-                self._description = known = await self._described(snapshot)
-                self.progress = self._meant = None
-            return await self._with_meaning(known.catalog)
+    async def describe(self, progress: Progress = no_progress) -> Catalog:
+        with self._progress.reporting_to(progress):
+            async with self._lock:
+                snapshot = await self._look()
+                known = self._description
+                if known is None or known.catalog.fingerprint != snapshot.fingerprint:
+                    self._description = known = await self._described(snapshot)
+                    self._meant = None
+                return await self._with_meaning(known.catalog)
 
     async def describe_plainly(self) -> Catalog:
         """Without what a `semantic.yaml` says."""
@@ -103,24 +117,30 @@ class SqlSource:
         assert self._description is not None
         return self._description.catalog
 
-    async def values(self) -> ValueLookup:
-        catalog = await self.describe()
-        async with self._lock:
-            if not self._values or self._values[0][0] is not catalog:
-                index = await ValueIndex.open(self._cache, catalog, self)
-                self._values.insert(0, (catalog, index))
-                for _catalog, unused in self._values[2:]:
-                    unused.close()
-                del self._values[2:]
-            return self._values[0][1]
+    async def values(self, progress: Progress = no_progress) -> ValueLookup:
+        with self._progress.reporting_to(progress):
+            catalog = await self.describe()
+            async with self._lock:
+                if not self._values or self._values[0][0] is not catalog:
+                    index = await ValueIndex.open(self._cache, catalog, self, progress=self._progress)
+                    self._values.insert(0, (catalog, index))
+                    for _catalog, unused in self._values[2:]:
+                        unused.close()
+                    del self._values[2:]
+                return self._values[0][1]
 
-    async def check(self, sql: str) -> None:
-        await self._ask("check", {"sql": self._addressed(sql)}, self._probing())
+    async def check(self, query: CheckedQuery) -> None:
+        require_language(self, query)
+        await self._ask("check", {"sql": self._addressed(query.text)}, self._probing())
 
-    async def execute(self, sql: str, into: Path, limits: Limits) -> QueryResult:
+    async def execute(
+        self, query: CheckedQuery, into: Path, limits: Limits, progress: Progress = no_progress
+    ) -> QueryResult:
+        require_language(self, query)
         output = _created(into)
         try:
-            done = await self._ask("execute", {"sql": self._addressed(sql)}, limits, output)
+            async with _reporting_size(output, progress):
+                done = await self._ask("execute", {"sql": self._addressed(query.text)}, limits, output)
         except BaseException:
             _removed(into)
             raise
@@ -129,16 +149,25 @@ class SqlSource:
         columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
         return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"])
 
-    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+    async def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
-        return [tuple(row) for row in await self._ask("rows", {"sql": self._addressed(sql)}, self._probing())]
+        return [tuple(row) for row in await self._ask("rows", {"sql": self._addressed(statement)}, self._probing())]
 
-    async def peek(self, statements: Sequence[str], limits: Limits) -> list[list[tuple[Any, ...]] | None]:
-        """The rows of each, for looking at small results that nobody keeps; nothing for one that fails. The limits hold
-        for all together, but that of rows for each."""
-        asked = {"statements": [self._addressed(sql) for sql in statements]}
+    async def peek(self, queries: Sequence[CheckedQuery], limits: Limits) -> list[list[tuple[Any, ...]] | None]:
+        for query in queries:
+            require_language(self, query)
+        asked = {"statements": [self._addressed(query.text) for query in queries]}
         found = await self._ask("rows_of_each", asked, limits)
         return [None if rows is None else [tuple(row) for row in rows] for rows in found]
+
+    async def first_rows(self, table: Table, offset: int, limit: int) -> list[tuple[Any, ...]]:
+        return await browse.first_rows(self, self.dialect, table, offset, limit)
+
+    async def statistics(self, table: Table) -> TableStatistics:
+        return await browse.table_statistics(self, self.dialect, table)
+
+    async def relationship_checks(self, catalog: Catalog) -> list[RelationshipCheck]:
+        return await browse.relationship_checks(self, self.dialect, catalog)
 
     async def close(self) -> None:
         for _catalog, index in self._values:
@@ -175,7 +204,7 @@ class SqlSource:
 
     async def _look(self) -> Snapshot:
         """Data that has changed gets workers of its own: an open reader would go on seeing the old."""
-        snapshot = await self._place.look()
+        snapshot = await self._backend.look(self._progress)
         if self._pool is None or snapshot.spec != self._spec:
             if self._pool is not None:
                 await self._pool.close()
@@ -216,13 +245,10 @@ class SqlSource:
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
         notices: list[Warning] = []
-        tables = await profile(self, self.dialect, bare.tables, notices=notices, tell=self._note_progress)
+        tables = await profile(self, self.dialect, bare.tables, notices=notices, progress=self._progress)
         relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
         told = (*bare.warnings, *notices)
         return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": told})
-
-    def _note_progress(self, done: int, total: int) -> None:
-        self.progress = (done, total)
 
     async def _with_meaning(self, catalog: Catalog) -> Catalog:
         """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""
@@ -251,7 +277,7 @@ def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
     return path, identity(path) if path else ""
 
 
-def addressed(sql: str, dialect: Dialect, addresses: Mapping[str, tuple[str, str]]) -> str:
+def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, str]]) -> str:
     """The catalog calls a table of another schema `schema.table`, as one name; the engine wants two."""
     if not any(name in sql for name in addresses):
         return sql
@@ -332,6 +358,26 @@ def write_whole(path: Path, content: bytes) -> None:
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+
+
+@asynccontextmanager
+async def _reporting_size(output: int, progress: Progress) -> AsyncIterator[None]:
+    """Reports how much a worker has written. The size of the file tells, so the worker is not asked."""
+    if progress is no_progress:
+        yield
+        return
+
+    async def report() -> None:
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            if written := os.fstat(output).st_size:
+                progress(f"{written / 1_000_000:,.1f} MB of rows written", written, None)
+
+    reporting = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        reporting.cancel()
 
 
 def _removed(path: Path) -> None:

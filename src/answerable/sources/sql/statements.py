@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from answerable.core.values import ColumnType, Dialect
+from answerable.core.values import ColumnType, Language
 
 T = TypeVar("T")
 
@@ -40,8 +40,8 @@ def table_hole(name: str = "table") -> exp.Table:
 
 
 class Template:
-    def __init__(self, tree: exp.Expr, dialect: Dialect) -> None:
-        self._dialect: Dialect = dialect
+    def __init__(self, tree: exp.Expr, dialect: Language) -> None:
+        self._dialect: Language = dialect
         parts = _HOLE.split(tree.sql(dialect))
         self._texts, self._holes = parts[::2], parts[1::2]
 
@@ -56,11 +56,11 @@ class Template:
 
 
 @lru_cache(maxsize=20_000)
-def quoted(name: str, dialect: Dialect) -> Sql:
+def quoted(name: str, dialect: Language) -> Sql:
     return Sql(exp.to_identifier(name, quoted=True).sql(dialect))
 
 
-def literal(text: str, dialect: Dialect) -> Sql:
+def literal(text: str, dialect: Language) -> Sql:
     return Sql(exp.Literal.string(text).sql(dialect))
 
 
@@ -72,14 +72,14 @@ def union_all(selects: Iterable[Sql]) -> Sql:
     return Sql(" UNION ALL ".join(selects))
 
 
-def comparable(type_: ColumnType, dialect: Dialect, column: exp.Column | None = None) -> exp.Expr:
+def comparable(type_: ColumnType, dialect: Language, column: exp.Column | None = None) -> exp.Expr:
     """A column in a form that can be compared: PostgreSQL has types shown as text (xml, point) that cannot."""
     column = column_hole() if column is None else column
     return exp.cast(column, exp.DType.TEXT) if type_ == "text" and dialect == "postgres" else column
 
 
 @lru_cache(maxsize=64)
-def first_rows(dialect: Dialect, count: int) -> Template:
+def first_rows(dialect: Language, count: int) -> Template:
     """A part of a table that can be had without reading all of it."""
     return Template(exp.select(exp.Star()).from_(table_hole()).limit(count).subquery("part"), dialect)
 

@@ -23,8 +23,9 @@ from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
-from answerable.core.values import Dialect
-from answerable.sources.base import Probe
+from answerable.core.progress import Progress, no_progress
+from answerable.core.values import Language
+from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import Template, column_hole, comparable, literal, table_hole, union_all
 from answerable.sources.value_forms import PIECES, all_forms
 
@@ -53,8 +54,8 @@ _INDEXES = {
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
 
-Place: TypeAlias = tuple[Table, Column]
-Values: TypeAlias = Sequence[tuple[Place, Sequence[str]]]
+TextColumn: TypeAlias = tuple[Table, Column]
+Values: TypeAlias = Sequence[tuple[TextColumn, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ def file_name(catalog: Catalog) -> str:
     return f"values-{_digest(catalog.source, catalog.dialect)}.sqlite"
 
 
-async def up_to_date(path: Path, catalog: Catalog, probe: Probe, limits: IndexLimits) -> None:
+async def up_to_date(
+    path: Path, catalog: Catalog, probe: Probe, limits: IndexLimits, progress: Progress = no_progress
+) -> None:
     """Builds what is missing from the file or has changed since."""
     wanted = {table.name: _signature(catalog, table, limits) for table in catalog.tables}
     current = await asyncio.to_thread(_signatures, path)
@@ -87,7 +90,7 @@ async def up_to_date(path: Path, catalog: Catalog, probe: Probe, limits: IndexLi
         writer = await asyncio.to_thread(_Writer.open, draft, path, kept)
         with closing(writer.connection):
             writer.add_tables({table.name: wanted[table.name] for table in changed})
-            await _Reading(probe, catalog.dialect, limits, writer).all(changed)
+            await _ValueReader(probe, catalog.dialect, limits, writer, progress).all(changed)
             await asyncio.to_thread(writer.finish)
         os.replace(draft, path)
     except (sqlite3.Error, OSError) as error:
@@ -145,25 +148,29 @@ def _is_date(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _ValueReader:
     probe: Probe
-    dialect: Dialect
+    dialect: Language
     limits: IndexLimits
     writer: "_Writer"
+    progress: Progress
 
     async def all(self, tables: Sequence[Table]) -> None:
         """Small columns come first, so that a full index lacks few columns rather than many."""
         places = [(table, column) for table in tables for column in _named_columns(table)]
         places.sort(key=lambda place: self._expected(place[1]))
+        done = 0
         for group in self._groups(places):
+            self.progress("Indexing values", done, len(places))
             await self._read(group)
+            done += len(group)
 
     def _expected(self, column: Column) -> int:
         return self.limits.page if column.distinct_count is None else column.distinct_count
 
-    def _groups(self, places: Iterable[Place]) -> Iterator[list[Place]]:
+    def _groups(self, places: Iterable[TextColumn]) -> Iterator[list[TextColumn]]:
         """Columns that are read in one statement: many small ones, or a large one alone."""
-        group: list[Place] = []
+        group: list[TextColumn] = []
         expected = 0
         for table, column in places:
             expected += self._expected(column)
@@ -174,7 +181,7 @@ class _Reading:
         if group:
             yield group
 
-    async def _read(self, group: Sequence[Place]) -> None:
+    async def _read(self, group: Sequence[TextColumn]) -> None:
         try:
             await (self._read_pages(group[0]) if len(group) == 1 else self._read_together(group))
         except (SourceError, UserError, LimitError) as error:
@@ -185,7 +192,7 @@ class _Reading:
             for place in group:
                 await self._read([place])
 
-    async def _read_together(self, group: Sequence[Place]) -> None:
+    async def _read_together(self, group: Sequence[TextColumn]) -> None:
         every = _every_value(self.dialect, self.limits.longest_value)
         selects = (every(number=n, table=t.name, column=c.name) for n, (t, c) in enumerate(group))
         found: list[list[str]] = [[] for _ in group]
@@ -194,7 +201,7 @@ class _Reading:
         names = [(place, values) for place, values in zip(group, found, strict=True) if self._accepts(place, values)]
         await asyncio.to_thread(self.writer.add, names)
 
-    async def _read_pages(self, place: Place) -> None:
+    async def _read_pages(self, place: TextColumn) -> None:
         """The next page is read from the source while the last one is filed."""
         filed: asyncio.Task[None] | None = None
         total = 0
@@ -215,13 +222,13 @@ class _Reading:
             if filed is not None:
                 await filed
 
-    async def _page(self, place: Place, after: str | None) -> list[str]:
+    async def _page(self, place: TextColumn, after: str | None) -> list[str]:
         table, column = place
         page = _page(self.dialect, self.limits.longest_value, self.limits.page, first=after is None)
         statement = page(table=table.name, column=column.name, after=literal(after or "", self.dialect))
         return [value for (value,) in await self.probe.rows(statement)]
 
-    def _accepts(self, place: Place, values: Sequence[str], total: int = 0) -> bool:
+    def _accepts(self, place: TextColumn, values: Sequence[str], total: int = 0) -> bool:
         reason = self._objection(values, max(total, len(values)))
         if reason:
             self.writer.leave_out(place, reason)
@@ -237,7 +244,7 @@ class _Reading:
         return None
 
 
-def _value(dialect: Dialect) -> exp.Expr:
+def _value(dialect: Language) -> exp.Expr:
     """In PostgreSQL in the order of its bytes: the order of a language is slower, and may hold two texts equal."""
     value = comparable("text", dialect)
     if dialect == "postgres":
@@ -245,7 +252,7 @@ def _value(dialect: Dialect) -> exp.Expr:
     return exp.cast(value, exp.DType.TEXT)  # in SQLite, a UNION would make numbers of the digits of one column
 
 
-def _values(dialect: Dialect, longest: int) -> exp.Select:
+def _values(dialect: Language, longest: int) -> exp.Select:
     value = _value(dialect)
     bounds = {"low": exp.Literal.number(1), "high": exp.Literal.number(longest)}
     query = exp.select(value).distinct().from_(table_hole())
@@ -257,14 +264,14 @@ def _values(dialect: Dialect, longest: int) -> exp.Select:
 
 
 @lru_cache(maxsize=8)
-def _every_value(dialect: Dialect, longest: int) -> Template:
+def _every_value(dialect: Language, longest: int) -> Template:
     query = _values(dialect, longest)
     query.set("expressions", [column_hole("number"), *query.expressions])
     return Template(query, dialect)
 
 
 @lru_cache(maxsize=16)
-def _page(dialect: Dialect, longest: int, size: int, *, first: bool) -> Template:
+def _page(dialect: Language, longest: int, size: int, *, first: bool) -> Template:
     query = _values(dialect, longest)
     if not first:
         query = query.where(exp.GT(this=_value(dialect), expression=column_hole("after")))
@@ -313,7 +320,7 @@ class _Writer:
             self.connection.executemany(insert, all_forms(filter(_is_sound, values)))
             self.count += len(values)
 
-    def leave_out(self, place: Place, reason: str) -> None:
+    def leave_out(self, place: TextColumn, reason: str) -> None:
         column = self._column(place)
         self.count -= self.connection.execute("DELETE FROM entries WHERE column_id = ?", (column,)).rowcount
         self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, column))
@@ -327,7 +334,7 @@ class _Writer:
             self.connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {definition}")
         self.connection.execute("COMMIT")
 
-    def _column(self, place: Place) -> int:
+    def _column(self, place: TextColumn) -> int:
         names = (place[0].name, place[1].name)
         query = "SELECT id FROM columns WHERE table_name = ? AND name = ?"
         found = self.connection.execute(query, names).fetchone()

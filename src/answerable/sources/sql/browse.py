@@ -1,19 +1,19 @@
-"""What somebody who looks at a table wants to see of its columns: how values are spread, which are frequent; some rows;
-and whether a relationship holds for all of them."""
+"""Looking at the tables of an SQL source: some rows, how values are distributed, and rows that point to nothing."""
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table
-from answerable.core.errors import LimitError, NotFoundError, SourceError, UserError
-from answerable.core.values import ColumnType, Dialect, Frozen, Json, Scalar
-from answerable.sources.base import Probe, Source
-from answerable.sources.sql.statements import chunked
+from answerable.core.errors import LimitError, SourceError, UserError
+from answerable.core.values import Language
+from answerable.sources.sql.probe import Probe
+from answerable.sources.sql.statements import Sql, chunked, union_all
+from answerable.sources.statistics import ColumnStatistics, HistogramBin, RelationshipCheck, TableStatistics, ValueCount
 
 BINS = 24
 TOP = 10
@@ -24,64 +24,16 @@ _LONGEST_VALUE = 200
 _FEW_DAYS, _FEW_MONTHS = 31, 36
 
 
-class HistogramBin(Frozen):
-    low: Scalar
-    high: Scalar
-    """Not in it, but for the last one; of dates, the day, month or year that both name."""
-    count: int
-
-
-class ValueCount(Frozen):
-    value: str | None
-    count: int
-
-
-class ColumnStatistics(Frozen):
-    name: str
-    type: ColumnType
-    unique: bool
-    null_count: int | None
-    distinct_count: int | None
-    minimum: Scalar
-    maximum: Scalar
-    histogram: tuple[HistogramBin, ...] = ()
-    """Of numbers and dates."""
-    top_values: tuple[ValueCount, ...] = ()
-    """The most frequent; empty where every value is there once."""
-
-
-class TableStatistics(Frozen):
-    table: str
-    row_count: int | None
-    looked_at: int | None
-    """How many rows histograms and frequencies come from; nothing means all."""
-    columns: tuple[ColumnStatistics, ...]
-
-
-class RelationshipCheck(Frozen):
-    relationship: Relationship
-    orphan_rows: int | None
-    """Rows that point to nothing; nothing when that could not be counted."""
-
-
-def table_named(catalog: Catalog, name: str) -> Table:
-    table = catalog.table(name)
-    if table is None:
-        hint = f"It has: {', '.join(table.name for table in catalog.tables[:20])}."
-        raise NotFoundError(f"The source {catalog.source!r} has no table {name!r}.", code="table_unknown", hint=hint)
-    return table
-
-
-async def first_rows(source: Source, table: Table, offset: int, limit: int) -> list[tuple[Any, ...]]:
+async def first_rows(probe: Probe, dialect: Language, table: Table, offset: int, limit: int) -> list[tuple[Any, ...]]:
     """Some rows as they are stored, of the columns that may be seen."""
     columns = [_column(column.name) for column in table.columns]
     statement = exp.select(*columns).from_(_table(table.name)).limit(limit).offset(offset)
-    return await source.rows(statement.sql(source.dialect))
+    return await probe.rows(Sql(statement.sql(dialect)))
 
 
-async def table_statistics(source: Source, table: Table) -> TableStatistics:
+async def table_statistics(probe: Probe, dialect: Language, table: Table) -> TableStatistics:
     part = table.row_count is not None and table.row_count > LOOKED_AT
-    looking = _Looking(source, source.dialect, table, part)
+    looking = _Looking(probe, dialect, table, part)
     tops, spreads = await looking.tops(), await looking.spreads()
     columns = tuple(
         ColumnStatistics(
@@ -102,13 +54,13 @@ async def table_statistics(source: Source, table: Table) -> TableStatistics:
     )
 
 
-async def relationship_checks(source: Source, catalog: Catalog) -> list[RelationshipCheck]:
-    counts = await asyncio.gather(*(_orphans(source, each) for each in catalog.relationships))
+async def relationship_checks(probe: Probe, dialect: Language, catalog: Catalog) -> list[RelationshipCheck]:
+    counts = await asyncio.gather(*(_orphans(probe, dialect, each) for each in catalog.relationships))
     pairs = zip(catalog.relationships, counts, strict=True)
     return [RelationshipCheck(relationship=each, orphan_rows=count) for each, count in pairs]
 
 
-async def _orphans(source: Source, relationship: Relationship) -> int | None:
+async def _orphans(probe: Probe, dialect: Language, relationship: Relationship) -> int | None:
     """Rows whose reference is filled in and leads nowhere."""
     pairs = list(zip(relationship.from_columns, relationship.to_columns, strict=True))
     meets = exp.and_(*(exp.EQ(this=_column(to, "parent"), expression=_column(own, "child")) for own, to in pairs))
@@ -117,16 +69,16 @@ async def _orphans(source: Source, relationship: Relationship) -> int | None:
     lost = exp.and_(*filled, exp.Not(this=exp.Exists(this=parent)))
     counted = exp.select(exp.Count(this=exp.Star())).from_(_table(relationship.from_table, "child")).where(lost)
     try:
-        [(count,)] = await source.rows(counted.sql(source.dialect))
+        [(count,)] = await probe.rows(Sql(counted.sql(dialect)))
     except (LimitError, SourceError, UserError):  # too large, or types that the database does not compare
         return None
     return int(count)
 
 
 class _Looking:
-    def __init__(self, probe: Probe, dialect: Dialect, table: Table, part: bool) -> None:
+    def __init__(self, probe: Probe, dialect: Language, table: Table, part: bool) -> None:
         self._probe = probe
-        self._dialect: Dialect = dialect
+        self._dialect: Language = dialect
         self._columns = table.columns
         whole = _table(table.name)
         self._from: exp.Expr = exp.select("*").from_(whole).limit(LOOKED_AT).subquery("part") if part else whole
@@ -145,8 +97,10 @@ class _Looking:
         """Each gives the number of a column, a value and a count."""
         found: dict[int, list[tuple[Any, int]]] = {}
         for chunk in chunked(selects, _COLUMNS_A_STATEMENT):
-            parts = [exp.select("*").from_(each.subquery(f"p{n}")).sql(self._dialect) for n, each in enumerate(chunk)]
-            for number, value, count in await self._probe.rows(" UNION ALL ".join(parts)):
+            parts = [
+                Sql(exp.select("*").from_(each.subquery(f"p{n}")).sql(self._dialect)) for n, each in enumerate(chunk)
+            ]
+            for number, value, count in await self._probe.rows(union_all(parts)):
                 found.setdefault(int(number), []).append((value, int(count)))
         return found
 
@@ -175,7 +129,7 @@ class _Spread(ABC):
     """How the values of a column fall into bins."""
 
     @abstractmethod
-    def place(self, value: exp.Expr, dialect: Dialect) -> exp.Expr:
+    def place(self, value: exp.Expr, dialect: Language) -> exp.Expr:
         """The bin of a value."""
 
     @abstractmethod
@@ -189,7 +143,7 @@ class _Numbers(_Spread):
         self._width = (high - low + whole) / count
         self._count = count
 
-    def place(self, value: exp.Expr, dialect: Dialect) -> exp.Expr:
+    def place(self, value: exp.Expr, dialect: Language) -> exp.Expr:
         distance = exp.Sub(this=exp.cast(value, exp.DType.DOUBLE), expression=_number(self._low))
         share = exp.Div(this=exp.paren(distance), expression=_number(self._width), typed=False, safe=False)
         if dialect == "sqlite":
@@ -212,7 +166,7 @@ class _Periods(_Spread):
         days = (date.fromisoformat(high[:10]) - date.fromisoformat(low[:10])).days
         self._letters = 10 if days <= _FEW_DAYS else 7 if days <= 31 * _FEW_MONTHS else 4
 
-    def place(self, value: exp.Expr, dialect: Dialect) -> exp.Expr:
+    def place(self, value: exp.Expr, dialect: Language) -> exp.Expr:
         text = exp.cast(value, exp.DType.TEXT)
         return exp.Substring(this=text, start=exp.Literal.number(1), length=exp.Literal.number(self._letters))
 
@@ -258,12 +212,3 @@ def _column(name: str, table: str | None = None) -> exp.Column:
 def _table(name: str, alias: str | None = None) -> exp.Table:
     called = exp.TableAlias(this=exp.to_identifier(alias)) if alias else None
     return exp.Table(this=exp.to_identifier(name, quoted=True), alias=called)
-
-
-def plain(value: Json) -> Json:
-    """A value of a probe as JSON holds it."""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

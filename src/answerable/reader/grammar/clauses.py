@@ -1,0 +1,417 @@
+"""The clauses that forms are made of: what is calculated, by what it is grouped, and which rows are meant.
+
+Each function looks at the question and returns a clause together with `words`, the places of the words that the clause
+uses. None means that the question does not have the clause, or that the data cannot answer it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from answerable.query.plan import (
+    Aggregate,
+    Bucket,
+    Compare,
+    Constant,
+    DatePart,
+    Expr,
+    Filter,
+    InList,
+    MeasureRef,
+)
+from answerable.reader.grammar.dated_scene import DatedScene, places_of
+from answerable.reader.linking.cues import Cue
+from answerable.reader.linking.links import Mention, ValueMention
+from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.joins import distance
+from answerable.reader.plans.plan_builder import column_ref, equals
+from answerable.reader.time.date_phrases import DateSpan
+
+Words = frozenset[int]
+"""Places of words in the question."""
+
+_DATE_HINTED = 0.4
+_DATE_NAMED = 0.85
+_COMPARED_NAMED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DateBounds:
+    """Days or moments from `start` until before `end`; either may be open."""
+
+    start: date | datetime | None
+    end: date | datetime | None
+    words: Words = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What rows are grouped by: the key, and what is shown of it."""
+
+    key: tuple[Expr, ...]
+    shown: tuple[Expr, ...]
+    words: Words = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """All dimensions of a question, in its order."""
+
+    all: tuple[Dimension, ...]
+    words: Words
+
+    @property
+    def shown(self) -> list[Expr]:
+        return [expr for dimension in self.all for expr in dimension.shown]
+
+    @property
+    def keys(self) -> list[Expr]:
+        return [expr for dimension in self.all for expr in dimension.key]
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """What is calculated, and the table whose rows it is calculated over."""
+
+    expr: Expr
+    table: int
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Conditions that all hold."""
+
+    filters: tuple[Filter, ...]
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    column: int
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class TimeBucket:
+    """Groups of days: per month, by weekday."""
+
+    expr: Expr
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    rows: int
+    words: Words
+
+
+# Time
+
+
+def date_column(question: DatedScene, table: int) -> ColumnUse | None:
+    """The date column that periods are about: the one that is mentioned; else the table's own; else that of the
+    nearest table it belongs to ("order lines in 2024" are those of orders of 2024)."""
+    columns = question.schema.columns
+    mentioned = [m for m in question.columns(_DATE_NAMED) if columns[m.id].temporal]
+    mentioned.sort(key=lambda m: (-m.score, distance(question.schema, table, columns[m.id].table) or 0.0))
+    near = [m for m in mentioned if distance(question.schema, table, columns[m.id].table) is not None]
+    if near and columns[near[0].id].table == table:
+        return ColumnUse(near[0].id, places_of(m for m in near if m.id == near[0].id))
+    own = question.own_date(table)
+    if own is not None:
+        hints = [m for m in question.scene.columns.get(own, ()) if m.score >= _DATE_HINTED]
+        return ColumnUse(own, places_of(hints))
+    parents = [
+        edge.end
+        for edge in question.schema.edges.get(table, ())
+        if edge.relationship.from_table == question.schema.tables[table].name
+    ]
+    inherited = next((column for parent in parents if (column := question.own_date(parent)) is not None), None)
+    return None if inherited is None else ColumnUse(inherited, frozenset())
+
+
+def time_conditions(question: DatedScene, table: int) -> Conditions | None:
+    """The periods and recurring days of the question. None if there is no column that they could be about."""
+    spans = question.spans("range", "point", "recurring")
+    if not spans:
+        return Conditions((), frozenset())
+    dated = date_column(question, table)
+    if dated is None:
+        return None
+    filters: list[Filter] = []
+    words = dated.words
+    recurring = [span for span in spans if span.kind == "recurring" and span.part is not None]
+    for part in dict.fromkeys(span.part for span in recurring):
+        numbers = sorted({value for span in recurring if span.part == part for value in span.values})
+        left = DatePart.model_validate({"part": part, "of": column_ref(question.schema, dated.column)})
+        filters.append(InList(left=left, values=tuple(Constant(value=number) for number in numbers)))
+    for span in spans:
+        if span.kind != "recurring":
+            bounds = bounds_of(question, span)
+            filters.extend(within(question.schema, dated.column, bounds))
+            words |= bounds.words
+    return Conditions(tuple(filters), words)
+
+
+def bounds_of(question: DatedScene, span: DateSpan) -> DateBounds:
+    """The days of the span; "2022 or later" and "2022 or before" are open at one end."""
+    last = max(place for place, other in question.time_places.items() if other is span)
+    after = next((cue for cue in question.scene.cues if cue.start == last + 1), None)
+    if after is not None and after.tag in ("GE", "LE"):
+        words = places_of([after])
+        return DateBounds(span.start, None, words) if after.tag == "GE" else DateBounds(None, span.end, words)
+    return DateBounds(span.start, span.end)
+
+
+def within(schema: Schema, column: int, bounds: DateBounds) -> list[Filter]:
+    left = column_ref(schema, column)
+    filters: list[Filter] = []
+    if bounds.start is not None:
+        filters.append(Compare(left=left, op=">=", right=_moment(bounds.start)))
+    if bounds.end is not None:
+        filters.append(Compare(left=left, op="<", right=_moment(bounds.end)))
+    return filters
+
+
+def time_bucket(question: DatedScene, table: int) -> TimeBucket | None:
+    span = next(iter(question.spans("bucket")), None)
+    dated = date_column(question, table) if span else None
+    if span is None or dated is None:
+        return None
+    of = column_ref(question.schema, dated.column)
+    expr = Bucket(unit=span.unit or "month", of=of) if span.part is None else DatePart(part=span.part, of=of)
+    return TimeBucket(expr, dated.words)
+
+
+def _moment(value: date | datetime) -> Constant:
+    return Constant(value=value.isoformat(), type="datetime" if isinstance(value, datetime) else "date")
+
+
+# Values
+
+
+def value_conditions(question: DatedScene, table: int) -> Conditions:
+    """Every value of the question as a condition on the column that holds it; of several columns, the nearest."""
+    by_column: dict[int, list[str]] = {}
+    mentions: list[Mention | ValueMention] = []
+    for value in question.values:
+        best = min(question.rivals(value), key=lambda v: (-v.score, question.distance_to(table, v.column), v.column))
+        by_column.setdefault(best.column, []).append(best.value)
+        owner = question.schema.columns[best.column].table
+        mentions.append(value)
+        mentions.extend(m for m in question.scene.columns.get(best.column, ()) if m.score >= 0.85)
+        mentions.extend(m for m in question.scene.tables.get(owner, ()) if m.score >= 0.9)
+    filters = tuple(_is_one_of(question.schema, column, texts) for column, texts in by_column.items())
+    return Conditions(filters, places_of(mentions))
+
+
+def _is_one_of(schema: Schema, column: int, texts: Sequence[str]) -> Filter:
+    if len(texts) == 1:
+        return equals(schema, column, texts[0])
+    return InList(left=column_ref(schema, column), values=tuple(Constant(value=text) for text in texts))
+
+
+def both(*parts: Conditions) -> Conditions:
+    return Conditions(
+        tuple(one for part in parts for one in part.filters), frozenset().union(*(part.words for part in parts))
+    )
+
+
+# Dimensions
+
+
+def dimensions(question: DatedScene, table: int, used: Words) -> Dimensions:
+    """What follows `by`, `per` and `each`, unless it is a measure or a period. `used` are the places of words of other
+    clauses: a list such as "by region and product" goes on after them."""
+    found: list[Dimension] = []
+    words: Words = frozenset()
+    for cue in question.scene.cues:
+        for_all = question.words[cue.start : cue.end] == ["for", "all"]
+        if cue.tag not in ("EACH", "BY") or cue.start in question.time_places or for_all:
+            continue
+        start = cue.end
+        while start < len(question.words) and question.words[start] in ("the", "a", "our"):
+            start += 1
+        dimension = dimension_at(question, start, table)
+        while dimension is not None:
+            words |= places_of([cue]) | dimension.words
+            if not any(other.key == dimension.key and other.shown == dimension.shown for other in found):
+                found.append(dimension)
+            start = _after_and(question, start, used | words)
+            dimension = dimension_at(question, start, table)
+    return Dimensions(tuple(found), words)
+
+
+def _after_and(question: DatedScene, start: int, used: Words) -> int:
+    """Where the next dimension of "by region and product" would begin."""
+    while start in used:
+        start += 1
+    return start + 1 if question.words[start : start + 1] in (["and"], [","]) else len(question.words)
+
+
+def dimension_at(question: DatedScene, start: int, table: int) -> Dimension | None:
+    """The column or table that is named at this place; "store city" is the column city of stores."""
+    if start in question.measure_places or start in question.time_places:
+        return None
+    owner = next((m for m in question.tables if m.start == start), None)
+    columns = [
+        m
+        for m in question.columns()
+        if (m.start == start or (m.start == start + 1 and owner is not None))
+        and not question.schema.columns[m.id].looks_like_id
+    ]
+    best = min(columns, key=lambda m: (-(m.end - m.start) - m.score, question.distance_to(table, m.id)), default=None)
+    if best is not None and (owner is None or best.end > owner.end):
+        shown = column_ref(question.schema, best.id)
+        words = places_of([best]) | (frozenset({start}) if owner is not None else frozenset())
+        return Dimension((shown,), (shown,), words)
+    return table_dimension(question, owner) if owner else None
+
+
+def table_dimension(question: DatedScene, mention: Mention) -> Dimension | None:
+    """Rows of a table, told apart by its key and shown by name. None if the table has no column that names its rows."""
+    view = question.schema.tables[mention.id]
+    if view.display is None:
+        return None
+    shown = column_ref(question.schema, view.display)
+    key = () if view.key is None or view.key == view.display else (column_ref(question.schema, view.key),)
+    return Dimension((*key, shown), (shown,), places_of([mention]))
+
+
+def ranked_dimension(question: DatedScene, table: int, used: Words) -> Dimension | None:
+    """What a superlative ranks ("the best *products*"): the first column or table that no other clause uses."""
+    for place in range(len(question.words)):
+        if place in used or place in question.measure_places or place in question.value_places:
+            continue
+        dimension = dimension_at(question, place, table)
+        if dimension is not None:
+            return dimension
+    return None
+
+
+# Calculations
+
+
+def calculation(question: DatedScene) -> Calculation | None:
+    """A measure of the catalog, an aggregate that is asked for, a column that is added up, or a count of rows."""
+    return _measure(question) or _aggregate(question) or _sum(question) or _count(question)
+
+
+def _measure(question: DatedScene) -> Calculation | None:
+    mention = question.measure
+    if mention is None:
+        return None
+    asking = [c for c in question.scene.cues if c.tag in ("MUCH", "COUNT", "SUM") and c.end <= mention.start]
+    measure = question.schema.measures[mention.id][0]
+    table = question.schema.table_ids[measure.table]
+    return Calculation(MeasureRef(name=measure.name), table, places_of([mention, *asking]))
+
+
+def _aggregate(question: DatedScene) -> Calculation | None:
+    """The average price, the median of …"""
+    cue = question.cue("AVG", "SUM")
+    median = question.words.index("median") if "median" in question.words else None
+    column = numeric_column(question) if cue is not None or median is not None else None
+    if column is None:
+        return None
+    function = "median" if median is not None else "avg" if cue and cue.tag == "AVG" else "sum"
+    owner = question.schema.columns[column.id].table
+    words = places_of([cue, column, *question.tables_of(owner), *question.cues("MUCH", "COUNT")])
+    expr = Aggregate.model_validate({"function": function, "of": column_ref(question.schema, column.id)})
+    return Calculation(expr, owner, words if median is None else words | {median})
+
+
+def numeric_column(question: DatedScene) -> Mention | None:
+    """The numeric column that is named best, of the tables that are named if there are any."""
+    named = {m.id for m in question.tables}
+    columns = question.schema.columns
+    numeric = [m for m in question.columns() if columns[m.id].numeric and not question.is_key(m.id)]
+    return min(
+        numeric, key=lambda m: (-(m.end - m.start) - m.score, columns[m.id].table not in named, m.start), default=None
+    )
+
+
+def _sum(question: DatedScene) -> Calculation | None:
+    summed = question.summed_column
+    if summed is None:
+        return None
+    owner = question.schema.columns[summed.id].table
+    words = places_of([summed, *question.cues("MUCH", "SUM"), *question.tables_of(owner)])
+    return Calculation(Aggregate(function="sum", of=column_ref(question.schema, summed.id)), owner, words)
+
+
+def _count(question: DatedScene) -> Calculation | None:
+    cue = question.cue("COUNT")
+    if not question.tables:
+        return _counted_value(question, cue)
+    entity = next((m for m in question.tables if cue is not None and m.start >= cue.end), question.tables[0])
+    if cue is None and not _counts_rows(question, entity):
+        return None
+    distinct = question.cue("DISTINCT")
+    if distinct is not None and cue is not None:
+        column = next((m for m in question.columns() if m.start >= distinct.end), None)
+        if column is not None:
+            of = column_ref(question.schema, column.id)
+            table = question.schema.columns[column.id].table
+            words = places_of([cue, distinct, entity, column])
+            return Calculation(Aggregate(function="count", of=of, distinct=True), table, words)
+    return Calculation(Aggregate(function="count"), entity.id, places_of([cue, entity]))
+
+
+def _counted_value(question: DatedScene, cue: Cue | None) -> Calculation | None:
+    """How many owls: of the only table there is, the rows that are owls."""
+    alone = len(question.schema.tables) == 1
+    if cue is None or not alone or all(value.start != cue.end for value in question.values):
+        return None
+    return Calculation(Aggregate(function="count"), 0, places_of([cue]))
+
+
+def _counts_rows(question: DatedScene, table: Mention) -> bool:
+    """Orders per month, or orders in 2024, are counted; things that have names are listed."""
+    if question.spans("bucket"):
+        return True
+    each = question.cue("EACH")
+    per = each is not None and table.end <= each.start
+    return not _has_name(question, table.id) and (bool(question.dates) or per)
+
+
+def _has_name(question: DatedScene, table: int) -> bool:
+    display = question.schema.tables[table].display
+    return display is not None and question.schema.columns[display].words[-1:] in (("name",), ("title",))
+
+
+# Numbers
+
+
+def limit(question: DatedScene) -> Limit:
+    """The first number that is said, else 1: "the top 3", "the best product"."""
+    for place in question.free_numbers:
+        number = question.scene.tokens[place].value
+        if isinstance(number, int) and number > 0:
+            return Limit(number, frozenset({place}))
+    return Limit(1, frozenset())
+
+
+def compared_column(question: DatedScene, table: int) -> ColumnUse | None:
+    """The numeric column of the table that the question names, or means by an adjective (older: age)."""
+    mentions = [
+        m
+        for m in question.scene.links.columns
+        if question.schema.columns[m.id].table == table
+        and question.schema.columns[m.id].numeric
+        and not question.is_key(m.id)
+        and question.value_places.isdisjoint(range(m.start, m.end))
+        and m.score >= _COMPARED_NAMED
+    ]
+    best = max(mentions, key=lambda m: (m.score, -m.id), default=None)
+    if best is None or _is_asked_for(question, best):
+        return None
+    return ColumnUse(best.id, places_of(m for m in mentions if m.id == best.id))
+
+
+def _is_asked_for(question: DatedScene, mention: Mention) -> bool:
+    """What is the height of …: the column is wanted, not compared."""
+    before = [word for word in question.words[max(0, mention.start - 3) : mention.start] if word != "the"]
+    asking: Iterable[str] = ("return", "give", "show", "find", "list")
+    return before[-2:] in (["what", "is"], ["what", "are"]) or before[-1:] in [[word] for word in asking]

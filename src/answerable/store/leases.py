@@ -1,0 +1,78 @@
+"""Which processes are alive: each that holds something renews one row, and a row that is not renewed lapses.
+
+A run, a reservation or a delivery names the process that holds it (`owner`). Others may take it over once that
+process's row has lapsed. A process that was only slow may not know that it lost a run; what it then writes is refused
+by the run's fencing token (`Lease`), so that a lapsed row is never more than a reason to look.
+
+Time is the database's, never a machine's wall clock: on PostgreSQL the clock of the server, on SQLite (one machine) the
+clock that counts from the start of the system. A row whose time lies in the future comes from before a restart, or the
+clock was set back; beyond `seconds` in either direction it has lapsed.
+"""
+
+# ruff: noqa: S608 - statements are put together from constants of this module; values are always parameters
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Hashable
+from contextlib import suppress
+
+from answerable.core.errors import AnswerableError
+from answerable.store.database import SqlDatabase, Statement
+
+LEASE_SECONDS = 7.0
+"""How long a process may be silent. With the time it takes to look, a dead process's run is adopted within 10 s."""
+_BEATS = 3.5
+"""Renewals within a lease: one may fail, and the next may be late."""
+_log = logging.getLogger("answerable.store")
+
+
+class Leases:
+    def __init__(self, database: SqlDatabase, seconds: float = LEASE_SECONDS) -> None:
+        self.owner = secrets.token_hex(8)
+        """The name of this process among those that share the database."""
+        self.seconds = seconds
+        self._database = database
+        self._held: set[Hashable] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def renewal(self) -> Statement:
+        """To be written in one commit with whatever this process takes hold of."""
+        now = self._database.now
+        return (
+            f"INSERT INTO owners (owner, renewed, seconds) VALUES (?, {now}, ?)"
+            f" ON CONFLICT (owner) DO UPDATE SET renewed = {now}, seconds = excluded.seconds",
+            (self.owner, self.seconds),
+        )
+
+    def lives(self, owner: str) -> str:
+        """The SQL condition that the process named by a column holds its lease."""
+        now = self._database.now
+        return f"EXISTS (SELECT 1 FROM owners o WHERE o.owner = {owner} AND abs({now} - o.renewed) < o.seconds)"
+
+    def hold(self, what: Hashable) -> None:
+        """Renews the lease from now on, until all that is held was dropped."""
+        self._held.add(what)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._renew(), name="lease")
+
+    def drop(self, what: Hashable) -> None:
+        self._held.discard(what)
+
+    async def _renew(self) -> None:
+        while self._held:
+            await asyncio.sleep(self.seconds / _BEATS)
+            try:
+                await self._database.write(self.renewal())
+            except AnswerableError as error:  # a store that fails for a moment: the next renewal may come in time
+                _log.warning("lease not renewed", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+
+    async def release(self) -> None:
+        """Others may take over at once what is still held."""
+        task, self._task = self._task, None
+        if task is not None and not task.done() and task.get_loop() is asyncio.get_running_loop():
+            task.cancel()
+            await asyncio.wait((task,))
+        if task is not None:
+            with suppress(AnswerableError):  # a store that cannot be written is left to lapse
+                await self._database.write(("UPDATE owners SET seconds = 0 WHERE owner = ?", (self.owner,)))

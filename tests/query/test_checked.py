@@ -1,0 +1,69 @@
+"""Unchecked text cannot reach a source: only checkers create checked queries, and sources take nothing else."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from answerable.core.catalog import Catalog, Column, Table
+from answerable.core.errors import UserError
+from answerable.query.checked import CheckedQuery
+from answerable.query.sql.check import checked
+from answerable.sources.base import Limits
+from answerable.sources.open import open_source
+
+PACKAGE = Path(__file__).parents[2] / "src" / "answerable"
+
+
+def _trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield str(path.relative_to(PACKAGE)), ast.parse(path.read_text())
+
+
+def _kinds(trees: dict[str, ast.Module]) -> dict[str, str]:
+    """The subclasses of `CheckedQuery`, with the modules that define them."""
+    return {
+        node.name: module
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "CheckedQuery" for base in node.bases)
+    }
+
+
+def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
+    trees = dict(_trees())
+    kinds = _kinds(trees)
+    assert set(kinds) == {"CheckedSql", "CompiledSql"}
+    created = {
+        (module, node.func.id)
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {*kinds, "CheckedQuery"}
+    }
+    assert created == {("query/sql/check.py", "CheckedSql"), ("query/sql/to_sql.py", "CompiledSql")}
+
+
+def test_nobody_creates_one_of_no_language() -> None:
+    with pytest.raises(TypeError):
+        CheckedQuery("duckdb", "SELECT 1")
+
+
+async def test_a_source_refuses_a_query_of_a_language_that_it_does_not_speak(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("name\nRome\n")
+    source = await open_source(str(tmp_path / "towns.csv"), cache=tmp_path / "cache")
+    try:
+        table = Table(name="towns", columns=(Column(name="name", type="text"),))
+        foreign = checked("SELECT name FROM towns", Catalog(source="other", dialect="postgres", tables=(table,)))
+        for attempt in (
+            source.check(foreign),
+            source.execute(foreign, tmp_path / "x.arrow", Limits()),
+            source.peek([foreign], Limits()),  # type: ignore[attr-defined]
+        ):
+            with pytest.raises(UserError) as caught:
+                await attempt
+            assert caught.value.stable_code == "query_language_unknown"
+            assert caught.value.hint == "It is asked in duckdb."
+        assert not (tmp_path / "x.arrow").exists()
+    finally:
+        await source.close()
