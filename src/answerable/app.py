@@ -10,10 +10,12 @@ from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
+from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
+from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.descriptor import DescribedStepKind, by_name
@@ -73,16 +75,18 @@ async def open_service(
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
+        policy=RunPolicy(settings.step_attempts, settings.longest_step),
     )
     parts = StepParts(dependencies, apis, settings.history_window)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
-    engine = Engine(kinds, store.events, clock)
+    guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
+    engine = Engine(kinds, store.events, clock, guards)
     runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
-        questions=QuestionService(runs, sources, dependencies.readers, settings.source),
+        questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
         step_kinds=tuple(kind.descriptor for kind in kinds.values()),
         settings=settings,
@@ -119,8 +123,8 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: [p.dependencies.combine],
     lambda p: [p.dependencies.python],
     lambda _: [LiteralStep()],
-    lambda p: [StatementStep(p.dependencies.sources)],
-    lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.apis.names)],
+    lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
+    lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
     lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock)],
     lambda p: model_kinds(p.dependencies),
 )

@@ -47,7 +47,7 @@ def _ordered(answer: Answer) -> bool:
     """By the plan where there is one, else by the code of the last step. When in doubt, no order was asked for."""
     if answer.provenance.plan is not None:
         return bool(QueryPlan.model_validate(answer.provenance.plan).order_by)
-    last = answer.steps[-1] if answer.steps else None
+    last = next((step for step in reversed(answer.steps) if step.status == "done"), None)
     # Answers of older versions do not record the language; what is not SQL then does not parse.
     return last is not None and last.code is not None and last.language in (None, "sql") and _has_order(last.code)
 
