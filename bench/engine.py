@@ -2,7 +2,7 @@
 
 import asyncio
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import Event
 from answerable.core.ids import new_run_id
 from answerable.engine.run import Engine
@@ -40,7 +40,7 @@ async def _measured(name: str, dependencies: graphs.Dependencies, repeats: int) 
 
     async def ours() -> None:
         events: list[Event] = []
-        outcome = await engine.run(graph, RunContext(new_run_id()), listeners=[events.append])
+        outcome = await engine.run(graph, RunContext(new_run_id(), LOCAL), listeners=[events.append])
         assert outcome.status == "done"
         assert len(events) == 2 * count + 2
 

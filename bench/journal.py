@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import new_run_id
 from answerable.engine.run import Engine
 from answerable.store.open import open_store
@@ -39,7 +39,7 @@ async def _measured(name: str, dependencies: graphs.Dependencies, synchronous: S
         rows = _Rows(Path(folder) / "floor.db", synchronous)
 
         async def ours() -> None:
-            context = RunContext(new_run_id())
+            context = RunContext(new_run_id(), LOCAL)
             record = await store.runs.create(context, None)
             assert (await engine.run(graph, context, lease=record.lease)).status == "done"
 

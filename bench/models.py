@@ -17,7 +17,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from answerable.core.breaker import Breaker
 from answerable.core.clock import SystemClock
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import RunId
 from answerable.models.budget import Budget
 from answerable.models.config import BudgetLimits, ModelsConfig
@@ -81,7 +81,7 @@ def _guarded(model: Model, store: Store, limits: BudgetLimits) -> Model:
     clock = SystemClock()
     means = Means(ModelsConfig(), Budget(store.budgets, limits, clock), clock, Random(1))
     target = Target("local", "instant", "chat", "http://127.0.0.1/v1")
-    caller = Caller("coding", RunContext(RunId("run_1")), (lambda _: None,))
+    caller = Caller("coding", RunContext(RunId("run_1"), LOCAL), (lambda _: None,))
     return GuardedModel(model, target, Breaker("local", clock, 5, 30), means, caller)
 
 

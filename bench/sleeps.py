@@ -7,7 +7,7 @@ On a busy machine the figures against bare asyncio, which is disturbed in the sa
 import asyncio
 import time
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import new_run_id
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
@@ -63,7 +63,7 @@ async def _measured(
     async def ours() -> None:
         nonlocal best
         began = time.perf_counter()
-        outcome = await engine.run(graph, RunContext(new_run_id()))
+        outcome = await engine.run(graph, RunContext(new_run_id(), LOCAL))
         best = min(best, time.perf_counter() - began)
         assert outcome.status == "done"
 

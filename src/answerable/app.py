@@ -80,9 +80,13 @@ async def open_service(
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source),
-        answers=AnswerService(store, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)),
+        answers=AnswerService(
+            store, runs, sources, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)
+        ),
+        settings=settings,
         clock=clock,
-        default_source=settings.source,
+        any_location=any_location,
+        open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
     )
     try:
         yield service

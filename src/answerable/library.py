@@ -90,9 +90,7 @@ class Answerable:
 
     async def _described(self) -> Catalog:
         service = await self._host.service()
-        if len(self._sources) > 1:
-            return await (await service.registry.federated(self._sources)).describe()
-        return await (await service.registry.get(self._sources[0])).describe()
+        return await service.sources.describe(self._sources[0], _principal(), *self._sources[1:])
 
 
 class Result:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError
 
+from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
 from answerable.core.values import Frozen
 from answerable.sandbox.base import SandboxLimits
@@ -113,16 +114,14 @@ class Settings(Frozen):
         from answerable import demo
         from answerable.sources.registry import SourceRegistry
 
-        added = {name: one.location for name, one in self.added_sources.all().items()}
-        named = {"demo": str(demo.location()), **added, **self.sources}
-        return SourceRegistry(named, self.cache, any_location=any_location, semantic=self.home / "semantic")
+        named = {"demo": str(demo.location()), **self.sources}
+        return SourceRegistry(named, self.home, any_location=any_location)
 
-    @property
-    def added_sources(self) -> "AddedSources":
-        """Those that were added while Answerable ran."""
-        from answerable.sources.added import AddedSources
+    def added_sources(self, principal: Principal) -> "AddedSources":
+        """The sources that the principal's tenant has added while Answerable ran."""
+        from answerable.sources.added import AddedSources, tenant_home
 
-        return AddedSources(self.home)
+        return AddedSources(tenant_home(self.home, principal.tenant))
 
     @property
     def sandbox_options(self) -> SandboxOptions:

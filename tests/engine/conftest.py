@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import Event
 from answerable.core.ids import new_run_id
 from answerable.engine.graph import Graph, Node
@@ -87,7 +87,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def context() -> RunContext:
-    return RunContext(new_run_id())
+    return RunContext(new_run_id(), LOCAL)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.events import Event
 from answerable.core.ids import RunId
@@ -20,7 +20,7 @@ from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
 from answerable.store.open import open_store
 
-CONTEXT = RunContext(RunId("run_full"))
+CONTEXT = RunContext(RunId("run_full"), LOCAL)
 NODES = 60
 ROOM = 100_000
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import (
     GraphError,
     InternalError,
@@ -589,10 +589,10 @@ async def test_stored_streamed_and_plain_runs_tell_the_same(
         return [step.node.id, dict(step.inputs)]
 
     engine = Engine({"f": kind(work)})
-    plain = await engine.run(graph, RunContext(new_run_id()))
-    live = engine.start(graph, RunContext(new_run_id()))
+    plain = await engine.run(graph, RunContext(new_run_id(), LOCAL))
+    live = engine.start(graph, RunContext(new_run_id(), LOCAL))
     streamed = [event async for event in live.events()]
-    context = RunContext(new_run_id())
+    context = RunContext(new_run_id(), LOCAL)
     record = await store.runs.create(context, None)
     await Engine({"f": kind(work)}, store.events).run(graph, context, lease=record.lease)
     stored = await store.events.read(context.principal, context.run)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import NotFoundError, TransientError
 from answerable.core.events import Event, StepFailed, StepFinished, StepRetried, StepSkipped
 from answerable.core.ids import NodeId, RunId
@@ -30,7 +30,7 @@ from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.store.base import Events, Lease, Store
 from answerable.store.open import open_store
 
-CONTEXT = RunContext(RunId("run_killed"))
+CONTEXT = RunContext(RunId("run_killed"), LOCAL)
 LEASE_SECONDS = 0.05
 ON_THE_WAY = 3
 """The point at which the first process that continues is killed too."""

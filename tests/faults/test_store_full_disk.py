@@ -51,7 +51,7 @@ async def append_until_full(store, done=0):
 
 async def main():
     store = await open_store(path)
-    await store.runs.create(RunContext(RUN), None)
+    await store.runs.create(RunContext(RUN, LOCAL), None)
     fill()
     done, error = await append_until_full(store)
     more, again = await append_until_full(store, done)

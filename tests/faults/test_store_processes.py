@@ -40,7 +40,7 @@ LAPSED = 0.7
 ENDLESS_WRITER = """
 async def main():
     store, run, number, size = await open_mine(), RunId("run_1"), 0, 1
-    await store.runs.create(RunContext(run), None)
+    await store.runs.create(RunContext(run, LOCAL), None)
     while True:
         events = [StepStarted(run, number + n + 1, 1.0, NodeId("a")) for n in range(size)]
         await store.events.append(events, Lease(run, 1))
@@ -56,7 +56,7 @@ async def main():
     print("ready", flush=True)
     sys.stdin.readline()  # all start together
     store, run = await open_mine(), RunId(sys.argv[3])
-    await store.runs.create(RunContext(run), None)
+    await store.runs.create(RunContext(run, LOCAL), None)
     for number in range(1, 201, 2):
         await store.events.append([StepStarted(run, number + n, 1.0, NodeId("a")) for n in range(2)], Lease(run, 1))
     await store.close()
@@ -74,7 +74,7 @@ from answerable.store.base import Amount
 
 async def main():
     budget = Budget((await open_mine()).budgets, BudgetLimits.model_validate_json(sys.argv[3]), SystemClock())
-    context = RunContext(RunId("run_1"), thread=ThreadId("thr_1"))
+    context = RunContext(RunId("run_1"), LOCAL, ThreadId("thr_1"))
     await budget.reserve(budget.accounts(context), Amount(60, 3))
     print("reserved", flush=True)
     sys.stdin.readline()
@@ -164,7 +164,7 @@ async def test_many_processes_start_and_write_at_once(place: tuple[str, Path]) -
 async def test_a_store_whose_writer_died_takes_new_runs(place: tuple[str, Path]) -> None:
     killed_while_writing(place, 5)
     store = await open_store(place[0], artifacts=place[1])
-    created = await store.runs.create(RunContext(RunId("run_2")), None)
+    created = await store.runs.create(RunContext(RunId("run_2"), LOCAL), None)
     assert await store.runs.get(LOCAL, created.run) == created
     await store.close()
 
@@ -184,7 +184,7 @@ async def test_what_a_call_held_when_its_process_was_killed_is_spent_after_the_n
     os.kill(caller.pid, signal.SIGKILL)
     caller.communicate(timeout=60)
     await asyncio.sleep(LAPSED)
-    context = RunContext(RunId("run_1"), thread=ThreadId("thr_1"))
+    context = RunContext(RunId("run_1"), LOCAL, ThreadId("thr_1"))
 
     store = await open_store(settings.store_url, artifacts=settings.artifacts)
     budget = Budget(store.budgets, limits, SystemClock())

@@ -190,7 +190,8 @@ def test_an_upload_has_a_largest_size_and_can_be_turned_off(tmp_path: Path) -> N
         sent = client.post("/api/v1/uploads", params={"name": "a.csv"}, content=b"a,b\n" * 300_000)
         assert (sent.status_code, sent.json()["code"]) == (413, "upload_too_large")
         assert [path for path in (tmp_path / "home" / "uploads").rglob("*") if path.is_file()] == []
-        client.app.state.settings = settings.model_copy(update={"upload_mb": 0})  # type: ignore[attr-defined]
+    forbidden = settings.model_copy(update={"upload_mb": 0})
+    with TestClient(create_app(forbidden), base_url="http://127.0.0.1") as client:
         for reply in (
             client.post("/api/v1/uploads", params={"name": "a.csv"}, content=b"a\n1\n"),
             client.post("/api/v1/sources", json={"url": "postgresql://h/d"}),

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from pydantic_ai import Agent, NativeOutput
 from pydantic_ai.models import ModelRequestParameters
 
-from answerable.core.context import RunContext
+from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import RunId
 from answerable.models.calls import ModelCalled
 from answerable.models.config import ModelsConfig
@@ -78,7 +78,7 @@ async def models(address: str, calls: list[ModelCalled]) -> AsyncIterator[Models
     await store.close()
 
 
-CONTEXT = RunContext(RunId("run_1"))
+CONTEXT = RunContext(RunId("run_1"), LOCAL)
 
 
 async def test_text_is_streamed_and_counted(models: Models, calls: list[ModelCalled]) -> None:

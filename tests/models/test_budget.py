@@ -17,7 +17,7 @@ from scripted_model import Reply, ScriptedModel
 
 from answerable.core.breaker import Breaker
 from answerable.core.clock import SystemClock
-from answerable.core.context import Principal, RunContext
+from answerable.core.context import LOCAL, Principal, RunContext
 from answerable.core.errors import AnswerableError, LimitError, TransientError
 from answerable.core.ids import RunId, TenantId, UserId
 from answerable.models.budget import Budget
@@ -179,7 +179,7 @@ async def test_a_stream_that_nobody_reads_to_the_end_counts_as_far_as_it_came(
 
 async def test_waits_for_calls_in_progress_to_give_back_what_they_do_not_need(store: Store, clock: Any) -> None:
     budget = Budget(store.budgets, BudgetLimits.model_validate({"run": {"tokens": 100}}), clock)
-    accounts = budget.accounts(RunContext(RunId("run_1")))
+    accounts = budget.accounts(RunContext(RunId("run_1"), LOCAL))
     first = await budget.reserve(accounts, Amount(90))
     original = clock.sleep
 

@@ -17,14 +17,15 @@ import pytest
 
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits
-from answerable.sandbox.containers.http import Endpoint
+from answerable.sandbox.containers.control import ControlApi, ControlError
 from answerable.sandbox.containers.kubernetes import KubernetesSandbox, manifest, network_policy
-from answerable.sandbox.containers.kubernetes_access import endpoint_of_cluster
+from answerable.sandbox.containers.kubernetes_access import cluster_api
+from answerable.sandbox.containers.kubernetes_attach import attached
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "fixtures" / "sandboxes" / "kubernetes.json").read_text())
 NAMESPACE = "/namespaces/boxes"
 TOKEN = "let-me-in"
-PONG = 0x8A
+CLOSE, PONG = 0x88, 0x8A
 MAGIC = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 Start = Callable[[list[str]], Awaitable[Process]]
@@ -134,6 +135,8 @@ async def _feed(reader: asyncio.StreamReader, process: Process) -> None:
     try:
         while True:
             first, second = await reader.readexactly(2)
+            if first == CLOSE:
+                raise EOFError
             assert first in (0x82, PONG), "a whole binary message"
             assert second & 0x80, "a client masks what it sends"
             size = second & 0x7F
@@ -189,7 +192,7 @@ async def cluster(local_process: Start) -> AsyncIterator[Cluster]:
 
 @pytest.fixture
 def sandbox(cluster: Cluster) -> KubernetesSandbox:
-    return KubernetesSandbox("boxes/python:1", "boxes", Endpoint(cluster.url, {"Authorization": f"Bearer {TOKEN}"}))
+    return KubernetesSandbox("boxes/python:1", "boxes", ControlApi(cluster.url, {"Authorization": f"Bearer {TOKEN}"}))
 
 
 def test_the_manifests_fit_the_published_schema() -> None:
@@ -274,17 +277,49 @@ async def test_a_pod_that_cannot_start_is_told(sandbox: KubernetesSandbox, clust
     assert cluster.deleted == list(cluster.jobs)
 
 
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (b"HTTP/1.1 302 -\r\nLocation: ws://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n", r"\(302\)"),
+        (b'HTTP/1.1 403 -\r\nContent-Length: 16\r\n\r\n{"message":"no"}', r"no \(403\)"),
+        (b"SSH-2.0\r\n\r\n", "does not speak WebSocket"),
+        (b"", "does not speak WebSocket"),
+    ],
+)
+async def test_a_cluster_that_does_not_attach_is_told(reply: bytes, error: str) -> None:
+    """The token goes nowhere else: no redirect is followed."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    api = ControlApi(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", {"Authorization": f"Bearer {TOKEN}"})
+    with pytest.raises(ControlError, match=error):
+        async with attached(api, "/attach"):
+            pass
+    server.close()
+
+
+async def test_the_token_reaches_no_log(sandbox: KubernetesSandbox, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    assert (await sandbox.run(Request("result = 1"))).value == 1
+    assert TOKEN not in caplog.text
+
+
 async def test_what_is_missing_is_named(cluster: Cluster, tmp_path: Path) -> None:
-    closed = KubernetesSandbox("image", "boxes", Endpoint("http://127.0.0.1:9"))
-    stranger = KubernetesSandbox("image", "boxes", Endpoint(cluster.url))
-    nameless = KubernetesSandbox("", "boxes", Endpoint(cluster.url))
+    closed = KubernetesSandbox("image", "boxes", ControlApi("http://127.0.0.1:9"))
+    stranger = KubernetesSandbox("image", "boxes", ControlApi(cluster.url))
+    nameless = KubernetesSandbox("", "boxes", ControlApi(cluster.url))
     found = [await sandbox.available() for sandbox in (closed, stranger, nameless)]
     assert [availability.available for availability in found] == [False] * 3
     assert "does not answer" in found[0].detail
     assert "Unauthorized (401)" in found[1].detail
     assert "No image" in found[2].detail
     with pytest.raises(OperatorError, match="no kubeconfig"):
-        endpoint_of_cluster({"KUBECONFIG": str(tmp_path / "none")}, account=tmp_path)
+        cluster_api({"KUBECONFIG": str(tmp_path / "none")}, account=tmp_path)
 
 
 def test_a_kubeconfig_is_read(tmp_path: Path) -> None:
@@ -296,8 +331,8 @@ clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
 users: [{name: u, user: {token: abc}}]
 """
     config.write_text(text)
-    endpoint = endpoint_of_cluster({"KUBECONFIG": str(config)})
-    assert (endpoint.url, dict(endpoint.headers)) == ("http://127.0.0.1:1", {"Authorization": "Bearer abc"})
+    api = cluster_api({"KUBECONFIG": str(config)})
+    assert (api.url, dict(api.headers)) == ("http://127.0.0.1:1", {"Authorization": "Bearer abc"})
     for wrong in (
         text.replace("token: abc", "exec: {command: x}"),
         text.replace("name: here, c", "name: x, c"),
@@ -307,7 +342,7 @@ users: [{name: u, user: {token: abc}}]
     ):
         config.write_text(wrong)
         with pytest.raises(OperatorError) as caught:
-            endpoint_of_cluster({"KUBECONFIG": str(config)})
+            cluster_api({"KUBECONFIG": str(config)})
         assert caught.value.stable_code == "sandbox_unavailable"
 
 
@@ -315,8 +350,8 @@ def test_the_account_of_our_own_pod_is_used(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("abc\n")
     (tmp_path / "ca.crt").write_bytes(Path(certifi.where()).read_bytes())
     environment = {"KUBECONFIG": str(tmp_path / "none"), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
-    endpoint = endpoint_of_cluster(environment, account=tmp_path)
-    assert (endpoint.url, endpoint.headers["Authorization"]) == ("https://10.0.0.1:443", "Bearer abc")
+    api = cluster_api(environment, account=tmp_path)
+    assert (api.url, api.headers["Authorization"]) == ("https://10.0.0.1:443", "Bearer abc")
     (tmp_path / "ca.crt").write_text("no certificate")
     with pytest.raises(OperatorError, match="account"):
-        endpoint_of_cluster(environment, account=tmp_path)
+        cluster_api(environment, account=tmp_path)

@@ -81,8 +81,8 @@ def test_name_and_content_must_agree(tmp_path: Path) -> None:
 
 def test_a_url_is_kept_for_its_owner_only(tmp_path: Path) -> None:
     added = AddedSources(tmp_path)
-    added.add_database("crm", "postgresql://u:secret@h/crm")
-    added.add_database("shop", "postgresql://h/shop")
+    added.add_location("crm", "postgresql://u:secret@h/crm")
+    added.add_location("shop", "postgresql://h/shop")
     file = tmp_path / "added-sources.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert AddedSources(tmp_path).all()["crm"].location == "postgresql://u:secret@h/crm"

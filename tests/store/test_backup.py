@@ -22,7 +22,7 @@ def back_up(path: Path, artifacts: Path, into: Path) -> None:
 
 async def test_a_backup_of_a_store_in_use_is_a_store(tmp_path: Path, opened: Any) -> None:
     store = await opened(tmp_path / "a.db")
-    created = await store.runs.create(RunContext(RUN), "how many?")
+    created = await store.runs.create(RunContext(RUN, LOCAL), "how many?")
     events = [StepStarted(RUN, number, 1.0, NodeId("a")) for number in range(1, 100)]
     await store.events.append(events, Lease(RUN, 1))
     staged = store.artifacts.staging()

@@ -37,7 +37,7 @@ async def test_it_shares_a_database_with_other_programs(postgres_url: str, artif
         theirs.execute("CREATE TABLE runs (id TEXT)")
         theirs.execute("CREATE TABLE migrations (id TEXT)")
         store = await opened(postgres_url, artifacts=artifacts)
-        await store.runs.create(RunContext(RUN), None)
+        await store.runs.create(RunContext(RUN, LOCAL), None)
         assert theirs.execute("SELECT count(*) FROM runs").fetchone() == (0,)
         assert theirs.execute("SELECT count(*) FROM answerable.runs").fetchone() == (1,)
 
@@ -74,7 +74,7 @@ async def test_a_url_that_is_none(artifacts: Path) -> None:
 
 async def test_a_server_that_came_back_is_used_again(postgres_url: str, artifacts: Path, opened: Any) -> None:
     store = await opened(postgres_url, artifacts=artifacts)
-    created = await store.runs.create(RunContext(RUN), None)
+    created = await store.runs.create(RunContext(RUN, LOCAL), None)
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -106,7 +106,7 @@ async def test_whoever_runs_it_needs_no_right_to_change_the_schema(
         admin.execute("GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA answerable TO worker")
     try:
         store = await open_store(changed(postgres_url, user="worker", password="w"), artifacts=artifacts)
-        created = await store.runs.create(RunContext(RUN), None)
+        created = await store.runs.create(RunContext(RUN, LOCAL), None)
         await store.events.append([StepStarted(RUN, 1, 1.0, NodeId("a"))], Lease(RUN, 1))
         assert await store.runs.get(LOCAL, RUN) == created
         await store.close()
@@ -153,7 +153,7 @@ async def test_a_read_only_server_cannot_be_used(postgres_url: str, artifacts: P
     url = changed(postgres_url) + "&options=" + str(values["options"]).replace(" ", "%20").replace("=", "%3D")
     store = await opened(url, artifacts=artifacts)
     with pytest.raises(OperatorError) as caught:
-        await store.runs.create(RunContext(RUN), None)
+        await store.runs.create(RunContext(RUN, LOCAL), None)
     assert caught.value.stable_code == "store_unavailable"
 
 

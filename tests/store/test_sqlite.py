@@ -23,7 +23,7 @@ RUN = RunId("run_1")
 
 async def filled(path: Path, events: int = 0) -> None:
     store = await open_store(path)
-    await store.runs.create(RunContext(RUN), "how many?")
+    await store.runs.create(RunContext(RUN, LOCAL), "how many?")
     if events:
         await store.events.append(
             [StepStarted(RUN, number, 1.0, NodeId("n" * 200)) for number in range(1, events + 1)], Lease(RUN, 1)
@@ -83,7 +83,7 @@ async def test_a_relative_artifact_folder_stays_where_it_was(tmp_path: Path, ope
 async def test_in_memory_nothing_is_left_behind(opened: Any) -> None:
     store = await opened(":memory:")
     other = await opened("sqlite:///:memory:")
-    await store.runs.create(RunContext(RUN), None)
+    await store.runs.create(RunContext(RUN, LOCAL), None)
     assert await other.runs.recent(LOCAL) == []
     folder = store.artifacts.staging().parent.parent
     assert folder.is_dir()
@@ -101,7 +101,7 @@ async def test_another_kind_of_url_is_refused(url: str) -> None:
 
 async def test_a_store_is_private_to_its_owner(tmp_path: Path, opened: Any) -> None:
     store = await opened(tmp_path / "a.db")
-    await store.runs.create(RunContext(RUN), "a secret")
+    await store.runs.create(RunContext(RUN, LOCAL), "a secret")
     path = store.artifacts.staging()
     path.write_bytes(b"x")
     await store.artifacts.adopt(LOCAL, path)
@@ -178,13 +178,13 @@ async def test_a_store_that_another_process_holds(tmp_path: Path, monkeypatch: A
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(OperatorError) as caught:
-        await store.runs.create(RunContext(RUN), None)
+        await store.runs.create(RunContext(RUN, LOCAL), None)
     assert caught.value.stable_code == "store_unavailable"
     assert "Another process" in (caught.value.hint or "")
     assert await store.runs.recent(LOCAL) == []
     holder.execute("ROLLBACK")
     holder.close()
-    await store.runs.create(RunContext(RUN), None)
+    await store.runs.create(RunContext(RUN, LOCAL), None)
 
 
 async def test_a_start_waits_for_another_that_is_making_the_store(tmp_path: Path, opened: Any) -> None:
@@ -204,12 +204,12 @@ async def test_a_start_waits_for_another_that_is_making_the_store(tmp_path: Path
 async def test_a_store_that_is_taken_away_takes_no_new_runs(tmp_path: Path, opened: Any, replaced: bool) -> None:
     path = tmp_path / "a.db"
     store = await opened(path)
-    await store.runs.create(RunContext(RUN), None)
+    await store.runs.create(RunContext(RUN, LOCAL), None)
     path.rename(tmp_path / "b.db")
     if replaced:
         path.write_bytes(b"")
     with pytest.raises(OperatorError, match="removed or replaced") as caught:
-        await store.runs.create(RunContext(RunId("run_2")), None)
+        await store.runs.create(RunContext(RunId("run_2"), LOCAL), None)
     assert caught.value.stable_code == "store_unavailable"
 
 
@@ -226,7 +226,7 @@ async def test_several_threads_may_share_a_store(tmp_path: Path, opened: Any) ->
     runs = [RunId(f"run_{number}") for number in range(4)]
 
     async def work(run: RunId) -> None:
-        await store.runs.create(RunContext(run), None)
+        await store.runs.create(RunContext(run, LOCAL), None)
         for first in range(1, 200, 20):
             await store.events.append([StepStarted(run, first + n, 1.0, NodeId("a")) for n in range(20)], Lease(run, 1))
 

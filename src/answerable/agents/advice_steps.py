@@ -33,8 +33,8 @@ class CriticStep:
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
         dependencies = self._dependencies
-        source = await dependencies.sources.get(config.source)
-        reader = await dependencies.readers.reader(source)
+        source = await dependencies.sources.get(config.source, step.context.principal)
+        reader = await dependencies.readers.reader(source, step.context.principal)
         given = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep
 from answerable.core.catalog import Catalog, ValueLookup
+from answerable.core.context import Principal
 from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Question
 from answerable.reader.reading import Reading
@@ -29,9 +30,9 @@ class Readable(Protocol):
 
 
 class SourceLookup(Sources, Protocol):
-    async def federated(self, names: Sequence[str]) -> "FederatedSources": ...
+    async def federated(self, names: Sequence[str], principal: Principal) -> "FederatedSources": ...
 
-    def instead_of(self, asked: Collection[str]) -> tuple[str, ...]: ...
+    def instead_of(self, asked: Collection[str], principal: Principal) -> tuple[str, ...]: ...
 
 
 def by_label(question: Question) -> dict[str, str]:

@@ -28,7 +28,7 @@ async def plan(situation: Situation, dependencies: AgentDependencies, context: R
     """Asks a model for a plan. A plan that cannot become a graph is handed back to it with the reason."""
     question = situation.question
     best = best_of(situation.reply) if situation.reply is not None else None
-    prompt = await question_context(question, situation.conversation, best, dependencies)
+    prompt = await question_context(question, situation.conversation, best, dependencies, context.principal)
 
     async def check(planned: Planned) -> None:
         if planned.ask and question.force:

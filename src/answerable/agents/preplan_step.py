@@ -25,8 +25,8 @@ class PreplanStep:
     async def run(self, step: Step) -> Json:
         question, dependencies = step.config_as(Question), self._dependencies
         conversation = await dependencies.conversation(step.context)
-        best = best_of(await dependencies.readers.read(question, previous_plan(conversation)))
-        prompt = await question_context(question, conversation, best, dependencies)
+        best = best_of(await dependencies.readers.read(question, step.context.principal, previous_plan(conversation)))
+        prompt = await question_context(question, conversation, best, dependencies, step.context.principal)
         reply = await dependencies.agents.ask("preplan", prompt, Preplanned, step.context, step.output, check=_check)
         return RoutedGraph(graph_after_first_look(question, reply), reply.asked or None).as_json()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import SourceLookup
 from answerable.answers.capsule import read_capsule
-from answerable.core.context import RunContext
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
@@ -44,7 +44,10 @@ class ProgramStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(ProgramConfig)
         wanted = free_names(config.code)
-        steps = [_loaded(name, origin) for name, origin in (await self._tables(config, wanted)).items()]
+        steps = [
+            _loaded(name, origin)
+            for name, origin in (await self._tables(config, wanted, step.context.principal)).items()
+        ]
         tables = [each.id for each in steps]
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
@@ -54,16 +57,18 @@ class ProgramStep:
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
         return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
 
-    async def _tables(self, config: ProgramConfig, wanted: frozenset[str]) -> Mapping[str, "Origin"]:
+    async def _tables(
+        self, config: ProgramConfig, wanted: frozenset[str], principal: Principal
+    ) -> Mapping[str, "Origin"]:
         """The tables that the program names."""
         from answerable.query.merged import Origin
         from answerable.query.sql.split_sql import ambiguous, meant
 
         if not config.sources:
-            catalog = await (await self._sources.get(config.source)).describe()
+            catalog = await (await self._sources.get(config.source, principal)).describe()
             named = [table.name for table in catalog.tables if table.name in wanted]
             return {name: Origin(config.source, name, catalog.dialect) for name in named}
-        merged = await (await self._sources.federated(config.sources)).merged()
+        merged = await (await self._sources.federated(config.sources, principal)).merged()
         for name in sorted(wanted):
             if len(alike := meant(name, merged)) > 1:
                 raise ambiguous(name, alike)

@@ -16,6 +16,7 @@ from answerable.agents.federation import by_label
 from answerable.agents.reader_graphs import FAIRLY_SURE
 from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
+from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
@@ -185,11 +186,15 @@ def earlier_text(before: Conversation) -> str:
 
 
 async def question_context(
-    question: Question, before: Conversation, best: Reading | None, dependencies: AgentDependencies
+    question: Question,
+    before: Conversation,
+    best: Reading | None,
+    dependencies: AgentDependencies,
+    principal: Principal,
 ) -> dict[str, str]:
     """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
-    tables, values = await sources_context(question, dependencies)
-    reader = await dependencies.readers.reader(await dependencies.readers.source_of(question))
+    tables, values = await sources_context(question, dependencies, principal)
+    reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
         "question": question.text,
         "today": (question.today or reader.today()).isoformat(),
@@ -200,19 +205,23 @@ async def question_context(
     }
 
 
-async def sources_context(question: Question, dependencies: AgentDependencies) -> tuple[str, str]:
+async def sources_context(question: Question, dependencies: AgentDependencies, principal: Principal) -> tuple[str, str]:
     """The tables of every source that the question is about, and what its words may mean in them."""
-    found = await schema_links_by_source(question, dependencies)
+    found = await schema_links_by_source(question, dependencies, principal)
     schemas = schema_texts(found, share_rows=dependencies.share_rows)
     tables = [f"source {label}\n{schema}" for label, schema in schemas.items()]
-    tables.append(await links_between_sources(question, dependencies))
+    tables.append(await links_between_sources(question, dependencies, principal))
     return "\n".join(filter(None, tables)), known_values_text(found, share_rows=dependencies.share_rows)
 
 
-async def schema_links_by_source(question: Question, dependencies: AgentDependencies) -> dict[str, SchemaLinks]:
+async def schema_links_by_source(
+    question: Question, dependencies: AgentDependencies, principal: Principal
+) -> dict[str, SchemaLinks]:
     """What the linker found in each source, by what the source is called."""
     return {
-        label: schema_links(await dependencies.readers.reader(await dependencies.sources.get(name)), question.text)
+        label: schema_links(
+            await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal), question.text
+        )
         for label, name in by_label(question).items()
     }
 
@@ -222,8 +231,8 @@ def schema_texts(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> dict[
     return {label: tables_text(each, share_rows=share_rows, room=room) for label, each in found.items()}
 
 
-async def links_between_sources(question: Question, dependencies: AgentDependencies) -> str:
-    merged = await dependencies.readers.merged(question)
+async def links_between_sources(question: Question, dependencies: AgentDependencies, principal: Principal) -> str:
+    merged = await dependencies.readers.merged(question, principal)
     return "" if merged is None else links_text(merged, merged.labels)
 
 

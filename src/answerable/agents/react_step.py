@@ -22,6 +22,7 @@ from answerable.agents.prompt_context import (
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Mistake
 from answerable.agents.write_steps import told
+from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import FrameRef, Json
@@ -48,15 +49,15 @@ class ReactStep:
         self._dependencies = dependencies
 
     async def run(self, step: Step) -> Json:
-        question, dependencies = step.config_as(Question), self._dependencies
-        found = await schema_links_by_source(question, dependencies)
+        question, dependencies, principal = step.config_as(Question), self._dependencies, step.context.principal
+        found = await schema_links_by_source(question, dependencies, principal)
         schemas = schema_texts(found, share_rows=dependencies.share_rows)
         looks = _Looks(step, question, dependencies)
-        reader = await dependencies.readers.reader(await dependencies.readers.source_of(question))
+        reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
         given = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
-            "datasets": await self._datasets(question, found, schemas),
+            "datasets": await self._datasets(question, found, schemas, principal),
             "values": known_values_text(found, share_rows=dependencies.share_rows),
             "earlier": earlier_text(await dependencies.conversation(step.context)),
         }
@@ -66,12 +67,14 @@ class ReactStep:
         graph = _asked(question, reply, looks) or looks.graph(reply)
         return {"graph": graph.model_dump(mode="json"), "sentence": None}
 
-    async def _datasets(self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str]) -> str:
+    async def _datasets(
+        self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str], principal: Principal
+    ) -> str:
         told = [
             f"source {label}, in the SQL of {each.catalog.dialect}\n{schemas[label]}" for label, each in found.items()
         ]
         if len(told) > 1:
-            told += [await links_between_sources(question, self._dependencies), _SEVERAL]
+            told += [await links_between_sources(question, self._dependencies, principal), _SEVERAL]
         return "\n".join(filter(None, told))
 
 
@@ -155,7 +158,7 @@ class _Looks:
         return frame_text(name, result, share_rows=self._dependencies.share_rows, records=records)
 
     async def _statement(self, name: str, sql: str) -> Produced:
-        merged = await self._dependencies.readers.merged(self._question)
+        merged = await self._dependencies.readers.merged(self._question, self._step.context.principal)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, sql=sql))
         parts = split_sql(sql, merged)
@@ -164,7 +167,7 @@ class _Looks:
         return await self._query(SqlConfig(source=parts.source, sql=parts.sql))
 
     async def _plan(self, name: str, plan: QueryPlan) -> Produced:
-        merged = await self._dependencies.readers.merged(self._question)
+        merged = await self._dependencies.readers.merged(self._question, self._step.context.principal)
         if merged is None:
             return await self._query(SqlConfig(source=self._question.source, plan=plan))
         parts = split(plan, merged)

@@ -13,6 +13,7 @@ from answerable.agents.other_sources import KnownWords, sources_that_know
 from answerable.answers.answer import Choice
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock, today
+from answerable.core.context import Principal, Visibility
 from answerable.core.values import Json
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
@@ -31,22 +32,22 @@ class Readers:
     def __init__(self, sources: SourceLookup, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[tuple[Visibility, str], Reader] = {}
 
-    async def source_of(self, question: Question) -> Readable:
+    async def source_of(self, question: Question, principal: Principal) -> Readable:
         """The source that the question is about, or all of them as one."""
         if question.sources:
-            return await self._sources.federated(question.sources)
-        return await self._sources.get(question.source)
+            return await self._sources.federated(question.sources, principal)
+        return await self._sources.get(question.source, principal)
 
-    async def merged(self, question: Question) -> "Merged | None":
+    async def merged(self, question: Question, principal: Principal) -> "Merged | None":
         """How the catalogs of several sources were made one, or None for a question about a single source."""
-        return await (await self._sources.federated(question.sources)).merged() if question.sources else None
+        return await (await self._sources.federated(question.sources, principal)).merged() if question.sources else None
 
-    async def read(self, question: Question, previous: QueryPlan | None = None) -> Reply:
+    async def read(self, question: Question, principal: Principal, previous: QueryPlan | None = None) -> Reply:
         """How the reader reads a question. `previous` is the plan that a follow-up refers to."""
-        source = await self.source_of(question)
-        reader = await self.reader(source)
+        source = await self.source_of(question, principal)
+        reader = await self.reader(source, principal)
         asked_on.set(question.today)
         reply = await asyncio.to_thread(
             reader.read,
@@ -55,55 +56,58 @@ class Readers:
             force=question.force,
             run=dry_run(source, reader.catalog),
         )
-        merged = await self.merged(question)
+        merged = await self.merged(question, principal)
         if merged is None or not isinstance(reply, Read):
             return reply
         from answerable.agents.ambiguous_names import with_same_named_tables
 
         return with_same_named_tables(reply, question, merged)
 
-    async def with_bindings(self, reply: Unsure, question: Question) -> Unsure:
+    async def with_bindings(self, reply: Unsure, question: Question, principal: Principal) -> Unsure:
         """The same readings, each with what the phrases of the question would become in it."""
         readings = [
-            reading.model_copy(update={"bindings": await self._bindings(question, reading.plan)})
+            reading.model_copy(update={"bindings": await self._bindings(question, reading.plan, principal)})
             for reading in reply.readings
         ]
         return reply.model_copy(update={"readings": tuple(readings)})
 
-    async def chosen(self, choice: Choice, question: Question) -> Reading:
+    async def chosen(self, choice: Choice, question: Question, principal: Principal) -> Reading:
         """The reading behind a choice that has a plan."""
         plan = QueryPlan.model_validate(choice.plan)
-        bindings = await self._bindings(question, plan)
+        bindings = await self._bindings(question, plan, principal)
         return Reading(plan=plan, sentence=choice.label, confidence=1.0, bindings=bindings)
 
-    async def other_sources(self, question: Question, unknown: Sequence[str]) -> Sequence[KnownWords]:
+    async def other_sources(
+        self, question: Question, unknown: Sequence[str], principal: Principal
+    ) -> Sequence[KnownWords]:
         """Other sources that know words of the question which its own source does not."""
-        others = self._sources.instead_of(question.sources or (question.source,)) if unknown else ()
-        return await sources_that_know(question.text, unknown, {name: self._named(name) for name in others})
+        others = self._sources.instead_of(question.sources or (question.source,), principal) if unknown else ()
+        return await sources_that_know(question.text, unknown, {name: self._named(name, principal) for name in others})
 
-    async def explain(self, question: Question) -> Json:
+    async def explain(self, question: Question, principal: Principal) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
-        source = await self.source_of(question)
-        reader = await self.reader(source)
+        source = await self.source_of(question, principal)
+        reader = await self.reader(source, principal)
         asked_on.set(question.today)
         run = dry_run(source, reader.catalog)
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text, run=run))
 
-    async def reader(self, source: Readable) -> "Reader":
-        """The reader of a source, built again only when its catalog has changed."""
+    async def reader(self, source: Readable, principal: Principal) -> "Reader":
+        """The reader of a source as this principal may see it, built again only when its catalog has changed."""
         catalog = await source.describe()
         from answerable.reader.reader import Reader  # imported while the source's worker starts
 
-        known = self._readers.get(source.name)
+        key = (principal.visibility, source.name)
+        known = self._readers.get(key)
         if known is None or known.catalog is not catalog:
-            known = self._readers[source.name] = Reader(catalog, await source.values(), today=self._today(catalog))
+            known = self._readers[key] = Reader(catalog, await source.values(), today=self._today(catalog))
         return known
 
-    async def _named(self, name: str) -> "Reader":
-        return await self.reader(await self._sources.get(name))
+    async def _named(self, name: str, principal: Principal) -> "Reader":
+        return await self.reader(await self._sources.get(name, principal), principal)
 
-    async def _bindings(self, question: Question, plan: QueryPlan) -> Json:
-        reader = await self.reader(await self.source_of(question))
+    async def _bindings(self, question: Question, plan: QueryPlan, principal: Principal) -> Json:
+        reader = await self.reader(await self.source_of(question, principal), principal)
         asked_on.set(question.today)
         return await asyncio.to_thread(reader.bindings, question.text, plan)
 

@@ -75,8 +75,9 @@ async def find_choice(situation: Situation, _: Workshop) -> Situation:
 
 async def chosen_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
     assert situation.chosen is not None
-    readers, question = workshop.dependencies.readers, situation.question
-    reading, merged = await readers.chosen(situation.chosen, question), await readers.merged(question)
+    readers, question, principal = workshop.dependencies.readers, situation.question, workshop.context.principal
+    reading = await readers.chosen(situation.chosen, question, principal)
+    merged = await readers.merged(question, principal)
     if merged is None:
         return reading_graph(question, reading, YOURS)
     return federated_reading_graph(question, reading, merged, YOURS)
@@ -103,18 +104,18 @@ async def find_previous_plan(situation: Situation, _: Workshop) -> Situation:
 
 
 async def read_question(situation: Situation, workshop: Workshop) -> Situation:
-    reply = await workshop.dependencies.readers.read(situation.question, situation.previous)
+    reply = await workshop.dependencies.readers.read(situation.question, workshop.context.principal, situation.previous)
     return replace(situation, reply=reply)
 
 
 async def shown_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
-    merged = await workshop.dependencies.readers.merged(situation.question)
+    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
     plan = reading_plan(situation.question, _sure_reading(situation), merged)
     return RoutedGraph(shown_graph(plan, mind=READER))
 
 
 async def federated_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
-    merged = await workshop.dependencies.readers.merged(situation.question)
+    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
     assert merged is not None
     return federated_reading_graph(situation.question, _sure_reading(situation), merged)
 
@@ -125,12 +126,13 @@ async def single_reading(situation: Situation, _: Workshop) -> RoutedGraph:
 
 async def question_back(situation: Situation, workshop: Workshop) -> RoutedGraph:
     """The reader is not sure, and there is no model to ask: the user is."""
-    question, reply, readers = situation.question, situation.reply, workshop.dependencies.readers
+    question, reply = situation.question, situation.reply
+    readers, principal = workshop.dependencies.readers, workshop.context.principal
     assert isinstance(reply, Unsure | Unreadable)
-    source, merged = await readers.source_of(question), await readers.merged(question)
+    source, merged = await readers.source_of(question, principal), await readers.merged(question, principal)
     if isinstance(reply, Unsure) and merged is None:
-        reply = await readers.with_bindings(reply, question)
-    others = await readers.other_sources(question, reply.unknown)
+        reply = await readers.with_bindings(reply, question, principal)
+    others = await readers.other_sources(question, reply.unknown, principal)
     return RoutedGraph(question_back_graph(question, reply, await source.describe(), merged, others))
 
 
@@ -178,5 +180,5 @@ async def planned_steps(situation: Situation, workshop: Workshop) -> RoutedGraph
     from answerable.agents.planner import planned_graph
 
     assert situation.planned is not None
-    merged = await workshop.dependencies.readers.merged(situation.question)
+    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
     return RoutedGraph(planned_graph(situation, merged), situation.planned.reasoning or None)

@@ -32,7 +32,7 @@ class WriteSqlStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
-        source = await self._dependencies.sources.get(config.source)
+        source = await self._dependencies.sources.get(config.source, step.context.principal)
         written = await self._written(step, config, source)
         if not written.sql.strip():
             raise _cannot(written.cannot)
@@ -45,7 +45,7 @@ class WriteSqlStep:
 
     async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
         dependencies = self._dependencies
-        reader = await dependencies.readers.reader(source)
+        reader = await dependencies.readers.reader(source, step.context.principal)
         found = schema_links(reader, f"{config.question} {config.task}")
         meant = schema_links(reader, config.question)  # words of the task, which a model wrote, match values by chance
         given = {

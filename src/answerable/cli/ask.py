@@ -87,7 +87,9 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
 
 async def _ask(settings: "Settings", options: AskOptions) -> int:
     sources = settings.open_sources(any_location=True)
-    sources.expect(next(iter(options.sources), settings.source))  # starts its worker while the rest is loaded
+    sources.expect(
+        next(iter(options.sources), settings.source), principal()
+    )  # starts its worker while the rest is loaded
     try:
         app = await asyncio.to_thread(import_module, "answerable.app")
         async with app.open_service(settings, any_location=True, sources=sources) as service:

@@ -83,13 +83,12 @@ def command(
 async def _measure(cases: "Sequence[Case]", force: bool, measure: ModelMeasurement | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
-    from answerable.service.eval_runner import EvalRunner
 
     async with open_service(_settings(measure), any_location=True) as service:
         with _progress(len(cases)) as progress:
             if measure is not None:
                 return await _measured(cases, service, force, progress, measure)
-            return await evaluate(cases, EvalRunner(service, principal()), force=force, progress=progress)
+            return await evaluate(cases, service.evals.runner(principal()), force=force, progress=progress)
 
 
 def _settings(measure: ModelMeasurement | None) -> "Settings":
@@ -128,7 +127,6 @@ async def _measured(
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
     from answerable.evals.stored_results import StoredResults
-    from answerable.service.eval_runner import EvalRunner
 
     kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
     done = kept.load() if kept else {}
@@ -140,7 +138,7 @@ async def _measured(
         if progress is not None:
             progress(number, of, scored)
 
-    runner = EvalRunner(service, principal(), measure.mode, counting=True)
+    runner = service.evals.runner(principal(), measure.mode, counting=True)
     with suppress(asyncio.CancelledError):
         await evaluate(
             cases,
@@ -165,7 +163,7 @@ async def _explain(cases: "Sequence[Case]", wanted: str, as_json: bool) -> None:
     if case is None:
         raise NotFoundError(f"There is no case {wanted!r} in this set.", code="case_unknown")
     async with open_service(load_settings(store=":memory:"), any_location=True) as service:
-        stages = await service.questions.explain(case.question, source=case.source, today=case.today)
+        stages = await service.questions.explain(case.question, principal(), source=case.source, today=case.today)
     if as_json:
         tell_json(stages)
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from answerable.cli.output import progress, tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.models.check import Checked
@@ -29,7 +30,7 @@ def check(as_json: bool) -> None:
 
     config = load_settings().models_config
     with progress("Trying the models …"):
-        found = asyncio.run(check_models(config))
+        found = asyncio.run(check_models(config, principal()))
     if as_json:
         roles = {role: list(config.chain(role)) for role in ("reasoning", "coding")}
         tell_json({"roles": roles, "models": [one.as_json() for one in found]})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from answerable.cli.output import progress, tell_json
+from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.core.catalog import Catalog, Table
@@ -53,7 +54,7 @@ async def _catalog(source: str) -> "Catalog":
 
     async with open_service(load_settings(), any_location=True) as service:
         with progress("Looking at the data …"):
-            return await (await service.registry.get(source)).describe()
+            return await service.sources.describe(source, principal())
 
 
 def _tell(catalog: "Catalog") -> None:

@@ -40,7 +40,7 @@ class Breaker:
         return self._trying
 
     def leave(self, *, trial: bool, failed: bool | None) -> None:
-        """`failed` is nothing when the call was given up before the target could show itself."""
+        """Ends a call. `failed` is None if the call was given up before the target could succeed or fail."""
         self._trying = self._trying and not trial
         if failed:
             self._failures += 1

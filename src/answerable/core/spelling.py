@@ -7,7 +7,7 @@ def allowed_slips(length: int) -> int:
 
 
 def slips(one: str, other: str, most: int) -> int | None:
-    """Letters added, left out, replaced or swapped with their neighbour; nothing when there are more than `most`."""
+    """Counts letters added, left out, replaced or swapped with a neighbour; None if there are more than `most`."""
     one, other = _without_common_ends(one, other)
     if not one or not other:
         count = len(one) + len(other)

@@ -18,14 +18,14 @@ from typing import Any, TypeVar
 
 from answerable.demo.vocabulary import (
     BRANDS,
+    CITIES,
     FIRST_NAMES,
     LAST_NAMES,
     LINES,
-    PLACES,
     TICKET_TOPICS,
     TOWNS,
     UNSOLD,
-    Place,
+    City,
 )
 
 SEED = 20230101
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class Shop:
     store_id: int
     name: str
     city: str
@@ -86,7 +86,7 @@ class Customer:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class CustomerOrder:
     order_id: int
     customer_id: int
     store_id: int
@@ -99,7 +99,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderItem:
+class OrderLine:
     order_item_id: int
     order_id: int
     product_id: int
@@ -128,7 +128,7 @@ class Shopper:
     """A customer as the simulation knows them."""
 
     customer: Customer
-    home: Store
+    home: Shop
     eagerness: float
     """How often they buy; nothing for those who never do."""
     leaves: date | None
@@ -141,8 +141,8 @@ def make_tables(seed: int = SEED) -> Mapping[str, Sequence[Any]]:
     employees = list(_employees(random, stores))
     products = list(_products(random))
     shoppers = list(_shoppers(random, stores))
-    orders: list[Order] = []
-    items: list[OrderItem] = []
+    orders: list[CustomerOrder] = []
+    items: list[OrderLine] = []
     for order, lines in _sales(random, stores, employees, products, shoppers):
         orders.append(order)
         items.extend(lines)
@@ -173,17 +173,17 @@ def write(folder: Path, seed: int = SEED) -> list[Path]:
 # People and places.
 
 
-def _stores(random: Random) -> Iterator[Store]:
-    for number, place in enumerate(PLACES, 1):
+def _stores(random: Random) -> Iterator[Shop]:
+    for number, city in enumerate(CITIES, 1):
         opened = date(random.randrange(2008, 2022), random.randrange(1, 13), random.randrange(1, 29))
         area = random.randrange(18, 95) * 10
-        yield Store(number, f"{place.city} Store", place.city, place.country, place.region, opened, area)
+        yield Shop(number, f"{city.name} Store", city.name, city.country, city.region, opened, area)
 
 
-def _employees(random: Random, stores: Sequence[Store]) -> Iterator[Employee]:
+def _employees(random: Random, stores: Sequence[Shop]) -> Iterator[Employee]:
     numbers = count(1)
 
-    def hire(title: str, store: Store | None, manager: int | None, salary: tuple[int, int]) -> Employee:
+    def hire(title: str, store: Shop | None, manager: int | None, salary: tuple[int, int]) -> Employee:
         country = store.country if store else "Denmark"
         hired = date(random.randrange(2010, 2025), random.randrange(1, 13), random.randrange(1, 29))
         pay = random.randrange(salary[0] // 100, salary[1] // 100) * 100
@@ -205,14 +205,14 @@ def _employees(random: Random, stores: Sequence[Store]) -> Iterator[Employee]:
     yield hire("Buyer", None, head.employee_id, (58_000, 64_000))
 
 
-def _shoppers(random: Random, stores: Sequence[Store]) -> Iterator[Shopper]:
+def _shoppers(random: Random, stores: Sequence[Shop]) -> Iterator[Shopper]:
     numbers = count(1)
     for store in stores:
         for _ in range(CUSTOMERS_PER_STORE + random.randrange(-15, 16)):
             yield _shopper(random, store, next(numbers))
 
 
-def _shopper(random: Random, store: Store, number: int) -> Shopper:
+def _shopper(random: Random, store: Shop, number: int) -> Shopper:
     name = _name(random, store.country)
     signed_up = date(2022, 1, 1) + timedelta(days=int(1430 * random.random() ** 1.6))
     segment = _pick(random, (("Consumer", 0.76), ("Business", 0.16), ("Club", 0.08)))
@@ -249,18 +249,18 @@ def _ascii(name: str) -> str:
 
 def _sales(
     random: Random,
-    stores: Sequence[Store],
+    stores: Sequence[Shop],
     employees: Sequence[Employee],
     products: Sequence[Product],
     shoppers: Sequence[Shopper],
-) -> Iterator[tuple[Order, list[OrderItem]]]:
+) -> Iterator[tuple[CustomerOrder, list[OrderLine]]]:
     order_numbers, item_numbers = count(1), count(1)
     sellers = {s.store_id: [e for e in employees if e.store_id == s.store_id] for s in stores}
     regulars = {s.store_id: [x for x in shoppers if x.home == s and x.eagerness] for s in stores}
     shelf = _Shelf(random, products)
     for day in _days():
-        for store, place in zip(stores, PLACES, strict=True):
-            for _ in range(_poisson(random, _demand(place, day))):
+        for store, city in zip(stores, CITIES, strict=True):
+            for _ in range(_poisson(random, _demand(city, day))):
                 shopper = _visitor(random, regulars[store.store_id], day)
                 if shopper is None:
                     continue
@@ -276,9 +276,9 @@ def _days() -> Iterator[date]:
     return (FIRST_DAY + timedelta(days=offset) for offset in range((LAST_DAY - FIRST_DAY).days + 1))
 
 
-def _demand(place: Place, day: date) -> float:
+def _demand(city: City, day: date) -> float:
     years = (day - FIRST_DAY).days / 365.25
-    return place.orders_per_day * float(place.yearly_growth**years) * _MONTH[day.month - 1] * _WEEKDAY[day.weekday()]
+    return city.orders_per_day * float(city.yearly_growth**years) * _MONTH[day.month - 1] * _WEEKDAY[day.weekday()]
 
 
 def _visitor(random: Random, regulars: Sequence[Shopper], day: date) -> Shopper | None:
@@ -311,21 +311,21 @@ class _Shelf:
         return [products[index] for index in dict.fromkeys(picks)]
 
 
-def _line(random: Random, number: int, order: int, product: Product, customer: Customer, day: date) -> OrderItem:
+def _line(random: Random, number: int, order: int, product: Product, customer: Customer, day: date) -> OrderLine:
     most = 2 if product.price > 150 else 4
     quantity = 1 if random.random() < 0.7 else random.randrange(1, most + 1)
     discount = _pick(random, _DISCOUNTS)
     if customer.segment != "Consumer":
         discount = max(discount, 0.1)
     price = round(product.price * 1.03 ** (day.year - FIRST_DAY.year), 2)
-    return OrderItem(
+    return OrderLine(
         number, order, product.product_id, quantity, price, discount, round(quantity * price * (1 - discount), 2)
     )
 
 
 def _order(
-    random: Random, number: int, customer: Customer, store: Store, sellers: Sequence[Employee], day: date
-) -> Order:
+    random: Random, number: int, customer: Customer, store: Shop, sellers: Sequence[Employee], day: date
+) -> CustomerOrder:
     online = 0.3 + 0.08 * (day.year - FIRST_DAY.year)
     channel = _pick(random, (("Online", online), ("Store", 0.93 - online), ("Phone", 0.07)))
     status = _pick(random, (("Completed", 0.895), ("Returned", 0.065), ("Cancelled", 0.04)))
@@ -334,14 +334,14 @@ def _order(
     sent = channel != "Store" and status in ("Completed", "Returned")
     shipped = day + timedelta(days=min(random.randrange(1, 8), random.randrange(1, 8))) if sent else None
     seller = None if channel == "Online" else random.choice(sellers).employee_id
-    return Order(number, customer.customer_id, store.store_id, seller, day, channel, status, shipped)
+    return CustomerOrder(number, customer.customer_id, store.store_id, seller, day, channel, status, shipped)
 
 
 # Support.
 
 
 def _tickets(
-    random: Random, employees: Sequence[Employee], orders: Iterable[Order], shoppers: Sequence[Shopper]
+    random: Random, employees: Sequence[Employee], orders: Iterable[CustomerOrder], shoppers: Sequence[Shopper]
 ) -> list[SupportTicket]:
     agents = [e.employee_id for e in employees if e.job_title == "Support Agent"]
     drafts = list(_complaints(random, orders)) + list(_account_questions(random, shoppers))
@@ -356,7 +356,7 @@ def _tickets(
 _Draft = tuple[datetime, int, int | None, str]
 
 
-def _complaints(random: Random, orders: Iterable[Order]) -> Iterator[_Draft]:
+def _complaints(random: Random, orders: Iterable[CustomerOrder]) -> Iterator[_Draft]:
     for order in orders:
         returned = order.status == "Returned"
         if random.random() > (0.45 if returned else 0.13):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    city: str
+class City:
+    name: str
     country: str
     region: str
     yearly_growth: float
@@ -14,19 +14,19 @@ class Place:
     """In January 2023."""
 
 
-PLACES = (
-    Place("Oslo", "Norway", "North", 1.04, 0.95),
-    Place("Göteborg", "Sweden", "North", 1.02, 0.70),
-    Place("København", "Denmark", "North", 1.06, 0.85),
-    Place("Amsterdam", "Netherlands", "West", 1.12, 0.80),
-    Place("Rotterdam", "Netherlands", "West", 1.09, 0.45),
-    Place("Köln", "Germany", "West", 1.15, 0.75),
-    Place("Lyon", "France", "South", 1.31, 0.50),
-    Place("Málaga", "Spain", "South", 1.24, 0.35),
-    Place("Torino", "Italy", "South", 1.27, 0.40),
-    Place("Kraków", "Poland", "East", 0.93, 0.60),
-    Place("Brno", "Czechia", "East", 0.90, 0.40),
-    Place("Győr", "Hungary", "East", 0.97, 0.30),
+CITIES = (
+    City("Oslo", "Norway", "North", 1.04, 0.95),
+    City("Göteborg", "Sweden", "North", 1.02, 0.70),
+    City("København", "Denmark", "North", 1.06, 0.85),
+    City("Amsterdam", "Netherlands", "West", 1.12, 0.80),
+    City("Rotterdam", "Netherlands", "West", 1.09, 0.45),
+    City("Köln", "Germany", "West", 1.15, 0.75),
+    City("Lyon", "France", "South", 1.31, 0.50),
+    City("Málaga", "Spain", "South", 1.24, 0.35),
+    City("Torino", "Italy", "South", 1.27, 0.40),
+    City("Kraków", "Poland", "East", 0.93, 0.60),
+    City("Brno", "Czechia", "East", 0.90, 0.40),
+    City("Győr", "Hungary", "East", 0.97, 0.30),
 )
 
 TOWNS = {

@@ -1,6 +1,5 @@
 """The HTTP application: routes, middleware, page."""
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -9,10 +8,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
-from answerable.answers.view import Views
 from answerable.app import open_service
-from answerable.core.clock import SystemClock
-from answerable.gateway.measuring import Measuring
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
@@ -35,7 +31,6 @@ from answerable.gateway.routes import (
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import Settings
-from answerable.sources.watch import Watch
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -48,16 +43,11 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
-            app.state.views = Views(settings.cache / "views")
-            app.state.measuring = measuring = Measuring(settings, service.store)
-            app.state.editing = asyncio.Lock()
-            app.state.watch = watch = Watch(service.registry, SystemClock())
+            metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
             service.runs.keep_adopting()
             await service.threads.purge()
             yield
-            await measuring.close()
-            await watch.close()
 
     app = FastAPI(
         title="Answerable",
@@ -67,10 +57,6 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
         docs_url=None,  # ours needs nothing from other hosts
         redoc_url=None,
     )
-    app.state.settings = settings
-    app.state.statistics = {}
-    app.state.relationships = {}
-    app.state.runs_programs = False  # until it was tried
     handle_problems(app)
     for part in (
         chat,

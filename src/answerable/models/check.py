@@ -10,7 +10,7 @@ from pydantic_ai import Agent
 from pydantic_ai.models import Model
 from pydantic_ai.usage import UsageLimits
 
-from answerable.core.context import RunContext
+from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, TransientError
 from answerable.core.ids import new_run_id
 from answerable.core.values import Json
@@ -55,7 +55,7 @@ class Sum(BaseModel):
     total: int
 
 
-async def check_models(config: ModelsConfig, name: str | None = None) -> list[Checked]:
+async def check_models(config: ModelsConfig, principal: Principal, name: str | None = None) -> list[Checked]:
     """Tries one model, or all that some role uses, each once and beside all budgets."""
     if name is not None and name not in config.named():
         raise NotFoundError(f"No role uses a model {name!r}.", code="model_unknown", hint=HOW_TO_SET_ONE)
@@ -65,18 +65,18 @@ async def check_models(config: ModelsConfig, name: str | None = None) -> list[Ch
     once = config.model_copy(update={"attempts": 1, "budget": BudgetLimits()})
     models = Models(once, store.budgets)
     try:
-        return [await checked(models, each) for each in ([name] if name else config.named())]
+        return [await checked(models, principal, each) for each in ([name] if name else config.named())]
     finally:
         await models.close()
         await store.close()
 
 
-async def checked(models: Models, name: str) -> Checked:
+async def checked(models: Models, principal: Principal, name: str) -> Checked:
     """When the first trial fails, the others would only repeat its reason."""
     calls: list[ModelCalled] = []
     trials: dict[str, Trial] = {}
     try:
-        model = models.named(name, "reasoning", RunContext(new_run_id()), calls.append)
+        model = models.named(name, "reasoning", RunContext(new_run_id(), principal), calls.append)
     except AnswerableError as error:
         return Checked(name, {"text": Trial(False, 0.0, error)}, 0, None)
     for trial, act in _TRIALS.items():

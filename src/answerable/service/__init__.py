@@ -1,17 +1,32 @@
 """What Answerable does for its users, by noun. The command line, the HTTP edge and the library call these verbs and
 nothing else: they only translate."""
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from answerable.core.clock import Clock
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
-from answerable.service.threads import ThreadService
+from answerable.settings import Settings
 from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
 
+if TYPE_CHECKING:
+    from answerable.service.comparison import ComparisonService
+    from answerable.service.evals import EvalService
+    from answerable.service.measuring import OpenService
+    from answerable.service.rows import RowService
+    from answerable.service.semantic import SemanticService
+    from answerable.service.setup import SetupService
+    from answerable.service.sources import SourceService
+    from answerable.service.suggestions import SuggestionService
+    from answerable.service.threads import ThreadService
+
 
 class Service:
-    """Put together by `answerable.app`."""
+    """Put together by `answerable.app`. A noun that a single question does not need is loaded when it is first used, so
+    that `answerable ask` starts quickly."""
 
     def __init__(
         self,
@@ -21,19 +36,78 @@ class Service:
         runs: RunService,
         questions: QuestionService,
         answers: AnswerService,
+        settings: Settings,
         clock: Clock,
-        default_source: str,
+        any_location: bool,
+        open_in_memory: "OpenService",
     ) -> None:
-        self.store = store
-        self.registry = registry
+        """`any_location`: whether the caller is the person at the machine, who may name any path or URL as a source.
+        `open_in_memory` opens another service whose store is in memory."""
+        self._store = store
+        self._registry = registry
+        self._settings = settings
+        self._clock = clock
+        self._any_location = any_location
+        self._open_in_memory = open_in_memory
         self.runs = runs
         self.questions = questions
         self.answers = answers
-        self.threads = ThreadService(store, clock)
-        self.default_source = default_source
+
+    @cached_property
+    def sources(self) -> "SourceService":
+        from answerable.service.sources import SourceService
+
+        return SourceService(self._registry, self._settings, self._clock, any_location=self._any_location)
+
+    @cached_property
+    def semantic(self) -> "SemanticService":
+        from answerable.service.semantic import SemanticService
+
+        return SemanticService(self._registry, self._store)
+
+    @cached_property
+    def suggestions(self) -> "SuggestionService":
+        from answerable.service.suggestions import SuggestionService
+
+        return SuggestionService(self._registry, self.evals, self._settings)
+
+    @cached_property
+    def threads(self) -> "ThreadService":
+        from answerable.service.threads import ThreadService
+
+        return ThreadService(self._store, self.runs, self._clock)
+
+    @cached_property
+    def rows(self) -> "RowService":
+        from answerable.service.rows import RowService
+
+        return RowService(self.runs, self.answers, self._settings.cache / "views")
+
+    @cached_property
+    def comparisons(self) -> "ComparisonService":
+        from answerable.service.comparison import ComparisonService
+
+        return ComparisonService(self.runs, self.answers)
+
+    @cached_property
+    def evals(self) -> "EvalService":
+        from answerable.service.evals import EvalService
+
+        return EvalService(self._store, self._registry, self.questions, self.runs, self.answers, self._open_in_memory)
+
+    @cached_property
+    def setup(self) -> "SetupService":
+        from answerable.service.setup import SetupService
+
+        return SetupService(self._store, self._settings, self._clock)
 
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
+        used = vars(self)
+        if "evals" in used:
+            await self.evals.close()
+        if "sources" in used:
+            await self.sources.close()
         await self.runs.close()
-        await self.registry.close()
-        await self.store.close()
+        await self._registry.close()
+        await self._store.close()

@@ -1,22 +1,40 @@
-"""Answers: the rows of a finished run, and whether the same steps still give them."""
+"""Answers: their rows, whether their data has changed since, and whether the same steps still give them."""
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic import Field
 
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import Principal
-from answerable.core.errors import NotFoundError
+from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.ids import RunId
+from answerable.core.values import Frozen
 from answerable.engine.steps.combine import CombineStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.service.runs import RunService
+from answerable.sources.registry import SourceRegistry
 from answerable.store.base import Store
 
 if TYPE_CHECKING:
     from answerable.answers.replay import Replay
+
+
+class ReadSource(Frozen):
+    source: str
+    changed: bool | None = Field(description="Since the answer; null when the source cannot be looked at now.")
+    last_sync: datetime | None = Field(description="When its data was last written, as it is now.")
+
+
+class Freshness(Frozen):
+    run_id: str
+    stale: bool = Field(description="Whether some source has changed: asked again, the answer may be another.")
+    sources: list[ReadSource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +47,10 @@ class Rerunners:
 
 
 class AnswerService:
-    def __init__(self, store: Store, steps: Rerunners) -> None:
+    def __init__(self, store: Store, runs: RunService, registry: SourceRegistry, steps: Rerunners) -> None:
         self._store = store
+        self._runs = runs
+        self._registry = registry
         self._steps = steps
 
     async def rows_path(self, answer: Answer, principal: Principal) -> Path:
@@ -62,3 +82,17 @@ class AnswerService:
         capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
         again = Again(self._steps.sql, self._steps.combine, self._steps.python, self._store.artifacts)
         return await replay(capsule, lambda step: again.run(step, principal))
+
+    async def freshness(self, run: RunId, principal: Principal) -> Freshness:
+        """Whether what an answer was read from has changed since."""
+        answer = await self._runs.answer(run, principal)
+        marks = {step.source: step.fingerprint for step in answer.steps if step.source and step.fingerprint}
+        sources = [await self._looked_at(name, mark, principal) for name, mark in marks.items()]
+        return Freshness(run_id=run, stale=any(each.changed for each in sources), sources=sources)
+
+    async def _looked_at(self, name: str, mark: str, principal: Principal) -> ReadSource:
+        try:
+            catalog = await (await self._registry.get(name, principal)).describe()
+        except AnswerableError:  # gone or not to be reached: its own view says why
+            return ReadSource(source=name, changed=None, last_sync=None)
+        return ReadSource(source=name, changed=catalog.fingerprint != mark, last_sync=catalog.last_sync)

@@ -18,8 +18,11 @@ from answerable.evals.compare import Rows
 from answerable.evals.run import NOTHING, Attempt
 from answerable.evals.score import Spent
 from answerable.query.plan import QueryPlan
-from answerable.service import Service
+from answerable.service.answers import AnswerService
+from answerable.service.questions import QuestionService
+from answerable.service.runs import RunService
 from answerable.sources.base import Limits
+from answerable.sources.registry import SourceRegistry
 
 ALL_ROWS = 1_000_000
 
@@ -29,9 +32,22 @@ KEPT_OPEN = 4
 
 
 class EvalRunner:
-    def __init__(self, service: Service, principal: Principal, mode: Mode = "auto", *, counting: bool = False) -> None:
+    def __init__(
+        self,
+        questions: QuestionService,
+        runs: RunService,
+        answers: AnswerService,
+        registry: SourceRegistry,
+        principal: Principal,
+        mode: Mode = "auto",
+        *,
+        counting: bool = False,
+    ) -> None:
         """`counting`: whether what models were asked is looked up for each case."""
-        self._service = service
+        self._questions = questions
+        self._runs = runs
+        self._answers = answers
+        self._registry = registry
         self._principal = principal
         self._mode = mode
         self._counting = counting
@@ -43,7 +59,7 @@ class EvalRunner:
         request = QuestionRequest(
             case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode
         )
-        answer = await self._service.questions.ask(request, self._principal)
+        answer = await self._questions.ask(request, self._principal)
         spent = await self._spent(answer.run_id) if self._counting else NOTHING
         code = next((step.code for step in reversed(answer.steps)), None)
         if answer.provenance.error is not None:
@@ -51,12 +67,12 @@ class EvalRunner:
         if answer.kind == "clarify" or answer.provenance.artifact is None:
             offered = self._offered(case, answer)
             return Attempt("asked", code=code, thread=conversation, spent=spent, offered=offered)
-        full = await self._service.answers.with_rows(answer, ALL_ROWS, self._principal)
+        full = await self._answers.with_rows(answer, ALL_ROWS, self._principal)
         return Attempt("answered", rows=full.rows, code=code, thread=conversation, spent=spent)
 
     async def _spent(self, run: RunId) -> Spent:
         """By the run's own record, which also a failed one has."""
-        used = usage_in(await self._service.runs.journal(run, self._principal))
+        used = usage_in(await self._runs.journal(run, self._principal))
         return Spent(
             calls=used.model_calls,
             input_tokens=used.input_tokens,
@@ -68,13 +84,13 @@ class EvalRunner:
         self._recent = [source, *(other for other in self._recent if other != source)]
         for unused in self._recent[KEPT_OPEN:]:
             self._recent.remove(unused)
-            await self._service.registry.release(unused)
+            await self._registry.release(unused, self._principal)
 
     async def execute(self, case: Case, sql: str) -> Rows:
         """The rows of a gold statement, which is checked like every other."""
         from answerable.query.sql.check import checked
 
-        source = await self._service.registry.get(case.source)
+        source = await self._registry.get(case.source, self._principal)
         with TemporaryDirectory(prefix="answerable-gold-") as folder:
             path = Path(folder) / "gold.arrow"
             await source.execute(checked(sql, await source.describe()), path, Limits(rows=ALL_ROWS))
@@ -86,7 +102,7 @@ class EvalRunner:
                 continue  # a reading in words: what it gives is known only when it is asked
             config = SqlConfig(source=case.source, plan=QueryPlan.model_validate(choice.plan))
             try:
-                path = await self._service.answers.query(config, self._principal)
+                path = await self._answers.query(config, self._principal)
             except AnswerableError:
                 continue  # a reading that cannot run is not the right one
             yield frame.rows(path, 0, ALL_ROWS)

@@ -33,7 +33,7 @@ class QuestionService:
 
     async def begin(self, request: QuestionRequest, principal: Principal, request_id: str | None = None) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it."""
-        sources = self._known(request.sources)
+        sources = self._known(request.sources, principal)
         graph, mode = graph_of(request, sources)
         context = RunContext(new_run_id(), principal, request.thread or new_thread_id(), request_id)
         return await self._runs.start(graph, Subject(request.message, sources, mode), context)
@@ -49,8 +49,8 @@ class QuestionService:
         request_id: str | None = None,
     ) -> RunId:
         """Starts a run of a query that the user wrote: SQL, Python or a plan."""
-        named = self._registry.known_as(source or self._default_source)
-        graph = direct_graph(query_type, self._recordable(code), (named,))
+        named = self._registry.known_as(source or self._default_source, principal)
+        graph = direct_graph(query_type, self._recordable(code, principal), (named,))
         subject = Subject(None, (named,), query_type)
         return await self._runs.start(graph, subject, RunContext(new_run_id(), principal, thread, request_id))
 
@@ -67,12 +67,16 @@ class QuestionService:
         run = await self._runs.start(graph, Subject(question, (), None), RunContext(new_run_id(), principal))
         return await self._runs.wait(run, principal)
 
-    async def explain(self, question: str, *, source: str | None = None, today: date | None = None) -> Json:
+    async def explain(
+        self, question: str, principal: Principal, *, source: str | None = None, today: date | None = None
+    ) -> Json:
         """How the reader reads a question, stage by stage."""
-        return await self._readers.explain(Question(text=question, source=source or self._default_source, today=today))
+        asked = Question(text=question, source=source or self._default_source, today=today)
+        return await self._readers.explain(asked, principal)
 
-    def _known(self, sources: Sequence[str]) -> tuple[str, ...]:
-        named = tuple(dict.fromkeys(self._registry.known_as(name) for name in sources or [self._default_source]))
+    def _known(self, sources: Sequence[str], principal: Principal) -> tuple[str, ...]:
+        asked = sources or [self._default_source]
+        named = tuple(dict.fromkeys(self._registry.known_as(name, principal) for name in asked))
         if len(named) > MOST_SOURCES:
             raise UserError(
                 f"A question can be about {MOST_SOURCES} sources at most; {len(named)} were named.",
@@ -80,12 +84,12 @@ class QuestionService:
             )
         return named
 
-    def _recordable(self, plan: Json) -> Json:
+    def _recordable(self, plan: Json, principal: Principal) -> Json:
         """A plan that names databases by URL, without the passwords in them."""
         if not isinstance(plan, dict):
             return plan
         if isinstance(plan.get("source"), str):
-            plan = plan | {"source": self._registry.known_as(plan["source"])}
+            plan = plan | {"source": self._registry.known_as(plan["source"], principal)}
         if isinstance(plan.get("steps"), list):
-            plan = plan | {"steps": [self._recordable(step) for step in plan["steps"]]}
+            plan = plan | {"steps": [self._recordable(step, principal) for step in plan["steps"]]}
         return plan

@@ -37,6 +37,7 @@ from answerable.store.base import (
     Store,
 )
 from answerable.store.conversation import title_of
+from answerable.store.leases import LEASE_SECONDS
 
 if TYPE_CHECKING:
     from answerable.engine.timeline import Timeline
@@ -303,6 +304,20 @@ class RunService:
         budgets when their process died counts as spent: they may have been paid for."""
         await self._store.budgets.reconcile()
         return await self._adopt()
+
+    async def resume_patiently(self, principal: Principal) -> int:
+        """The same, for somebody who waits for the runs of a process that was killed a moment ago: its lease may not
+        have lapsed yet, so runs that are under way elsewhere are looked at again after that time."""
+        adopted = await self.resume_unfinished()
+        under_way = await self.count(principal, only=RunFilter(statuses=("running",)))
+        if under_way > self.running():
+            await asyncio.sleep(LEASE_SECONDS)
+            adopted += await self.resume_unfinished()
+        return adopted
+
+    def running(self) -> int:
+        """How many runs this process carries out now."""
+        return len(self._live)
 
     def keep_adopting(self) -> None:
         """From now on, continues the runs of processes that died. For a process that stays, such as a server."""

@@ -18,8 +18,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import quote
 
+from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
+from answerable.core.ids import TenantId
 from answerable.sources.discovery import database_kind, sniffed, table_name
 
 Origin = Literal["added", "uploaded"]
@@ -38,24 +41,33 @@ class Added:
     files: tuple[str, ...] = ()
 
 
+def tenant_home(home: Path, tenant: TenantId) -> Path:
+    """The folder of a tenant's own files: added sources, their names, and what is cached of them."""
+    return home if tenant == HOME_TENANT else home / "tenants" / quote(tenant, safe="")
+
+
 class AddedSources:
+    """The sources that one tenant has added."""
+
     def __init__(self, home: Path) -> None:
+        """`home`: the folder of the tenant."""
         self.uploads = home / "uploads"
         self._file = home / "added-sources.json"
 
     def all(self) -> Mapping[str, Added]:
-        return {**self._databases(), **self._uploaded()}
+        return {**self._by_location(), **self._uploaded()}
 
     def get(self, name: str) -> Added | None:
         return self.all().get(name)
 
-    # Databases
+    # Databases, files and folders that stay where they are
 
-    def add_database(self, name: str, url: str) -> None:
-        urls = {known: added.location for known, added in self._databases().items()}
-        self._write({**urls, name: url})
+    def add_location(self, name: str, location: str) -> None:
+        """Adds a database by its URL, or a file or folder that stays where it is."""
+        known = {other: added.location for other, added in self._by_location().items()}
+        self._write({**known, name: location})
 
-    def _databases(self) -> dict[str, Added]:
+    def _by_location(self) -> dict[str, Added]:
         try:
             known = json.loads(self._file.read_bytes())
             return {str(name): Added(str(url), "added") for name, url in known.items()}
@@ -143,7 +155,7 @@ class AddedSources:
                 hint="Remove it from `settings.yaml` or from the command that started the server.",
             )
         if added.origin == "added":
-            self._write({known: one.location for known, one in self._databases().items() if known != name})
+            self._write({known: one.location for known, one in self._by_location().items() if known != name})
             return
         gone = self.uploads / f".removed-{secrets.token_hex(8)}"
         with _writing(self.uploads):

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, NotFoundError
+from answerable.sources.added import AddedSources, tenant_home
 from answerable.sources.base import Source
 from answerable.sources.open import open_source, shown_location
 
@@ -17,114 +19,120 @@ if TYPE_CHECKING:
 
 
 class SourceRegistry:
-    """`any_location` lets a path or URL stand for a source: for a person at their machine, never for the network."""
+    """The sources that a principal may ask: those that everybody may, and those that the principal's tenant has added.
 
-    def __init__(
-        self, named: Mapping[str, str], cache: Path, *, any_location: bool, semantic: Path | None = None
-    ) -> None:
-        """`semantic`: a folder for what is said about named sources that have no place of their own for it."""
+    A source is opened once for each visibility, so that its catalog and its index of values, in memory and on disk, are
+    never shared by principals who may see different things. `any_location` lets a path or URL stand for a source: for a
+    person at their machine, never for the network.
+    """
+
+    def __init__(self, named: Mapping[str, str], home: Path, *, any_location: bool) -> None:
+        """`named`: locations of the sources that everybody may ask. `home`: the home folder of the installation."""
         self._named = dict(named)
-        self._semantic = semantic
-        self._cache = cache
+        self._home = home
         self._any_location = any_location
-        self._open: dict[str, asyncio.Task[Source]] = {}
-        self._federated: dict[tuple[str, ...], FederatedSources] = {}
+        self._open: dict[tuple[Visibility, str], asyncio.Task[Source]] = {}
+        self._federated: dict[tuple[Visibility, tuple[str, ...]], FederatedSources] = {}
         self._expected: asyncio.Task[None] | None = None
-        self._full: dict[str, str] = {}
+        self._full: dict[tuple[Visibility, str], str] = {}
         """URLs with their passwords, by what they are known as."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._named)
+    def names(self, principal: Principal) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self._named, *self._added(principal))))
 
-    def instead_of(self, asked: Collection[str]) -> tuple[str, ...]:
+    def _added(self, principal: Principal) -> Mapping[str, str]:
+        """Read anew each time: another process may have added or removed a source."""
+        added = AddedSources(tenant_home(self._home, principal.tenant)).all()
+        return {name: one.location for name, one in added.items()}
+
+    def instead_of(self, asked: Collection[str], principal: Principal) -> tuple[str, ...]:
         """Which others might be asked; none where a question can name any place, for there it names its own."""
-        return () if self._any_location else tuple(name for name in self._named if name not in asked)
+        return () if self._any_location else tuple(name for name in self.names(principal) if name not in asked)
 
-    def location(self, name: str) -> str:
+    def location(self, name: str, principal: Principal) -> str:
         """Where a named source is, as it may be shown."""
-        return shown_location(self._location(name))
+        return shown_location(self._location(name, principal))
 
-    def add(self, name: str, location: str) -> None:
-        """From now on it can be asked by this name."""
-        self._named[name] = location
+    def _named_location(self, name: str, principal: Principal) -> str | None:
+        return self._named[name] if name in self._named else self._added(principal).get(name)
 
-    async def remove(self, name: str) -> None:
-        """From now on nobody can ask it."""
-        self._named.pop(name, None)
-        await self.release(name)
-
-    def _semantic_file(self, name: str) -> Path | None:
-        if self._semantic is None or name not in self._named:
-            return None
-        return self._semantic / f"{quote(name, safe='')}.yaml"
-
-    def known_as(self, name: str) -> str:
+    def known_as(self, name: str, principal: Principal) -> str:
         """What a source is called wherever it is recorded or shown: of a URL, that is all but its password."""
-        if name in self._named:
+        if self._named_location(name, principal) is not None:
             return name
         shown = shown_location(name)
         if shown != name and self._any_location:
-            self._full[shown] = name
+            self._full[principal.visibility, shown] = name
         return shown
 
-    async def get(self, name: str) -> Source:
-        name = self.known_as(name)
-        opening = self._open.get(name)
+    async def get(self, name: str, principal: Principal) -> Source:
+        """The source as this principal may see it, opened when it is first asked for."""
+        name = self.known_as(name, principal)
+        key, location = (principal.visibility, name), self._location(name, principal)
+        opening = self._open.get(key)
         if opening is None:
-            location = self._location(name)
-            said = self._semantic_file(name)
-            opening = self._open[name] = asyncio.create_task(
-                open_source(location, name=name, cache=self._cache, semantic=said)
-            )
+            opening = self._open[key] = asyncio.create_task(self._opened(name, location, principal))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
             raise
         except BaseException:
-            self._open.pop(name, None)  # what could not be opened now is tried again next time
+            self._open.pop(key, None)  # what could not be opened now is tried again next time
             raise
 
-    async def federated(self, names: Sequence[str]) -> "FederatedSources":
-        """Several sources as one."""
+    async def _opened(self, name: str, location: str, principal: Principal) -> Source:
+        home = tenant_home(self._home, principal.tenant)
+        is_named = self._named_location(name, principal) is not None
+        semantic = home / "semantic" / f"{quote(name, safe='')}.yaml" if is_named else None
+        return await open_source(location, name=name, cache=home / "cache", semantic=semantic)
+
+    async def federated(self, names: Sequence[str], principal: Principal) -> "FederatedSources":
+        """Several sources as one, as this principal may see them."""
         from answerable.sources.federation import FederatedSources  # brings the SQL parser
 
-        names = [self.known_as(name) for name in names]
-        known = self._federated.get(tuple(names))
+        names = [self.known_as(name, principal) for name in names]
+        key = (principal.visibility, tuple(names))
+        known = self._federated.get(key)
         if known is None:
-            sources = {name: await self.get(name) for name in names}
-            known = self._federated[tuple(names)] = FederatedSources(sources)
+            sources = {name: await self.get(name, principal) for name in names}
+            known = self._federated[key] = FederatedSources(sources)
         return known
 
-    def expect(self, name: str) -> None:
+    def expect(self, name: str, principal: Principal) -> None:
         """Begins to open and describe a source that is about to be asked. What is wrong with it is told when it is."""
-        self._expected = asyncio.create_task(self._ready(name))
+        self._expected = asyncio.create_task(self._ready(name, principal))
 
-    async def _ready(self, name: str) -> None:
+    async def _ready(self, name: str, principal: Principal) -> None:
         with suppress(AnswerableError):
-            await (await self.get(name)).describe()
+            await (await self.get(name, principal)).describe()
 
-    def _location(self, name: str) -> str:
-        if name in self._named:
-            return self._named[name]
+    def _location(self, name: str, principal: Principal) -> str:
+        named = self._named_location(name, principal)
+        if named is not None:
+            return named
         if self._any_location:
-            return self._full.get(name) or self._with_password(name) or name
-        near = get_close_matches(name, self._named, n=1)
+            return self._full.get((principal.visibility, name)) or self._with_password(name, principal) or name
+        names = self.names(principal)
+        near = get_close_matches(name, names, n=1)
         raise NotFoundError(
             f"There is no source named {name!r}.",
             code="source_unknown",
-            hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(self._named)}.",
+            hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(names)}.",
         )
 
-    def _with_password(self, shown: str) -> str | None:
-        """A run knows its database without the password; a configured source may be that very one."""
-        return next((location for location in self._named.values() if shown_location(location) == shown), None)
+    def _with_password(self, shown: str, principal: Principal) -> str | None:
+        """A run knows its database without the password; a named source may be that very one."""
+        named = (*self._named.values(), *self._added(principal).values())
+        return next((location for location in named if shown_location(location) == shown), None)
 
-    async def release(self, name: str) -> None:
+    async def release(self, name: str, principal: Principal) -> None:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
-        name = self.known_as(name)
-        opening = self._open.pop(name, None)
-        self._federated = {names: sources for names, sources in self._federated.items() if name not in names}
+        name = self.known_as(name, principal)
+        visibility = principal.visibility
+        opening = self._open.pop((visibility, name), None)
+        self._federated = {
+            key: sources for key, sources in self._federated.items() if key[0] != visibility or name not in key[1]
+        }
         if opening is not None:
             await (await opening).close()
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock
+from answerable.core.context import Principal, Visibility
 from answerable.core.errors import AnswerableError, InternalError
 from answerable.sources.registry import SourceRegistry
 
@@ -37,100 +38,124 @@ class Seen:
 
 
 class Watch:
-    """Reads sources in the background, one after the other."""
+    """Reads sources in the background, one after the other, each as the principal who looks at it may see it."""
 
     def __init__(self, sources: SourceRegistry, clock: Clock) -> None:
         self._sources = sources
         self._clock = clock
-        self._seen: dict[str, Seen] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._again: set[str] = set()
-        self._counted: dict[str, tuple[int, int]] = {}
+        self._seen: dict[_Key, Seen] = {}
+        self._tasks: dict[_Key, asyncio.Task[None]] = {}
+        self._again: set[_Key] = set()
+        self._counted: dict[_Key, tuple[int, int]] = {}
         """Of the sources that are being read: how many of how many tables, files or columns are done."""
         self._turn = asyncio.Semaphore(1)
 
-    def seen(self, name: str) -> Seen:
-        return self._seen.get(name, Seen())
+    def seen(self, name: str, principal: Principal) -> Seen:
+        return self._known(_key(name, principal))
 
-    def progress(self, name: str) -> tuple[str, int, int, bool]:
+    def _known(self, key: "_Key") -> Seen:
+        return self._seen.get(key, Seen())
+
+    def progress(self, name: str, principal: Principal) -> tuple[str, int, int, bool]:
         """What is being done, how far it is and of how much; whether tables are counted, else it is stages."""
-        stage, counted = self.seen(name).stage, self._counted.get(name)
+        key = _key(name, principal)
+        stage, counted = self._known(key).stage, self._counted.get(key)
         if counted is not None:
             return STAGES[stage], *counted, True
         return STAGES[stage], stage, len(STAGES), False
 
-    def seconds(self, name: str) -> float:
+    def seconds(self, name: str, principal: Principal) -> float:
         """How long it has been read by now."""
-        return self._clock.monotonic() - self.seen(name).since
+        return self._clock.monotonic() - self.seen(name, principal).since
 
-    def read(self, name: str) -> Seen:
+    def read(self, name: str, principal: Principal) -> Seen:
         """Begins to read a source as it is now; when that is under way, once more after it."""
-        if name in self._tasks:
-            self._again.add(name)
+        key = _key(name, principal)
+        if key in self._tasks:
+            self._again.add(key)
         else:
-            known = self.seen(name)
-            self._seen[name] = replace(known, state="reading", stage=0, since=self._clock.monotonic(), error=None)
-            self._tasks[name] = asyncio.create_task(self._read(name))
-        return self._seen[name]
+            now = self._clock.monotonic()
+            self._seen[key] = replace(self._known(key), state="reading", stage=0, since=now, error=None)
+            self._tasks[key] = asyncio.create_task(self._read(key, principal))
+        return self._seen[key]
 
-    def look(self, name: str) -> Seen:
+    def look(self, name: str, principal: Principal) -> Seen:
         """The same for a source that has never been read; one that was is looked at again from time to time."""
-        seen = self.seen(name)
+        key = _key(name, principal)
+        seen = self._known(key)
         if seen.state == "unread":
-            return self.read(name)
-        if seen.state == "ready" and name not in self._tasks and self.seconds(name) > LOOK_AGAIN_S:
-            self._seen[name] = replace(seen, since=self._clock.monotonic())
-            self._tasks[name] = asyncio.create_task(self._read(name))
-            asyncio.get_running_loop().call_later(QUIET_S, self._tell_reading, name, self._tasks[name])
-        return self._seen[name]
+            return self.read(name, principal)
+        if seen.state == "ready" and key not in self._tasks and self.seconds(name, principal) > LOOK_AGAIN_S:
+            self._seen[key] = replace(seen, since=self._clock.monotonic())
+            self._tasks[key] = asyncio.create_task(self._read(key, principal))
+            asyncio.get_running_loop().call_later(QUIET_S, self._tell_reading, key, self._tasks[key])
+        return self._seen[key]
 
-    def _tell_reading(self, name: str, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(name) is task and not task.done():
-            self._note(name, state="reading")
+    def _tell_reading(self, key: "_Key", task: asyncio.Task[None]) -> None:
+        if self._tasks.get(key) is task and not task.done():
+            self._note(key, state="reading")
 
-    async def forget(self, name: str) -> None:
-        self._again.discard(name)
-        if task := self._tasks.pop(name, None):
+    async def wait(self, name: str, principal: Principal) -> Seen:
+        """Waits until the reading that is under way has ended."""
+        key = _key(name, principal)
+        if task := self._tasks.get(key):
+            await asyncio.wait([task])
+        return self._known(key)
+
+    async def forget(self, name: str, principal: Principal) -> None:
+        await self._forget(_key(name, principal))
+
+    async def _forget(self, key: "_Key") -> None:
+        self._again.discard(key)
+        if task := self._tasks.pop(key, None):
             task.cancel()
             await asyncio.wait([task])
-        self._seen.pop(name, None)
+        self._seen.pop(key, None)
 
     async def close(self) -> None:
-        for name in list(self._tasks):
-            await self.forget(name)
+        for key in list(self._tasks):
+            await self._forget(key)
 
-    async def _read(self, name: str) -> None:
+    async def _read(self, key: "_Key", principal: Principal) -> None:
         wanted = True
         while wanted:
-            self._again.discard(name)
+            self._again.discard(key)
             async with self._turn:
-                await self._through(name)
-            wanted = name in self._again
-        self._tasks.pop(name, None)
-        self._note(name, state="failed" if self.seen(name).error else "ready")
+                await self._through(key, principal)
+            wanted = key in self._again
+        self._tasks.pop(key, None)
+        self._note(key, state="failed" if self._known(key).error else "ready")
 
-    async def _through(self, name: str) -> None:
+    async def _through(self, key: "_Key", principal: Principal) -> None:
+        name = key[1]
         try:
-            self._note(name, stage=1)
-            source = await self._sources.get(name)
-            self._note(name, kind=source.kind, stage=2)
-            catalog = await source.describe(partial(self._count, name))
-            self._counted.pop(name, None)
-            self._note(name, catalog=catalog, stage=3)
+            self._note(key, stage=1)
+            source = await self._sources.get(name, principal)
+            self._note(key, kind=source.kind, stage=2)
+            catalog = await source.describe(partial(self._count, key))
+            self._counted.pop(key, None)
+            self._note(key, catalog=catalog, stage=3)
             await source.values()
         except AnswerableError as error:
-            self._note(name, error=error)
+            self._note(key, error=error)
         except Exception as defect:  # a defect of ours must not leave the source "being read" for ever
             _log.exception("a source could not be read", extra={"fields": {"source": name}})
-            self._note(name, error=InternalError(f"Reading it failed: {type(defect).__name__}."))
+            self._note(key, error=InternalError(f"Reading it failed: {type(defect).__name__}."))
         else:
-            self._note(name, error=None, read_at=self._clock.now())
+            self._note(key, error=None, read_at=self._clock.now())
         finally:
-            self._counted.pop(name, None)
+            self._counted.pop(key, None)
 
-    def _count(self, name: str, _message: str, done: float | None, total: float | None) -> None:
+    def _count(self, key: "_Key", _message: str, done: float | None, total: float | None) -> None:
         if done is not None and total is not None:
-            self._counted[name] = (int(done), int(total))
+            self._counted[key] = (int(done), int(total))
 
-    def _note(self, name: str, **news: object) -> None:
-        self._seen[name] = replace(self.seen(name), **news)  # type: ignore[arg-type]
+    def _note(self, key: "_Key", **news: object) -> None:
+        self._seen[key] = replace(self._known(key), **news)  # type: ignore[arg-type]
+
+
+_Key = tuple[Visibility, str]
+
+
+def _key(name: str, principal: Principal) -> _Key:
+    return principal.visibility, name

@@ -137,7 +137,7 @@ class PresentStep:
         self, step: Step, presentation: Presentation, first: Produced, second: Produced
     ) -> Presentation:
         """Two independent ways to the same rows are worth more than one; two that differ are told."""
-        from answerable.answers.agreement import agree
+        from answerable.answers.checking.agreement import agree
 
         principal = step.context.principal
         paths = [await self._artifacts.path(principal, each.frame.artifact) for each in (first, second)]

@@ -25,7 +25,9 @@ from answerable.store.base import Artifacts
 
 
 class Sources(Protocol):
-    async def get(self, name: str) -> Source: ...
+    async def get(self, name: str, principal: Principal) -> Source:
+        """The source as this principal may see it."""
+        ...
 
 
 class SqlConfig(Frozen):
@@ -61,7 +63,7 @@ class SqlStep:
         """Runs the query. `tell` gets the text that runs before it starts."""
         from answerable.query.sql.check import checked
 
-        source = await self._sources.get(config.source)
+        source = await self._sources.get(config.source, principal)
         catalog = await source.describe(progress)
         statement = checked(_text(config, catalog), catalog)
         code = statement.text

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path
 
 from answerable.core.catalog import Catalog
-from answerable.gateway.access import ServiceOf
+from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Dataset, DatasetList
 
@@ -13,14 +13,15 @@ router = APIRouter(prefix=API, tags=["datasets"])
 
 
 @router.get("/datasets")
-async def datasets(service: ServiceOf) -> DatasetList:
+async def datasets(service: ServiceOf, principal: PrincipalOf) -> DatasetList:
     """The sources that may be asked, by name."""
-    return DatasetList(
-        datasets=[Dataset(id=name, default=name == service.default_source) for name in service.registry.names]
-    )
+    names = service.sources.names(principal)
+    return DatasetList(datasets=[Dataset(id=name, default=name == service.sources.default) for name in names])
 
 
 @router.get("/datasets/{dataset_id}/schema", responses=documented(404, 422, 502))
-async def schema(dataset_id: Annotated[str, Path(max_length=200)], service: ServiceOf) -> Catalog:
+async def schema(
+    dataset_id: Annotated[str, Path(max_length=200)], service: ServiceOf, principal: PrincipalOf
+) -> Catalog:
     """Tables, columns, keys, relationships and measures, as they were understood."""
-    return await (await service.registry.get(dataset_id)).describe()
+    return await service.sources.describe(dataset_id, principal)

@@ -1,7 +1,6 @@
 """The rows of an answer: whole as a file, by page, and as somebody wants to look at them."""
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Depends, Query
@@ -9,14 +8,14 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, Response, StreamingResponse
 from pydantic import Field, ValidationError
 
-from answerable.answers import frame, view
-from answerable.answers.export import FORMATS, Format, export
-from answerable.answers.totals import ColumnTotal, totals
+from answerable.answers import view
+from answerable.answers.export import FORMATS, Format
 from answerable.core.errors import UserError
 from answerable.core.values import Json, OutputColumn
-from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf, ViewsOf
+from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
+from answerable.service.rows import RowTotals
 
 router = APIRouter(prefix=API, tags=["rows"])
 
@@ -62,11 +61,6 @@ class RowQuery(Wire):
         return view.Selection(filters=self.filters, sort=self.sort, search=self.search)
 
 
-class RowTotals(Wire):
-    row_count: int = Field(description="Of all rows that the filters leave.")
-    columns: list[ColumnTotal] = Field(description="Of the columns of numbers.")
-
-
 class RowView(Wire):
     columns: list[OutputColumn]
     rows: list[list[Json]]
@@ -91,43 +85,34 @@ async def rows(
     run_id: RunPath,
     service: ServiceOf,
     principal: PrincipalOf,
-    views: ViewsOf,
     selection: Chosen,
     format: Annotated[Format, Query(description="`json` gives a page; the others give every row as a file.")] = "json",
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
 ) -> Response:
     """The rows of an answer, all of them or those that are chosen."""
-    answer = await service.runs.answer(run_id, principal)
-    path = await views.path(await service.answers.rows_path(answer, principal), selection)
     if format == "json":
-        document = await run_in_threadpool(_page, path, offset, limit)
+        page = await service.rows.page(run_id, principal, selection, offset=offset, limit=limit)
+        document = {
+            "columns": [column.model_dump() for column in page.columns],
+            "rows": page.rows,
+            "offset": offset,
+            "row_count": page.row_count,
+        }
         return Response(orjson.dumps(document), media_type="application/json")
     info = FORMATS[format]
     headers = {"Content-Disposition": f'attachment; filename="{run_id}.{info.extension}"'}
     if format == "arrow":
+        path = await service.rows.file(run_id, principal, selection)
         return LargeFile(path, media_type=info.media_type, headers=headers)
-    return StreamingResponse(export(path, format), media_type=info.media_type, headers=headers)
-
-
-def _page(path: Path, offset: int, limit: int) -> dict[str, Any]:
-    return {
-        "columns": [column.model_dump() for column in frame.columns(path)],
-        "rows": frame.rows(path, offset, limit),
-        "offset": offset,
-        "row_count": frame.row_count(path),
-    }
+    pieces = await service.rows.export(run_id, principal, selection, format)
+    return StreamingResponse(pieces, media_type=info.media_type, headers=headers)
 
 
 @router.get("/runs/{run_id}/rows/totals", responses=documented(404, 422))
-async def row_totals(
-    run_id: RunPath, service: ServiceOf, principal: PrincipalOf, views: ViewsOf, selection: Chosen
-) -> RowTotals:
+async def row_totals(run_id: RunPath, service: ServiceOf, principal: PrincipalOf, selection: Chosen) -> RowTotals:
     """What the numbers of an answer add up to, and between which they lie."""
-    answer = await service.runs.answer(run_id, principal)
-    path = await views.path(await service.answers.rows_path(answer, principal), selection)
-    columns = await run_in_threadpool(totals, path)
-    return RowTotals(row_count=await run_in_threadpool(frame.row_count, path), columns=list(columns))
+    return await service.rows.totals(run_id, principal, selection)
 
 
 @router.post(
@@ -143,25 +128,21 @@ async def row_totals(
         **documented(400, 404, 413, 422),
     },
 )
-async def query_rows(
-    run_id: RunPath, body: RowQuery, service: ServiceOf, principal: PrincipalOf, views: ViewsOf
-) -> Response:
+async def query_rows(run_id: RunPath, body: RowQuery, service: ServiceOf, principal: PrincipalOf) -> Response:
     """A part of the rows of an answer, filtered and sorted. Changes nothing."""
-    answer = await service.runs.answer(run_id, principal)
-    path = await service.answers.rows_path(answer, principal)
-    chosen = await views.path(path, body.selection)
-    columns, cells = await run_in_threadpool(view.page, path, chosen, body.offset, body.limit, body.columns)
-    count = await run_in_threadpool(frame.row_count, chosen)
+    part = await service.rows.part(
+        run_id, principal, body.selection, offset=body.offset, limit=body.limit, columns=body.columns
+    )
     if body.format == "arrow":
-        told = {"X-Row-Count": count, "X-Total-Rows": answer.row_count, "X-Row-Offset": body.offset}
-        content = await run_in_threadpool(view.arrow_stream, cells)
-        return Response(content, media_type=ARROW_STREAM, headers={name: str(value) for name, value in told.items()})
+        counts = {"X-Row-Count": part.row_count, "X-Total-Rows": part.total_rows, "X-Row-Offset": body.offset}
+        content = await run_in_threadpool(part.arrow_stream)
+        return Response(content, media_type=ARROW_STREAM, headers={name: str(value) for name, value in counts.items()})
     document = {
-        "columns": [column.model_dump() for column in columns],
-        "rows": cells.rows(),
+        "columns": [column.model_dump() for column in part.columns],
+        "rows": part.cells.rows(),
         "offset": body.offset,
-        "row_count": count,
-        "total_rows": answer.row_count,
+        "row_count": part.row_count,
+        "total_rows": part.total_rows,
     }
     return Response(orjson.dumps(document), media_type="application/json")
 

@@ -1,6 +1,5 @@
 """Runs: what was done, and what came of it."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
@@ -22,27 +21,11 @@ from answerable.gateway.wire import (
     QueryRequest,
     Wire,
 )
+from answerable.service.run_summary import RunSummary, run_summary
 from answerable.service.runs import ended
-from answerable.store.base import RunFilter, RunRecord, RunStatus
+from answerable.store.base import RunFilter, RunStatus
 
 router = APIRouter(prefix=API, tags=["runs"])
-
-
-class RunSummary(Wire):
-    run_id: str
-    thread_id: str | None
-    question: str | None
-    status: RunStatus
-    created_at: datetime
-    finished_at: datetime | None
-    duration_ms: float | None = Field(description="From its beginning to its end; null while it goes on.")
-    error_code: str | None
-    sources: list[str]
-    mode: str | None = Field(description="`auto`, `plan` or `react`; or `sql`, `python`, `plan` for what was written.")
-    kind: str | None = Field(description="Of its answer: `table`, `value`, `chart`, `text`, `clarify` or `refusal`.")
-    row_count: int | None
-    tokens: int | None
-    cost_usd: float | None = Field(description="Null while it is not known.")
 
 
 class RunList(Wire):
@@ -71,27 +54,6 @@ class RunTimeline(Wire):
 class RunAccepted(Wire):
     run_id: str
     thread_id: str | None
-
-
-def summary(record: RunRecord) -> RunSummary:
-    result = record.result
-    took = record.finished_at - record.created_at if record.finished_at else None
-    return RunSummary(
-        run_id=record.run,
-        thread_id=record.thread,
-        question=record.question,
-        status=record.status,
-        created_at=record.created_at,
-        finished_at=record.finished_at,
-        duration_ms=took.total_seconds() * 1000 if took is not None else None,
-        error_code=record.error_code,
-        sources=list(record.sources),
-        mode=record.mode,
-        kind=result.kind if result else None,
-        row_count=result.row_count if result else None,
-        tokens=result.tokens if result else None,
-        cost_usd=result.cost if result else None,
-    )
 
 
 @router.post("/runs", responses=documented(400, 404, 413, 422, 503))
@@ -128,7 +90,7 @@ async def runs(
     start = RunId(before) if before else None
     records = await service.runs.list(principal, limit=limit, before=start, thread=thread, only=only)
     return RunList(
-        runs=[summary(record) for record in records],
+        runs=[run_summary(record) for record in records],
         next_before=records[-1].run if len(records) == limit else None,
         total=await service.runs.count(principal, thread=thread, only=only),
     )
@@ -139,7 +101,7 @@ async def run(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Ru
     """One run and its answer."""
     record = await service.runs.get(run_id, principal)
     return RunDetail(
-        run=summary(record), answer=await service.runs.answer(run_id, principal) if ended(record) else None
+        run=run_summary(record), answer=await service.runs.answer(run_id, principal) if ended(record) else None
     )
 
 
@@ -172,8 +134,8 @@ async def events(
 async def run_timeline(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunTimeline:
     """When each step began and ended, its attempts, and what it used."""
     record = await service.runs.get(run_id, principal)
-    told = await service.runs.timeline(run_id, principal)
-    return RunTimeline(run=summary(record), total_ms=told.total_ms, steps=list(told.steps))
+    timeline = await service.runs.timeline(run_id, principal)
+    return RunTimeline(run=run_summary(record), total_ms=timeline.total_ms, steps=list(timeline.steps))
 
 
 @router.post("/runs/{run_id}/cancel", responses=documented(404, 422), status_code=202)

@@ -18,7 +18,7 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, Request, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable, upgraded
+from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, UpgradedStream, unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
@@ -26,7 +26,7 @@ _USUAL_HOST = "unix:///var/run/docker.sock"
 _UNTIL = "answerable.until"
 """A label: when a container must be gone, in seconds since 1970."""
 _STDOUT = 1
-_FRAME_HEAD = 8
+_PIECE_HEAD = 8
 _ENDED_BY = {
     137: Stopped("memory", "The code needed more memory than it may use."),
     134: Stopped("memory", "The code could not get memory, and its process gave up."),
@@ -44,7 +44,7 @@ class DockerSandbox:
     def __init__(self, image: str, host: str | None = None, *, cpus: float = 1.0, at_once: int = 4) -> None:
         self._image = image
         self._host = host or os.environ.get("DOCKER_HOST") or _USUAL_HOST
-        self._endpoint = Endpoint(self._host.replace("tcp://", "http://", 1))
+        self._daemon = ControlApi(self._host.replace("tcp://", "http://", 1))
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
 
@@ -60,8 +60,8 @@ class DockerSandbox:
         await self._sweep()
 
     async def run(self, request: Request) -> SandboxResult:
-        async with self._places, self._container(request) as made:
-            heard = await self._talked(made, request)
+        async with self._places, self._container(request) as name:
+            heard = await self._talked(name, request)
         return await result_of(heard, request.into, Place(self.name, _WALLS))
 
     async def close(self) -> None:
@@ -69,8 +69,8 @@ class DockerSandbox:
 
     async def _check(self) -> None:
         try:
-            found = await looked_up(self._endpoint, f"/images/{quote(self._image)}/json")
-        except HttpError as error:
+            found = await self._daemon.look_up(f"/images/{quote(self._image)}/json")
+        except ControlError as error:
             raise unavailable(
                 f"No Docker daemon answers at {self._host}: {error}.",
                 "Start Docker, or set `docker_host` to where it listens.",
@@ -98,60 +98,74 @@ class DockerSandbox:
         finally:
             await asyncio.shield(self._remove(name))
 
-    async def _talked(self, made: str, request: Request) -> Heard:
-        options = {"Connection": "Upgrade", "Upgrade": "tcp"}
-        path = f"/containers/{made}/attach?stream=1&stdin=1&stdout=1&stderr=1"
+    async def _talked(self, name: str, request: Request) -> Heard:
+        path = f"/containers/{name}/attach?stream=1&stdin=1&stdout=1&stderr=1"
         try:
-            _, reader, writer = await upgraded(self._endpoint, "POST", path, options)
-        except HttpError as error:
+            async with self._daemon.upgraded("POST", path) as stream:
+                return await self._started(name, _Attached(stream), request)
+        except ControlError as error:
             raise _failed(error) from error
-        ending = asyncio.ensure_future(self._call("POST", f"/containers/{made}/wait?condition=next-exit"))
+
+    async def _started(self, name: str, streams: "_Attached", request: Request) -> Heard:
+        # asked for before the start: a container that ends at once is removed, and cannot be asked afterwards
+        ending = asyncio.ensure_future(self._call("POST", f"/containers/{name}/wait?condition=next-exit"))
         try:
-            await self._call("POST", f"/containers/{made}/start")
-            heard = await converse(_Attached(reader, writer), request)
+            await self._call("POST", f"/containers/{name}/start")
+            heard = await converse(streams, request)
             if heard.done is None and heard.stopped is None:
                 heard.stopped = await _why_it_ended(ending)
             return heard
         finally:
             ending.cancel()
-            writer.close()
 
-    async def _call(self, method: str, path: str, body: Any = None) -> Reply:
+    async def _call(self, method: str, path: str, body: Any = None) -> ControlReply:
         try:
-            reply = await call(self._endpoint, method, path, body)
-        except HttpError as error:
+            reply = await self._daemon.call(method, path, body)
+        except ControlError as error:
             raise _failed(error) from error
         if reply.status >= 400:
             raise _failed(reply.complaint)
         return reply
 
     async def _remove(self, name: str) -> None:
-        with suppress(HttpError):  # a daemon that is gone has nothing to remove
-            reply = await call(self._endpoint, "DELETE", f"/containers/{name}?force=1&v=1")
+        with suppress(ControlError):  # a daemon that is gone has nothing to remove
+            reply = await self._daemon.call("DELETE", f"/containers/{name}?force=1&v=1")
             if reply.status == 409:  # it has ended, and the daemon is at it already
-                await call(self._endpoint, "POST", f"/containers/{name}/wait?condition=removed")
+                await self._daemon.call("POST", f"/containers/{name}/wait?condition=removed")
 
 
 class _Attached:
-    """A container's standard streams: the daemon puts eight bytes before each piece of what comes out."""
+    """A container's standard streams. The daemon puts eight bytes before each piece of output: the number of the
+    stream in the first, the length in the last four."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, stream: UpgradedStream) -> None:
+        self._stream = stream
+        self._is_output = False
+        self._left = 0
+        """Bytes of the current piece that are still to come."""
 
     async def send(self, data: bytes) -> None:
-        self._writer.write(data)
-        await self._writer.drain()
+        await self._stream.send(data)
 
     async def receive(self) -> bytes:
-        try:
-            while True:
-                head = await self._reader.readexactly(_FRAME_HEAD)
-                piece = await self._reader.readexactly(int.from_bytes(head[4:], "big"))
-                if head[0] == _STDOUT and piece:
-                    return piece
-        except (EOFError, ConnectionError):
-            return b""
+        while True:
+            if self._left == 0 and not await self._next_piece():
+                return b""
+            data = await self._stream.receive(self._left)
+            self._left -= len(data)
+            if self._is_output or not data:
+                return data
+
+    async def _next_piece(self) -> bool:
+        while self._left == 0:
+            head = b""
+            while len(head) < _PIECE_HEAD:
+                data = await self._stream.receive(_PIECE_HEAD - len(head))
+                if not data:
+                    return False
+                head += data
+            self._is_output, self._left = head[0] == _STDOUT, int.from_bytes(head[4:], "big")
+        return True
 
 
 def manifest(image: str, request: Request, cpus: float) -> dict[str, Any]:
@@ -200,7 +214,7 @@ _WALLS = {
 }
 
 
-async def _why_it_ended(ending: "asyncio.Future[Reply]") -> Stopped:
+async def _why_it_ended(ending: "asyncio.Future[ControlReply]") -> Stopped:
     try:
         async with asyncio.timeout(START_SECONDS):
             code = (await asyncio.shield(ending)).json["StatusCode"]

@@ -18,19 +18,16 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, Request, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.http import Endpoint, HttpError, Reply, call, looked_up, unavailable
-from answerable.sandbox.containers.kubernetes_access import endpoint_of_cluster
-from answerable.sandbox.containers.websocket import WebSocket, open_websocket
+from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, unavailable
+from answerable.sandbox.containers.kubernetes_access import cluster_api
+from answerable.sandbox.containers.kubernetes_attach import attached
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 
 _LABEL = "answerable.sandbox"
 _POLICY = "answerable-sandbox"
 _CONTAINER = "code"
-_PROTOCOLS = "v5.channel.k8s.io, v4.channel.k8s.io"
-_STDIN, _STDOUT = b"\0", 1
 _POLL_SECONDS = 0.2
-_PIECE = 1 << 20
 _ENDED_BY = {
     "OOMKilled": Stopped("memory", "The code needed more memory than it may use."),
     134: Stopped("memory", "The code could not get memory, and its process gave up."),
@@ -50,7 +47,7 @@ _REMEDY = "Set `kubernetes_image` and `kubernetes_namespace`, and give access by
 
 
 class KubernetesSandbox:
-    """`endpoint` is where the API listens; by default what the kubeconfig or the pod's own account says."""
+    """`cluster` is the API; by default the one that the kubeconfig or the pod's own account names."""
 
     name = "kubernetes"
 
@@ -58,14 +55,14 @@ class KubernetesSandbox:
         self,
         image: str,
         namespace: str,
-        endpoint: Endpoint | None = None,
+        cluster: ControlApi | None = None,
         *,
         cpus: float = 1.0,
         at_once: int = 8,
     ) -> None:
         self._image = image
         self._namespace = namespace
-        self._endpoint = endpoint
+        self._known_cluster = cluster
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
 
@@ -94,10 +91,10 @@ class KubernetesSandbox:
         """Nothing is kept: each run deletes its own Job."""
 
     @property
-    def _cluster(self) -> Endpoint:
-        if self._endpoint is None:
-            self._endpoint = endpoint_of_cluster()
-        return self._endpoint
+    def _cluster(self) -> ControlApi:
+        if self._known_cluster is None:
+            self._known_cluster = cluster_api()
+        return self._known_cluster
 
     @property
     def _jobs(self) -> str:
@@ -111,8 +108,8 @@ class KubernetesSandbox:
         if not self._image:
             raise unavailable("No image is set for the kubernetes sandbox.", _REMEDY)
         try:
-            found = await looked_up(self._cluster, f"{self._jobs}?limit=1")
-        except HttpError as error:
+            found = await self._cluster.look_up(f"{self._jobs}?limit=1")
+        except ControlError as error:
             raise unavailable(f"The Kubernetes API does not answer: {error}.", _REMEDY) from error
         if found.status != 200:
             raise unavailable(f"The Kubernetes API refuses: {found.complaint}.", _REMEDY)
@@ -127,8 +124,8 @@ class KubernetesSandbox:
             await asyncio.shield(self._delete(name))
 
     async def _delete(self, job: str) -> None:
-        with suppress(HttpError):  # its deadline and its time to live end it too
-            await call(self._cluster, "DELETE", f"{self._jobs}/{job}?propagationPolicy=Background")
+        with suppress(ControlError):  # its deadline and its time to live end it too
+            await self._cluster.call("DELETE", f"{self._jobs}/{job}?propagationPolicy=Background")
 
     async def _running_pod(self, job: str) -> str:
         """The name of the Job's pod, once its container runs."""
@@ -144,16 +141,13 @@ class KubernetesSandbox:
     async def _talked(self, pod: str, request: Request) -> Heard:
         path = f"{self._pods}/{pod}/attach?container={_CONTAINER}&stdin=true&stdout=true&stderr=true"
         try:
-            socket = await open_websocket(self._cluster, path, _PROTOCOLS)
-        except HttpError as error:
+            async with attached(self._cluster, path) as streams:
+                heard = await converse(streams, request)
+                if heard.done is None and heard.stopped is None:
+                    heard.stopped = await self._why_it_ended(pod)
+                return heard
+        except ControlError as error:
             raise _failed(error) from error
-        try:
-            heard = await converse(_Attached(socket), request)
-            if heard.done is None and heard.stopped is None:
-                heard.stopped = await self._why_it_ended(pod)
-            return heard
-        finally:
-            socket.close()
 
     async def _why_it_ended(self, pod: str) -> Stopped:
         until = time.monotonic() + START_SECONDS
@@ -166,31 +160,14 @@ class KubernetesSandbox:
             await asyncio.sleep(_POLL_SECONDS)
         return Stopped("died", "The code fell silent.")
 
-    async def _call(self, method: str, path: str, body: Any = None, also: int = 200) -> Reply:
+    async def _call(self, method: str, path: str, body: Any = None, also: int = 200) -> ControlReply:
         try:
-            reply = await call(self._cluster, method, path, body)
-        except HttpError as error:
+            reply = await self._cluster.call(method, path, body)
+        except ControlError as error:
             raise _failed(error) from error
         if reply.status >= 400 and reply.status != also:
             raise _failed(reply.complaint)
         return reply
-
-
-class _Attached:
-    """A pod's standard streams: the first byte of each message says which."""
-
-    def __init__(self, socket: WebSocket) -> None:
-        self._socket = socket
-
-    async def send(self, data: bytes) -> None:
-        for start in range(0, len(data), _PIECE):
-            await self._socket.send(_STDIN + data[start : start + _PIECE])
-
-    async def receive(self) -> bytes:
-        while (message := await self._socket.receive()) is not None:
-            if len(message) > 1 and message[0] == _STDOUT:
-                return message[1:]
-        return b""
 
 
 def manifest(name: str, image: str, request: Request, cpus: float = 1.0) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from answerable.sandbox.containers.http import Endpoint, unavailable
+from answerable.sandbox.containers.control import ControlApi, unavailable
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _REMEDY = "Set KUBECONFIG to a kubeconfig file with a token or a client certificate."
 
 
-def endpoint_of_cluster(environment: Mapping[str, str] = os.environ, account: Path = _ACCOUNT) -> Endpoint:
+def cluster_api(environment: Mapping[str, str] = os.environ, account: Path = _ACCOUNT) -> ControlApi:
     """An `OperatorError` (`sandbox_unavailable`) when there is no cluster to be found, or no way in that we know."""
     config = Path(environment.get("KUBECONFIG") or Path.home() / ".kube" / "config")
     if config.is_file():
@@ -24,17 +24,17 @@ def endpoint_of_cluster(environment: Mapping[str, str] = os.environ, account: Pa
     raise unavailable("There is no Kubernetes cluster: no kubeconfig, and no account of a pod.", _REMEDY)
 
 
-def _from_account(environment: Mapping[str, str], account: Path) -> Endpoint:
+def _from_account(environment: Mapping[str, str], account: Path) -> ControlApi:
     host, port = environment["KUBERNETES_SERVICE_HOST"], environment.get("KUBERNETES_SERVICE_PORT", "443")
     try:
         token = (account / "token").read_text().strip()
         tls = ssl.create_default_context(cafile=str(account / "ca.crt"))
     except (OSError, UnicodeDecodeError) as error:
         raise unavailable(f"The pod's account cannot be used: {error}.", _REMEDY) from error
-    return Endpoint(f"https://{host}:{port}", {"Authorization": f"Bearer {token}"}, tls)
+    return ControlApi(f"https://{host}:{port}", {"Authorization": f"Bearer {token}"}, tls)
 
 
-def _from_config(path: Path) -> Endpoint:
+def _from_config(path: Path) -> ControlApi:
     import yaml
 
     try:
@@ -42,7 +42,7 @@ def _from_config(path: Path) -> Endpoint:
         context = _named(config, "contexts", config["current-context"])["context"]
         cluster = _named(config, "clusters", context["cluster"])["cluster"]
         user = _named(config, "users", context["user"])["user"] or {}
-        return Endpoint(cluster["server"], _headers(user), _tls(cluster, user, path.parent))
+        return ControlApi(cluster["server"], _headers(user), _tls(cluster, user, path.parent))
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError, ssl.SSLError) as error:
         raise unavailable(f"{path} is not a kubeconfig that can be used: {error!r}.", _REMEDY) from error
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, Request, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.http import unavailable
+from answerable.sandbox.containers.control import unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import Heard, Place, Stopped, result_of
 

@@ -1,0 +1,141 @@
+"""What is said about a source: names, synonyms, descriptions, relationships. Every change is checked and recorded."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+
+from pydantic import Field
+
+from answerable.core.context import Principal
+from answerable.core.errors import SemanticError, UserError
+from answerable.core.ids import EditId
+from answerable.core.values import Frozen
+from answerable.sources.base import Source
+from answerable.sources.editing import (
+    Meaning,
+    SemanticEdit,
+    check_joinable,
+    checked,
+    edited,
+    read_meaning,
+    write_meaning,
+)
+from answerable.sources.registry import SourceRegistry
+from answerable.sources.semantic import Semantic
+from answerable.store.base import EditRecord, Store
+
+
+class SemanticProblem(Frozen):
+    message: str
+    hint: str | None
+    line: int | None
+    column: int | None
+    field: str | None
+
+
+class SemanticDocument(Frozen):
+    source: str
+    file: str = Field(description="Where changes are written.")
+    version: str = Field(description="Give it with a change, so that nobody's work is overwritten.")
+    text: str
+    document: Semantic | None = Field(description="Null while the text has a mistake.")
+    problem: SemanticProblem | None
+
+
+class SemanticChange(Frozen):
+    change_id: str
+    at: datetime
+    user: str
+    note: str
+    before: str
+    after: str
+
+
+class SemanticService:
+    def __init__(self, registry: SourceRegistry, store: Store) -> None:
+        self._registry = registry
+        self._store = store
+        self._editing = asyncio.Lock()
+        """Held by whoever reads a semantic file in order to change it."""
+
+    async def read(self, name: str, principal: Principal) -> SemanticDocument:
+        """Everything that is said about a source."""
+        source = await self._registry.get(name, principal)
+        return await _document(name, source, await read_meaning(source))
+
+    async def rewrite(
+        self, name: str, text: str, principal: Principal, *, version: str | None = None, note: str = ""
+    ) -> SemanticDocument:
+        """Replaces the whole text. A mistake is an error with its line and field, and changes nothing."""
+        async with self._editing:
+            return await self._write(name, text, version, note, principal)
+
+    async def edit(
+        self,
+        name: str,
+        edits: Sequence[SemanticEdit],
+        principal: Principal,
+        *,
+        version: str | None = None,
+        note: str = "",
+    ) -> SemanticDocument:
+        """Makes all of the edits or none; the next question is understood by them."""
+        async with self._editing:
+            source = await self._registry.get(name, principal)
+            check_joinable(await source.describe_plainly(), edits)
+            text = edited((await read_meaning(source)).text, edits)
+            return await self._write(name, text, version, note, principal)
+
+    async def history(self, name: str, principal: Principal, *, limit: int = 100) -> Sequence[SemanticChange]:
+        """Who changed what, the newest first."""
+        self._registry.location(name, principal)
+        return [_change(record) for record in await self._store.edits.of_source(principal, name, limit=limit)]
+
+    async def undo(self, name: str, change_id: str, principal: Principal) -> SemanticDocument:
+        """Puts back how it was before the newest change; that is a change too, and can be undone."""
+        async with self._editing:
+            change = await self._store.edits.get(principal, EditId(change_id))
+            meaning = await read_meaning(await self._registry.get(name, principal))
+            if change.source != name or change.after != meaning.text:
+                raise UserError(
+                    "It was changed again since.", code="semantic_changed", hint="Undo the newer changes first."
+                )
+            note = f"Undone: {change.note}" if change.note else "Undone"
+            return await self._write(name, change.before, meaning.version, note, principal)
+
+    async def _write(
+        self, name: str, text: str, version: str | None, note: str, principal: Principal
+    ) -> SemanticDocument:
+        source = await self._registry.get(name, principal)
+        before = await write_meaning(source, text, version=version)
+        if before.text != text:
+            await self._store.edits.add(principal, name, before=before.text, after=text, note=note)
+        return await _document(name, source, await read_meaning(source))
+
+
+async def _document(name: str, source: Source, meaning: Meaning) -> SemanticDocument:
+    document, problem = None, None
+    try:
+        document = await checked(source, meaning.text, meaning.file)
+    except SemanticError as error:
+        place = {part: error.details.get(part) for part in ("line", "column", "field")}
+        problem = SemanticProblem(message=error.message, hint=error.hint, **place)
+    return SemanticDocument(
+        source=name,
+        file=str(meaning.file),
+        version=meaning.version,
+        text=meaning.text,
+        document=document,
+        problem=problem,
+    )
+
+
+def _change(record: EditRecord) -> SemanticChange:
+    return SemanticChange(
+        change_id=record.edit,
+        at=record.made_at,
+        user=record.principal.user,
+        note=record.note,
+        before=record.before,
+        after=record.after,
+    )

@@ -1,0 +1,199 @@
+"""How Answerable is set up here: models, budgets and use, sandboxes, versions. Secrets are never shown."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import date, timedelta
+from importlib.metadata import version
+from typing import Any, Literal
+
+from pydantic import Field
+
+from answerable.core.clock import Clock, today
+from answerable.core.context import Principal, RunContext
+from answerable.core.ids import new_run_id
+from answerable.core.values import Frozen
+from answerable.machine import machine_facts, runs_programs, sandboxes_found
+from answerable.models.budget import Budget
+from answerable.models.config import ROLES, ModelsConfig, split_name
+from answerable.models.prices import BILLION
+from answerable.settings import Settings
+from answerable.sources.open import shown_location
+from answerable.store.base import AccountLimit, Balance, DayOfUse, Store
+
+
+class ModelName(Frozen):
+    name: str
+    provider: str
+    model: str
+    base_url: str | None
+
+
+class ModelRole(Frozen):
+    role: str = Field(description="`reasoning` plans and judges; `coding` writes queries and programs.")
+    models: list[ModelName] = Field(description="The first is used, the others in turn when it fails.")
+
+
+class ModelsOverview(Frozen):
+    configured: bool = Field(description="False: questions are read without a language model.")
+    roles: list[ModelRole]
+
+
+class ModelTrialError(Frozen):
+    code: str
+    message: str
+    hint: str | None
+
+
+class ModelTrial(Frozen):
+    ok: bool
+    ms: float
+    error: ModelTrialError | None = None
+
+
+class ModelCheck(Frozen):
+    name: str
+    works: bool
+    checks: dict[str, ModelTrial] = Field(description="`text`, `structured`, `streaming`, `tools`.")
+    tokens: int
+    cost_usd: float | None
+
+
+class UsageDay(Frozen):
+    day: date
+    runs: int
+    failed: int
+    tokens: int
+    cost_usd: float
+
+
+class BudgetView(Frozen):
+    name: str = Field(description="`run`, `thread`, `user` or `tenant`.")
+    period: str = Field(description="A day, a month, or empty.")
+    tokens_limit: int | None
+    tokens_spent: int
+    cost_limit_usd: float | None
+    cost_spent_usd: float
+
+
+class UsageReport(Frozen):
+    days: list[UsageDay] = Field(description="Every day, the oldest first.")
+    budgets: list[BudgetView] = Field(description="Those that have a limit.")
+
+
+class SandboxView(Frozen):
+    backend: str
+    default: bool
+    available: bool
+    detail: str
+    remedy: str | None
+    walls: dict[str, str]
+
+
+class DoctorReport(Frozen):
+    ready: bool = Field(description="Whether generated code can run in the sandbox that the settings name.")
+    machine: dict[str, Any]
+    sandboxes: list[SandboxView]
+
+
+class About(Frozen):
+    version: str
+    python: str
+    store: str
+    home: str
+    default_source: str
+    upload_mb: int
+    share_rows: bool = Field(description="Whether values of the data go to a language model.")
+    runs_as_written: list[Literal["sql", "python"]] = Field(
+        description="What a message may begin with, as in `SQL: SELECT 1`. Python needs a sandbox that works."
+    )
+
+
+class SetupService:
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._runs_programs = False
+        """Until it was tried."""
+
+    def models(self, principal: Principal) -> ModelsOverview:
+        """Which language models are set."""
+        config = self._settings.models_config
+        roles = [ModelRole(role=role, models=[_model(name, config) for name in config.chain(role)]) for role in ROLES]
+        return ModelsOverview(configured=bool(config.named()), roles=roles)
+
+    async def check_model(self, name: str, principal: Principal) -> ModelCheck:
+        """Tries a model with tiny requests; they cost a fraction of a cent."""
+        from answerable.models.check import check_models  # brings the clients of providers, which only models need
+
+        [checked] = await check_models(self._settings.models_config, principal, name)
+        found = checked.as_json()
+        return ModelCheck(
+            name=found["name"],
+            works=found["works"],
+            checks=found["checks"],
+            tokens=found["tokens"],
+            cost_usd=found["cost"],
+        )
+
+    async def usage(self, principal: Principal, *, days: int = 30) -> UsageReport:
+        """What was asked and spent, by day (UTC), and what is left of the budgets."""
+        first = today(self._clock) - timedelta(days=days - 1)
+        since = self._clock.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
+        used = {each.day: each for each in await self._store.runs.use(principal, since)}
+        every = [_day(first + timedelta(days=number), used) for number in range(days)]
+        return UsageReport(days=every, budgets=await self._budgets(principal))
+
+    async def doctor(self, principal: Principal) -> DoctorReport:
+        """What this machine offers for generated code; trying it takes a moment."""
+        found = await sandboxes_found(self._settings)
+        views = [SandboxView(default=each.backend == self._settings.sandbox, **asdict(each)) for each in found]
+        ready = any(view.available for view in views if view.default)
+        return DoctorReport(ready=ready, machine=machine_facts(self._settings), sandboxes=views)
+
+    async def about(self, principal: Principal) -> About:
+        """Versions, folders, and what can be asked as written."""
+        settings = self._settings
+        self._runs_programs = self._runs_programs or await runs_programs(settings)
+        return About(
+            version=version("answerable"),
+            python=platform.python_version(),
+            store=shown_location(settings.store_url),
+            home=str(settings.home),
+            default_source=shown_location(settings.source),
+            upload_mb=settings.upload_mb,
+            share_rows=settings.share_rows,
+            runs_as_written=["sql", "python"] if self._runs_programs else ["sql"],
+        )
+
+    async def _budgets(self, principal: Principal) -> list[BudgetView]:
+        budget = Budget(self._store.budgets, self._settings.models_config.budget, self._clock)
+        context = RunContext(new_run_id(), principal)
+        balances = await budget.balances(context)
+        return [_budget(limit, balance) for limit, balance in zip(budget.accounts(context), balances, strict=True)]
+
+
+def _model(name: str, config: ModelsConfig) -> ModelName:
+    provider, model = split_name(name, config.providers)
+    endpoint = config.providers.get(provider)
+    base_url = shown_location(endpoint.base_url) if endpoint and endpoint.base_url else None
+    return ModelName(name=name, provider=provider, model=model, base_url=base_url)
+
+
+def _day(day: date, used: Mapping[str, DayOfUse]) -> UsageDay:
+    found = used.get(day.isoformat())
+    if found is None:
+        return UsageDay(day=day, runs=0, failed=0, tokens=0, cost_usd=0.0)
+    return UsageDay(day=day, runs=found.runs, failed=found.failed, tokens=found.tokens, cost_usd=found.cost)
+
+
+def _budget(limit: AccountLimit, balance: Balance) -> BudgetView:
+    return BudgetView(
+        name=limit.account.name.partition(":")[0],
+        period=limit.account.period,
+        tokens_limit=limit.tokens,
+        tokens_spent=balance.spent.tokens,
+        cost_limit_usd=None if limit.cost is None else limit.cost / BILLION,
+        cost_spent_usd=balance.spent.cost / BILLION,
+    )

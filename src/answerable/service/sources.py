@@ -1,0 +1,307 @@
+"""Sources: listed, described, added, uploaded, removed, read again and looked into."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from answerable.core.catalog import Catalog, Relationship
+from answerable.core.clock import Clock
+from answerable.core.context import Principal, Visibility
+from answerable.core.errors import NotFoundError, RefusedError, UserError
+from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.service.uploads import UploadRoom, received
+from answerable.settings import Settings
+from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
+from answerable.sources.base import browsable
+from answerable.sources.registry import SourceRegistry
+from answerable.sources.sql.postgres import SCHEMES
+from answerable.sources.statistics import TableStatistics, plain, table_named
+from answerable.sources.watch import Watch
+
+KEPT_STATISTICS = 500
+
+
+class SourceProblem(Frozen):
+    code: str
+    message: str
+    hint: str | None
+
+
+class SourceProgress(Frozen):
+    message: str
+    done: int
+    total: int
+    counted: bool = Field(description="Whether `done` and `total` count tables; else they count stages of reading.")
+    seconds: float = Field(description="Since the reading began.")
+
+
+class SourceSummary(Frozen):
+    name: str
+    kind: str | None = Field(description="`files`, `sqlite`, `duckdb`, `postgres`; null until the source was opened.")
+    location: str = Field(description="Never with a password.")
+    origin: Literal["bundled", "settings", "added", "uploaded"]
+    default: bool = Field(description="Whether a question that names no source asks this one.")
+    removable: bool
+    state: Literal["unread", "reading", "ready", "failed"]
+    tables: int | None
+    rows: int | None = Field(description="Of all tables together.")
+    last_sync: datetime | None = Field(description="When the data was last written, as far as the source can tell.")
+    read_at: datetime | None
+    fingerprint: str | None = Field(description="Differs whenever the data has changed; null until it was read.")
+    progress: SourceProgress | None
+    error: SourceProblem | None
+    files: list[str] = Field(description="The files of an uploaded source.")
+
+
+class SourceList(Frozen):
+    sources: list[SourceSummary]
+    upload_mb: int = Field(description="Largest file that may be uploaded; 0 when nothing may be added.")
+    upload_room_mb: int = Field(description="How much more may be uploaded before something has to be removed.")
+
+
+class UploadedFile(Frozen):
+    file: str = Field(description="The name under which the file is stored.")
+    format: str
+    bytes: int
+    source: SourceSummary
+
+
+class TablePreview(Frozen):
+    columns: tuple[OutputColumn, ...]
+    rows: list[list[Json]]
+    offset: int
+    row_count: int
+
+
+class RelationshipView(Relationship):
+    orphan_rows: int | None = Field(description="Rows that refer to no row; null when they could not be counted.")
+
+
+class SourceService:
+    def __init__(self, registry: SourceRegistry, settings: Settings, clock: Clock, *, any_location: bool) -> None:
+        """`any_location`: whether the caller is the person at the machine, who may name any path."""
+        self._registry = registry
+        self._settings = settings
+        self._any_location = any_location
+        self._watch = Watch(registry, clock)
+        self._statistics: dict[tuple[Visibility, object], TableStatistics] = {}
+        self._relationships: dict[tuple[Visibility, str], tuple[object, list[RelationshipView]]] = {}
+
+    async def close(self) -> None:
+        await self._watch.close()
+
+    # Listing
+
+    @property
+    def default(self) -> str:
+        """The source of a question that names none."""
+        return self._settings.source
+
+    def names(self, principal: Principal) -> Sequence[str]:
+        return self._registry.names(principal)
+
+    def list(self, principal: Principal) -> SourceList:
+        """What can be asked. Sources that were not looked at for a while are looked at in the background."""
+        names = self._registry.names(principal)
+        for name in names:
+            self._watch.look(name, principal)
+        room = max(0, self._added(principal).room(self._settings.upload_total_mb * MB) // MB)
+        listed = [self._summary(name, principal) for name in names]
+        return SourceList(sources=listed, upload_mb=self._settings.upload_mb, upload_room_mb=room)
+
+    def status(self, name: str, principal: Principal) -> SourceSummary:
+        self._registry.location(name, principal)
+        self._watch.look(name, principal)
+        return self._summary(name, principal)
+
+    def sync(self, name: str, principal: Principal) -> SourceSummary:
+        """Begins to read a source again, in the background."""
+        self._registry.location(name, principal)
+        self._watch.read(name, principal)
+        return self._summary(name, principal)
+
+    async def wait(self, name: str, principal: Principal) -> SourceSummary:
+        """Waits until a source has been read."""
+        await self._watch.wait(name, principal)
+        return self._summary(name, principal)
+
+    # Adding and removing
+
+    async def add(self, location: str, principal: Principal, *, name: str | None = None) -> SourceSummary:
+        """Adds a database by its URL; its password is stored, and never shown. The person at the machine may also add a
+        file or a folder, which stays where it is."""
+        self._check_adding()
+        if "://" not in location and self._any_location:
+            location = str(_existing(location))
+            wanted = Path(location).stem or "files"
+        elif location.partition("://")[0].lower() in SCHEMES:
+            wanted = _database(location)
+        else:
+            raise UserError(
+                "Only databases can be added by URL.",
+                code="source_url_invalid",
+                hint="Write it as postgresql://user:password@host:5432/database; upload files instead.",
+            )
+        called = self._free_name(name or wanted, principal, chosen=name is not None)
+        self._added(principal).add_location(called, location)
+        self._watch.read(called, principal)
+        return self._summary(called, principal)
+
+    async def upload(
+        self,
+        file_name: str,
+        content: AsyncIterator[bytes],
+        principal: Principal,
+        *,
+        source: str | None = None,
+        replace: bool = False,
+        announced: int = 0,
+    ) -> UploadedFile:
+        """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
+        that is known beforehand."""
+        self._check_adding()
+        added = self._added(principal)
+        safe_name = safe_file_name(file_name)
+        into = self._upload_target(source, safe_name, principal)
+        room = UploadRoom(added, self._settings.upload_mb, self._settings.upload_total_mb)
+        size, format_ = await received(content, added, room, safe_name, into, replace=replace, announced=announced)
+        self._watch.read(into, principal)
+        return UploadedFile(file=safe_name, format=format_, bytes=size, source=self._summary(into, principal))
+
+    async def remove(self, name: str, principal: Principal) -> None:
+        """Removes a source that was added or uploaded; uploaded files are deleted."""
+        self._registry.location(name, principal)
+        self._added(principal).remove(name)
+        await self._watch.forget(name, principal)
+        await self._registry.release(name, principal)
+
+    # Looking into a source
+
+    async def describe(self, name: str, principal: Principal, *more: str) -> Catalog:
+        """Tables, columns, keys, relationships and measures; of several sources, as one."""
+        if more:
+            return await (await self._registry.federated((name, *more), principal)).describe()
+        return await (await self._registry.get(name, principal)).describe()
+
+    async def preview(self, name: str, table: str, principal: Principal, *, offset: int, limit: int) -> TablePreview:
+        """Some rows of a table, as they are stored."""
+        source = await self._registry.get(name, principal)
+        found = table_named(await source.describe(), table)
+        rows = await browsable(source).first_rows(found, offset, limit)
+        return TablePreview(
+            columns=tuple(OutputColumn(name=column.name, type=column.type) for column in found.columns),
+            rows=[[plain(value) for value in row] for row in rows],
+            offset=offset,
+            row_count=found.row_count or 0,
+        )
+
+    async def statistics(self, name: str, table: str, principal: Principal) -> TableStatistics:
+        """How the values of each column are distributed; counted once for as long as the data stays as it is."""
+        source = await self._registry.get(name, principal)
+        catalog = await source.describe()
+        found = table_named(catalog, table)
+        state = (name, found.name, found.fingerprint or catalog.fingerprint, tuple(c.name for c in found.columns))
+        key = (principal.visibility, state)
+        if key not in self._statistics:
+            if len(self._statistics) >= KEPT_STATISTICS:
+                self._statistics.clear()
+            self._statistics[key] = await browsable(source).statistics(found)
+        return self._statistics[key]
+
+    async def relationships(self, name: str, principal: Principal) -> Sequence[RelationshipView]:
+        """How tables belong together, and how many rows refer to none; counted once while both stay as they are."""
+        source = await self._registry.get(name, principal)
+        catalog = await source.describe()
+        key, state = (principal.visibility, name), (catalog.fingerprint, catalog.relationships)
+        if key not in self._relationships or self._relationships[key][0] != state:
+            checks = await browsable(source).relationship_checks(catalog)
+            views = [
+                RelationshipView(**check.relationship.model_dump(), orphan_rows=check.orphan_rows) for check in checks
+            ]
+            self._relationships[key] = (state, views)
+        return self._relationships[key][1]
+
+    # Parts
+
+    def _added(self, principal: Principal) -> AddedSources:
+        return self._settings.added_sources(principal)
+
+    def _check_adding(self) -> None:
+        if not self._settings.upload_mb and not self._any_location:
+            raise RefusedError(
+                "Sources cannot be added here.",
+                code="adding_off",
+                hint="Whoever runs the server can allow it with the setting `upload_mb`.",
+            )
+
+    def _free_name(self, wanted: str, principal: Principal, *, chosen: bool) -> str:
+        """A name that somebody chose is taken or refused; one that was derived may get a number."""
+        name, taken = source_name(wanted), self._registry.names(principal)
+        if chosen and name in taken:
+            raise UserError(f"There is a source {name!r} already.", code="source_exists", hint="Choose another name.")
+        return _numbered(name, taken)
+
+    def _upload_target(self, source: str | None, file_name: str, principal: Principal) -> str:
+        taken = self._registry.names(principal)
+        if source is None:
+            return _numbered(source_name(Path(file_name.removesuffix(".gz")).stem), taken)
+        name = source_name(source)
+        known = self._added(principal).get(name)
+        if name in taken and (known is None or known.origin != "uploaded"):
+            raise RefusedError(
+                f"Files can be added only to sources that were uploaded; {name!r} was not.", code="source_not_uploaded"
+            )
+        return name
+
+    def _summary(self, name: str, principal: Principal) -> SourceSummary:
+        seen, own = self._watch.seen(name, principal), self._added(principal).get(name)
+        catalog, error, configured = seen.catalog, seen.error, name in self._settings.sources
+        counts = [table.row_count for table in catalog.tables] if catalog else []
+        return SourceSummary(
+            name=name,
+            kind=seen.kind,
+            location=self._registry.location(name, principal),
+            origin="settings" if configured else own.origin if own else "bundled",
+            default=name == self.default,
+            removable=own is not None and not configured,
+            state=seen.state,
+            tables=len(catalog.tables) if catalog else None,
+            rows=sum(count for count in counts if count is not None) if catalog else None,
+            last_sync=catalog.last_sync if catalog else None,
+            read_at=seen.read_at,
+            fingerprint=catalog.fingerprint if catalog else None,
+            progress=self._progress(name, principal) if seen.state == "reading" else None,
+            error=SourceProblem(code=error.stable_code, message=error.message, hint=error.hint) if error else None,
+            files=[*own.files] if own else [],
+        )
+
+    def _progress(self, name: str, principal: Principal) -> SourceProgress:
+        message, done, total, counted = self._watch.progress(name, principal)
+        seconds = round(self._watch.seconds(name, principal), 3)
+        return SourceProgress(message=message, done=done, total=total, counted=counted, seconds=seconds)
+
+
+def _numbered(name: str, taken: Sequence[str]) -> str:
+    """The name, with the first free number behind it if it is taken."""
+    number = 2
+    while (numbered := f"{name}_{number}") in taken:
+        number += 1
+    return name if name not in taken else numbered
+
+
+def _existing(location: str) -> Path:
+    path = Path(location).expanduser().absolute()
+    if not path.exists():
+        raise NotFoundError(f"There is no file or folder at {path}.", code="source_missing", hint="Check the path.")
+    return path
+
+
+def _database(url: str) -> str:
+    try:
+        return urlsplit(url).path.strip("/") or "database"
+    except ValueError:
+        return "database"
