@@ -31,7 +31,7 @@ class SmallDatabase:
             return None
 
     def read(self, question: str, force: bool = False) -> Reply:
-        return self.reader.read(question, force=force, run=lambda statements: [self.rows(sql) for sql in statements])
+        return self.reader.read(question, force=force, run=lambda queries: [self.rows(query.text) for query in queries])
 
 
 def described(location: str, cache: Path) -> tuple[Catalog, ValueLookup]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from answerable.agents.reader_mind import SURE
+from answerable.agents.reader_graphs import SURE
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError
 from answerable.reader.explaining.bindings import UNUSED
