@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import SourceLookup
+from answerable.agents.run_policy import RunPolicy
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.understand import RoutedGraph
 from answerable.store.base import Capsules
 
 if TYPE_CHECKING:
@@ -35,10 +37,11 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
-    def __init__(self, sources: SourceLookup, capsules: Capsules, apis: Sequence[str] = ()) -> None:
+    def __init__(self, sources: SourceLookup, capsules: Capsules, policy: RunPolicy, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules
+        self._policy = policy
         self._apis = apis
 
     async def run(self, step: Step) -> Json:
@@ -55,7 +58,7 @@ class ProgramStep:
         api = self._api() if not wanted.isdisjoint(_API_FUNCTIONS) else None
         steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names, api=api))
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
-        return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
+        return RoutedGraph(self._policy.applied(plan_graph(plan, config.source, one_query=True))).as_json()
 
     async def _tables(
         self, config: ProgramConfig, wanted: frozenset[str], principal: Principal

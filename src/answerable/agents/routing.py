@@ -6,7 +6,7 @@ test holds builds the graph. Tests are methods of `Situation` and pure; only fac
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from answerable.agents import route_builders as build
 from answerable.agents.dependencies import AgentDependencies
@@ -99,5 +99,6 @@ class RoutingTable:
             if isinstance(row, Fact):
                 situation = await row.learn(situation, workshop)
             elif row.applies(situation):
-                return await row.build(situation, workshop)
+                routed = await row.build(situation, workshop)
+                return replace(routed, graph=self._dependencies.policy.applied(routed.graph))
         raise AssertionError("the last routes cover every situation")
