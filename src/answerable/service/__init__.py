@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -39,6 +40,7 @@ class Service:
         runs: RunService,
         questions: QuestionService,
         answers: AnswerService,
+        step_kinds: tuple[StepDescriptor, ...],
         settings: Settings,
         clock: Clock,
         any_location: bool,
@@ -58,6 +60,7 @@ class Service:
         self.runs = runs
         self.questions = questions
         self.answers = answers
+        self.step_kinds = step_kinds
 
     @cached_property
     def sources(self) -> "SourceService":
