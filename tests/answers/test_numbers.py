@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from answerable.answers.facts import Fact, plan_facts
-from answerable.answers.numbers import CheckedText, check_numbers
-from answerable.answers.numerals import numerals
-from answerable.answers.sentence import sentences
+from answerable.answers.checking.facts import ExtraFact, plan_facts
+from answerable.answers.checking.numbers import CheckedText, check_numbers
+from answerable.answers.checking.numerals import numerals
+from answerable.answers.checking.sentence import sentences
 from answerable.core.values import OutputColumn
 from answerable.query.plan import ColumnRef, Compare, Constant, QueryPlan
 
@@ -28,7 +28,7 @@ ROWS = [
 ]
 
 
-def check(text: str, *facts: Fact, **options: Any) -> CheckedText:
+def check(text: str, *facts: ExtraFact, **options: Any) -> CheckedText:
     return check_numbers(text, COLUMNS, ROWS, facts, **options)
 
 
@@ -141,7 +141,7 @@ def test_over_a_part_of_the_rows_nothing_is_aggregated() -> None:
     assert check("All together have 905 orders.", row_count=4_000).text == ""
     assert check("Berlin has 55.2% of orders.", row_count=4_000).text == ""
     assert check("4,000 rows. Berlin has 500 orders.", row_count=4_000).findings == ()
-    whole = Fact(value=81_234, basis="sum of orders over all rows")
+    whole = ExtraFact(value=81_234, basis="sum of orders over all rows")
     assert check("All together have 81,234 orders.", whole, row_count=4_000).links[0].basis == whole.basis
 
 
@@ -158,7 +158,7 @@ def test_facts_that_were_handed_in() -> None:
     assert check("The top 10 since 2021.", *facts).findings == ()
     assert check("The top 11 since June 2021.", *facts).text == ""
     assert check(
-        "Looked for: orders over 77 in Atlantis.", Fact(value="orders over 77 in Atlantis", basis="asked")
+        "Looked for: orders over 77 in Atlantis.", ExtraFact(value="orders over 77 in Atlantis", basis="asked")
     ).text
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answerable.answers.numerals import Period, numerals
+from answerable.answers.checking.numerals import StatedDate, numerals
 
 
 def read(text: str) -> list[tuple[str, str, Decimal]]:
@@ -53,19 +53,19 @@ def test_reads(text: str, kind: str, value: str, unit: str) -> None:
 @pytest.mark.parametrize(
     ("text", "period"),
     [
-        ("2024-01-31", Period(2024, None, 1, 31)),
-        ("2024-01-31T10:00:00Z", Period(2024, None, 1, 31)),
-        ("2024-11", Period(2024, None, 11)),
-        ("2024-Q3", Period(2024, 3)),
-        ("Q3 2024", Period(2024, 3)),
-        ("Q3", Period(None, 3)),
-        ("31 January 2024", Period(2024, None, 1, 31)),
-        ("January 31st, 2024", Period(2024, None, 1, 31)),
-        ("Nov 2024", Period(2024, None, 11)),
-        ("Sept. 5", Period(None, None, 9, 5)),
+        ("2024-01-31", StatedDate(2024, None, 1, 31)),
+        ("2024-01-31T10:00:00Z", StatedDate(2024, None, 1, 31)),
+        ("2024-11", StatedDate(2024, None, 11)),
+        ("2024-Q3", StatedDate(2024, 3)),
+        ("Q3 2024", StatedDate(2024, 3)),
+        ("Q3", StatedDate(None, 3)),
+        ("31 January 2024", StatedDate(2024, None, 1, 31)),
+        ("January 31st, 2024", StatedDate(2024, None, 1, 31)),
+        ("Nov 2024", StatedDate(2024, None, 11)),
+        ("Sept. 5", StatedDate(None, None, 9, 5)),
     ],
 )
-def test_reads_dates(text: str, period: Period) -> None:
+def test_reads_dates(text: str, period: StatedDate) -> None:
     (found,) = numerals(f"Since {text}, it was so.")
     assert (found.text, found.kind, found.period) == (text, "date", period)
 

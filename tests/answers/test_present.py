@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Provenance
+from answerable.answers.checking.numbers import check_numbers
 from answerable.answers.format import format_spec
-from answerable.answers.numbers import check_numbers
 from answerable.answers.present import asked_back
-from answerable.answers.prose import Result, prose
+from answerable.answers.prose import DescribedResult, prose
 from answerable.core.ids import RunId
 from answerable.core.values import OutputColumn
 from answerable.query.plan import Aggregate, ColumnRef, IsNull, Join, OrderItem, QueryPlan, SelectItem
@@ -172,7 +172,7 @@ def test_own_prose_states_only_what_can_be_proved(
         order_by=(OrderItem(expr=amount, descending=descending),),
     )
     used = plan if with_plan else None
-    text = prose(Result(columns, data, len(data), format_spec(columns, data, used), used))
+    text = prose(DescribedResult(columns, data, len(data), format_spec(columns, data, used), used))
     checked = check_numbers(text, columns, data, plan=used)
     digits = [c for c in checked.text if c.isdigit()]
     linked = {i for link in checked.links for i in range(link.start, link.end)}

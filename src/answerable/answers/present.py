@@ -7,10 +7,10 @@ from typing import Literal
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
-from answerable.answers.facts import Fact, plan_facts
+from answerable.answers.checking.facts import ExtraFact, plan_facts
+from answerable.answers.checking.numbers import CheckedText, check_numbers
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec, headed
-from answerable.answers.numbers import CheckedText, check_numbers
-from answerable.answers.prose import Result, counted, prose
+from answerable.answers.prose import DescribedResult, counted, prose
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
 from answerable.query.plan import QueryPlan
@@ -47,7 +47,7 @@ def present(
     sample = _sample(path, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
-    written = proposed or prose(Result(result.columns, rows, result.row_count, spec, plan, told.understood))
+    written = proposed or prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, told.understood))
     checked = check_numbers(
         written,
         result.columns,
@@ -106,10 +106,10 @@ def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
     return "chart" if asked and picture is not None else "table"
 
 
-def _told_facts(told: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[Fact, ...]:
+def _told_facts(told: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[ExtraFact, ...]:
     """What the prose may say beside the rows: what was understood, the plan's constants, how many rows are shown."""
-    understood = (Fact(value=told.understood, basis="what was understood"),) if told.understood else ()
-    part = (Fact(value=shown, basis="the rows shown"),) if shown < result.row_count else ()
+    understood = (ExtraFact(value=told.understood, basis="what was understood"),) if told.understood else ()
+    part = (ExtraFact(value=shown, basis="the rows shown"),) if shown < result.row_count else ()
     return (*understood, *(plan_facts(plan) if plan else ()), *part)
 
 

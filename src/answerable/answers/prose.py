@@ -16,7 +16,7 @@ _LONG_TEXT = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class DescribedResult:
     """What there is to talk about."""
 
     columns: Sequence[OutputColumn]
@@ -41,7 +41,7 @@ class Result:
         return f"{cut} {how.unit}" if how.unit else cut
 
 
-def prose(result: Result) -> str:
+def prose(result: DescribedResult) -> str:
     if result.row_count == 0:
         return _nothing(result)
     if result.row_count == 1:
@@ -53,7 +53,7 @@ def counted(rows: int) -> str:
     return f"{rows:,} row{'' if rows == 1 else 's'}."
 
 
-def _nothing(result: Result) -> str:
+def _nothing(result: DescribedResult) -> str:
     if result.understood:
         return f"Nothing matched. What was looked for: {_ended(result.understood)}"
     if result.plan is not None:
@@ -61,7 +61,7 @@ def _nothing(result: Result) -> str:
     return "The query ran and gave no rows."
 
 
-def _one_row(result: Result) -> str:
+def _one_row(result: DescribedResult) -> str:
     if len(result.columns) == 1:
         return _one_value(result)
     if ranked := _ranked_by(result):
@@ -72,7 +72,7 @@ def _one_row(result: Result) -> str:
     return "; ".join(f"{head}: {result.shown(0, i)}" for i, head in enumerate(heads)) + "."
 
 
-def _one_value(result: Result) -> str:
+def _one_value(result: DescribedResult) -> str:
     head = result.spec.columns[0].header
     if result.rows[0][0] is None:
         return f"{head}: no value. Either nothing matched, or what matched is empty."
@@ -81,7 +81,7 @@ def _one_value(result: Result) -> str:
     return f"{head}: {_ended(result.shown(0, 0))}"
 
 
-def _counted_things(result: Result) -> str | None:
+def _counted_things(result: DescribedResult) -> str | None:
     """What a plain count counts: the rows of one table, all of them or those that match. Joins may repeat rows."""
     plan = result.plan
     if plan is None or plan.joins or plan.group_by or plan.set_operation or len(plan.select) != 1:
@@ -91,7 +91,7 @@ def _counted_things(result: Result) -> str | None:
     return " ".join(words(plan.entity)) + (" match" if plan.where else "")
 
 
-def _ranking(result: Result) -> str | None:
+def _ranking(result: DescribedResult) -> str | None:
     """The first and the second, when the question was for the most or the least of something."""
     ranked = _ranked_by(result)
     if ranked is None:
@@ -104,7 +104,7 @@ def _ranking(result: Result) -> str | None:
     return f"{top} has {_superlative(result, ranked)}: {value}, followed by {second}: {next_value}. {count}"
 
 
-def _overview(result: Result) -> str:
+def _overview(result: DescribedResult) -> str:
     found = fields(result.columns, result.plan)
     measures = [f for f in found if f.role == "measure"]
     labels = [f for f in found if f.role in ("time", "category")]
@@ -115,7 +115,7 @@ def _overview(result: Result) -> str:
     return counted(result.row_count)
 
 
-def _extent(result: Result, label: Field) -> str:
+def _extent(result: DescribedResult, label: Field) -> str:
     values = [(row[label.index], i) for i, row in enumerate(result.rows) if row[label.index] is not None]
     if label.role != "time" or len(values) < len(result.rows):
         return counted(result.row_count)
@@ -123,7 +123,7 @@ def _extent(result: Result, label: Field) -> str:
     return f"{result.row_count:,} rows, from {first} to {last}."
 
 
-def _extremes(result: Result, label: Field, measure: Field) -> str:
+def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
     """The highest and the lowest; silent where several share them."""
     cells = [(row[measure.index], i) for i, row in enumerate(result.rows)]
     values = [(value, i) for value, i in cells if isinstance(value, int | float)]
@@ -140,18 +140,18 @@ def _extremes(result: Result, label: Field, measure: Field) -> str:
     return f"{head}: {', '.join(parts)}." if parts else ""
 
 
-def _listed(result: Result) -> str:
+def _listed(result: DescribedResult) -> str:
     names = [result.shown(i, 0) for i in range(min(_LISTED, len(result.rows)))]
     if result.row_count > len(names):
         return f"{result.row_count:,} rows; the first are {_joined(names)}."
     return f"{result.row_count:,} rows: {_joined(names)}."
 
 
-def _cut(result: Result) -> str:
+def _cut(result: DescribedResult) -> str:
     return "" if result.complete else f"The first {len(result.rows):,} rows are shown."
 
 
-def _ranked_by(result: Result) -> Field | None:
+def _ranked_by(result: DescribedResult) -> Field | None:
     """The measure that the rows are ordered by, when there is a name to put beside it."""
     plan = result.plan
     if plan is None or not plan.order_by or plan.set_operation is not None or len(plan.select) != len(result.columns):
@@ -164,13 +164,13 @@ def _ranked_by(result: Result) -> Field | None:
     return found[at] if all(row[at] is not None for row in result.rows[:2]) else None
 
 
-def _label(result: Result, row: int, ranked: Field) -> str:
+def _label(result: DescribedResult, row: int, ranked: Field) -> str:
     named = [f for f in fields(result.columns, result.plan) if f.index != ranked.index]
     best = [f for f in named if f.role == "category"] or [f for f in named if f.role in ("time", "key")]
     return ", ".join(result.shown(row, f.index) for f in best[:2])
 
 
-def _superlative(result: Result, ranked: Field) -> str:
+def _superlative(result: DescribedResult, ranked: Field) -> str:
     assert result.plan is not None
     head = result.spec.columns[ranked.index].header
     inside = head if head[1:2].isupper() else head[:1].lower() + head[1:]

@@ -68,8 +68,8 @@ def show(run: str, as_json: bool) -> None:
 def resume(as_json: bool) -> None:
     """Continue runs that an earlier process left unfinished, and wait for them."""
 
-    async def go_on(service: "Service", _: "Principal") -> int:
-        count = await service.runs.resume_unfinished()
+    async def go_on(service: "Service", principal: "Principal") -> int:
+        count = await service.runs.resume_patiently(principal)
         await service.runs.idle()
         return count
 

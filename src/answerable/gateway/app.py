@@ -43,6 +43,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
             app.state.service = service
+            metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
             service.runs.keep_adopting()
             await service.threads.purge()

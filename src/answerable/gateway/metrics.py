@@ -8,7 +8,6 @@ from answerable.core.events import (
     RunCancelled,
     RunFailed,
     RunFinished,
-    RunStarted,
     StepFailed,
     StepFinished,
     StepRetried,
@@ -37,8 +36,6 @@ class Metrics:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case RunStarted():
-                self.running.inc()
             case StepFinished():
                 self.steps.labels("done").inc()
                 self.step_seconds.observe(event.duration_ms / 1000)
@@ -54,7 +51,6 @@ class Metrics:
                 self._ended("cancelled")
 
     def _ended(self, status: str) -> None:
-        self.running.dec()
         self.runs.labels(status).inc()
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:

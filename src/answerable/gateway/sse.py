@@ -1,4 +1,7 @@
-"""Events as Server-Sent Events. The sequence number is the `id:`, so a client that reconnects misses nothing."""
+"""Events as Server-Sent Events. The sequence number is the `id:`, so a client that reconnects misses nothing.
+
+A piece of streamed text that is not stored yet has no `id:`: a client that reconnects gets it again, with the text that
+followed it, as one event."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,15 +14,16 @@ from answerable.core.errors import UserError
 from answerable.core.events import EVENT_TYPES, Event
 
 HEARTBEAT_SECONDS = 15.0
+_ID = "The number of the event in its run, from 1 without gaps. A piece of text that is not stored yet has none."
 EVENT_STREAM: dict[str, Any] = {
     "description": "Events of the run",
     "content": {
         "text/event-stream": {
             "schema": {
                 "type": "object",
-                "required": ["id", "event", "data"],
+                "required": ["event", "data"],
                 "properties": {
-                    "id": {"type": "string", "description": "The number of the event in its run, from 1 without gaps."},
+                    "id": {"type": "string", "description": _ID},
                     "event": {"type": "string", "enum": sorted(EVENT_TYPES)},
                     "data": {"type": "string", "contentMediaType": "application/json"},
                 },
@@ -56,7 +60,8 @@ async def _frames(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
             event = pending.result()
             if event is None:
                 return
-            yield b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), encode(event))
+            number = b"id: %d\n" % event.seq if event.seq else b""
+            yield b"%sevent: %s\ndata: %s\n\n" % (number, event.type.encode(), encode(event))
             pending = asyncio.ensure_future(anext(events, None))
     finally:
         pending.cancel()

@@ -23,6 +23,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
 from answerable.engine.run import Engine, Listener
+from answerable.engine.step_records import step_records
 from answerable.engine.steps.present import usage_in
 from answerable.logs import about
 from answerable.store.base import (
@@ -37,6 +38,7 @@ from answerable.store.base import (
     Store,
 )
 from answerable.store.conversation import title_of
+from answerable.store.leases import LEASE_SECONDS
 
 if TYPE_CHECKING:
     from answerable.engine.timeline import Timeline
@@ -207,9 +209,10 @@ class RunService:
             events = await self._store.events.read(principal, run)
             match events[-1:]:
                 case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                    return failed(run, restored(kind, code, message, hint), step=node, usage=usage_in(events))
+                    error, steps = restored(kind, code, message, hint), step_records(events)
+                    return failed(run, error, step=node, steps=steps, usage=usage_in(events))
                 case [RunCancelled(reason=reason)]:
-                    return cancelled(run, reason, usage_in(events))
+                    return cancelled(run, reason, usage_in(events), step_records(events))
         if error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)
@@ -303,6 +306,20 @@ class RunService:
         budgets when their process died counts as spent: they may have been paid for."""
         await self._store.budgets.reconcile()
         return await self._adopt()
+
+    async def resume_patiently(self, principal: Principal) -> int:
+        """The same, for somebody who waits for the runs of a process that was killed a moment ago: its lease may not
+        have lapsed yet, so runs that are under way elsewhere are looked at again after that time."""
+        adopted = await self.resume_unfinished()
+        under_way = await self.count(principal, only=RunFilter(statuses=("running",)))
+        if under_way > self.running():
+            await asyncio.sleep(LEASE_SECONDS)
+            adopted += await self.resume_unfinished()
+        return adopted
+
+    def running(self) -> int:
+        """How many runs this process carries out now."""
+        return len(self._live)
 
     def keep_adopting(self) -> None:
         """From now on, continues the runs of processes that died. For a process that stays, such as a server."""

@@ -40,6 +40,40 @@ it("tells an answer's columns together with its first rows", async () => {
   expect(told).toEqual([["answer.metadata", "answer.batch"], ["run.finished"]]);
 });
 
+it("goes on after the last numbered event when a connection breaks, and says that pieces of text will come again", async () => {
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw));
+  const frame = (seq: number, rest: string) => `data: {"run":"r","seq":${seq},"at":1,${rest}}\n\n`;
+  const token = (seq: number, text: string) =>
+    frame(seq, `"type":"step.output","node":"n","channel":"token","data":{"text":"${text}"}`);
+  const asked: (string | null)[] = [];
+  vi.stubGlobal("window", new EventTarget());
+  vi.stubGlobal("fetch", (_: string, options?: RequestInit) => {
+    if (options?.headers) asked.push(new Headers(options.headers).get("Last-Event-ID"));
+    return Promise.resolve(new Response(token(4, "lo world") + frame(5, '"type":"run.finished","status":"done"')));
+  });
+  let text = "";
+  let loose = "";
+  await follow(
+    "r",
+    {
+      onEvents: (some) => {
+        for (const event of some) {
+          if (event.type !== "step.output") continue;
+          const piece = (event.data as { text: string }).text;
+          loose = event.seq ? "" : loose + piece;
+          text += piece;
+        }
+      },
+      onReconnect: () => {
+        text = text.slice(0, text.length - loose.length);
+      },
+    },
+    new Response(token(3, "hel") + token(0, "lo") + token(0, " wor")),
+  );
+  expect(asked).toEqual(["3"]);
+  expect(text).toBe("hello world");
+});
+
 it("keeps plain numbers as they are", () => {
   expect(parseJson("[1, 2.5, null]")).toEqual([1, 2.5, null]);
 });

@@ -6,6 +6,8 @@ import { pause, reached, waitAfter } from "./reach";
 export interface Hearing {
   /** Those that came in one frame are told together: the page is drawn once for all of them. */
   onEvents: (events: RunEvent[]) => void;
+  /** The stream begins anew after the last numbered event: pieces of text since then will come again. */
+  onReconnect?: () => void;
   signal?: AbortSignal;
 }
 
@@ -34,9 +36,10 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
         signal: hearing.signal,
       });
       for await (const told of events(response)) {
-        const fresh = told.filter((event) => event.seq > after);
+        // A piece of text that is not stored yet has the number 0.
+        const fresh = told.filter((event) => event.seq === 0 || event.seq > after);
         if (!fresh.length) continue;
-        after = fresh.at(-1)?.seq ?? after;
+        after = Math.max(after, ...fresh.map((event) => event.seq));
         failures = 0;
         heard.add(fresh);
         if (fresh.some(isTerminal)) return await heard.rest();
@@ -46,6 +49,7 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
       if (error instanceof Problem && error.status < 500) throw error;
     }
     await heard.rest();
+    hearing.onReconnect?.();
     response = undefined;
     await reached();
     await pause(waitAfter(failures++));

@@ -6,7 +6,7 @@ import type { MessageList, MessageView, ThreadSummary } from "../api/types";
 import { say } from "../app/live";
 import { refresh } from "../shared/fetched";
 import { createStore } from "../shared/store";
-import { fold, isOver, NEW_RUN, type RunView, recalled, shownSteps } from "./run";
+import { fold, isOver, NEW_RUN, type RunView, recalled, reconnected, shownSteps } from "./run";
 
 export interface Turn {
   key: string;
@@ -142,6 +142,7 @@ function hearing(key: string, turn: string): Hearing {
       for (const event of events) followed.add(event.run);
       changeTurn(key, turn, (now) => ({ ...now, run: events.reduce(heard, now.run) }));
     },
+    onReconnect: () => changeTurn(key, turn, (now) => ({ ...now, run: reconnected(now.run) })),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunEvent } from "../api/events";
 import type { Answer } from "../api/types";
-import { fold, isOver, isReading, NEW_RUN, recalled, shownSteps } from "./run";
+import { fold, isOver, isReading, NEW_RUN, recalled, reconnected, shownSteps } from "./run";
 
 type Told = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never) : never;
 
@@ -129,5 +129,30 @@ describe("a run folded from its events", () => {
       ["present", ["query"]],
     ]);
     expect(shownSteps(run)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
+  });
+});
+
+describe("text that a model writes", () => {
+  const token = (seq: number, text: string, pieces?: number) =>
+    ({
+      type: "step.output",
+      run: "run_1",
+      seq,
+      at: 1,
+      node: "n",
+      channel: "token",
+      data: { text, pieces },
+    }) as RunEvent;
+
+  it("is counted piece by piece, and once when it is stored", () => {
+    const live = [token(0, "a"), token(0, "b"), token(2, "", 0), token(3, "cd", 2)].reduce(fold, NEW_RUN);
+    expect(live.tokens).toBe(4);
+    expect(live.heard?.seq).toBe(3);
+  });
+
+  it("is not counted twice when the stream begins anew", () => {
+    const before = [token(1, "a", 1), token(0, "b"), token(0, "c")].reduce(fold, NEW_RUN);
+    expect(before.heard?.seq).toBe(1);
+    expect([token(2, "bcd", 3)].reduce(fold, reconnected(before)).tokens).toBe(4);
   });
 });

@@ -39,6 +39,8 @@ export interface RunView {
   /** The event that was heard last, and when it was told. */
   heard: { seq: number; at: number } | null;
   tokens: number;
+  /** Those of the tokens that came as pieces which are not stored yet: after a reconnect they come again. */
+  looseTokens: number;
 }
 
 export const NEW_RUN: RunView = {
@@ -55,6 +57,7 @@ export const NEW_RUN: RunView = {
   ended: null,
   heard: null,
   tokens: 0,
+  looseTokens: 0,
 };
 
 export function fold(run: RunView, event: RunEvent): RunView {
@@ -62,7 +65,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     ...run,
     id: run.id ?? event.run,
     began: run.began ?? event.at,
-    heard: { seq: event.seq, at: event.at },
+    heard: { seq: event.seq || (run.heard?.seq ?? 0), at: event.at },
   };
   switch (event.type) {
     case "run.started":
@@ -76,7 +79,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "step.progress":
       return changed(known, event.node, { note: event.message, done: event.done, total: event.total });
     case "step.output":
-      return heard(known, event.node, event.channel, event.data);
+      return event.channel === "token" ? withText(known, event) : heard(known, event.node, event.channel, event.data);
     case "step.retried":
       return changed(known, event.node, {
         state: "retrying",
@@ -188,8 +191,22 @@ function changed(run: RunView, id: string, changes: Partial<StepView>): RunView 
 
 function heard(run: RunView, node: string, channel: string, data: Json): RunView {
   if (channel === "code" && typeof data === "string") return changed(run, node, { code: data });
-  if (channel === "token") return { ...run, tokens: run.tokens + 1 };
   return run;
+}
+
+/**
+ * Text comes in pieces with the number 0 as the model writes it. The numbered event that stores them holds only what
+ * this stream has not told yet, so whatever comes is added.
+ */
+function withText(run: RunView, event: Extract<RunEvent, { type: "step.output" }>): RunView {
+  const data = event.data as { pieces?: number } | null;
+  const tokens = run.tokens + (data?.pieces ?? 1);
+  return { ...run, tokens, looseTokens: event.seq === 0 ? run.looseTokens + 1 : 0 };
+}
+
+/** The stream begins anew after the last numbered event. */
+export function reconnected(run: RunView): RunView {
+  return { ...run, tokens: run.tokens - run.looseTokens, looseTokens: 0 };
 }
 
 function outputOf(output: Json): Partial<StepView> {

@@ -8,7 +8,11 @@ export function EventsTab({ run }: { run: string }) {
   useEffect(() => {
     const stop = new AbortController();
     setHeard([]);
-    void follow(run, { onEvents: (events) => setHeard((now) => [...now, ...events]), signal: stop.signal });
+    void follow(run, {
+      onEvents: (events) => setHeard((now) => [...now, ...events]),
+      onReconnect: () => setHeard((now) => now.slice(0, now.findLastIndex((event) => event.seq > 0) + 1)),
+      signal: stop.signal,
+    });
     return () => stop.abort();
   }, [run]);
   const began = heard[0]?.at ?? 0;
@@ -26,11 +30,11 @@ export function EventsTab({ run }: { run: string }) {
           </tr>
         </thead>
         <tbody>
-          {heard.map((event) => {
+          {heard.map((event, place) => {
             const { run: _run, seq, at, type, ...content } = event;
             return (
-              <tr key={seq}>
-                <td className="r num dim">{seq}</td>
+              <tr key={seq || `piece ${place}`}>
+                <td className="r num dim">{seq || null}</td>
                 <td className="r num">{(at - began).toFixed(3)}</td>
                 <td className="mono">{type}</td>
                 <td className="mono clip dim">{text(content)}</td>

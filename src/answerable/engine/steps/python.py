@@ -22,7 +22,7 @@ from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxRe
 from answerable.store.base import Artifacts
 
 if TYPE_CHECKING:
-    from answerable.answers.made import Made
+    from answerable.answers.result_table import ResultTable
 
 Tell = Callable[[str, Json], None]
 """Hears a channel and what is said on it."""
@@ -144,7 +144,7 @@ class PythonStep:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
         return self._host.calls(api, lambda call: tell("host_call", call))
 
-    async def _kept(self, made: "Made", principal: Principal, staging: Path) -> "Kept":
+    async def _kept(self, made: "ResultTable", principal: Principal, staging: Path) -> "Kept":
         artifact = await self._artifacts.adopt(principal, staging)
         frame = FrameRef(
             artifact=artifact,
@@ -162,10 +162,12 @@ class Kept:
     chart: Json
 
 
-def _made(ran: SandboxResult, path: Path) -> "Made":
-    from answerable.answers.made import made_of  # brings polars, which a question without a program may not need
+def _made(ran: SandboxResult, path: Path) -> "ResultTable":
+    from answerable.answers.result_table import (
+        result_table_of,  # brings polars, which a question without a program may not need
+    )
 
-    return made_of(ran.value, path, is_frame=ran.frame is not None)
+    return result_table_of(ran.value, path, is_frame=ran.frame is not None)
 
 
 def _name(node: str) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from answerable.answers.facts import Facts, covers, mentioned
-from answerable.answers.numerals import Numeral, numerals
+from answerable.answers.checking.facts import ResultFacts, covers, mentioned
+from answerable.answers.checking.numerals import Numeral, numerals
 from answerable.answers.roles import words
 
 # Cues: words that say what a number is meant to be. Without them, sums and differences are not considered.
@@ -63,7 +63,7 @@ class Sentence:
     """A sentence and what it speaks of."""
 
     text: str
-    facts: Facts
+    facts: ResultFacts
 
     @cached_property
     def words(self) -> frozenset[str]:

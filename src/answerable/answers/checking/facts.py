@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
+from answerable.answers.checking.numerals import Numeral, StatedDate
 from answerable.answers.format import readable
-from answerable.answers.numerals import Numeral, Period
 from answerable.answers.roles import Field, fields, is_fraction_name, words
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.query.plan import QueryPlan
@@ -20,7 +20,7 @@ _PAIRED_ROWS = 200
 """In larger results differences of any two rows are not considered: nearly every number would be one."""
 
 
-class Fact(Frozen):
+class ExtraFact(Frozen):
     """Something true that is not in the rows: a limit, a value filtered on, an aggregate over rows not shown."""
 
     value: int | float | str
@@ -38,13 +38,13 @@ class Claim(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Facts:
+class ResultFacts:
     columns: Sequence[OutputColumn]
     rows: Rows
     row_count: int
-    extra: Sequence[Fact] = ()
+    extra: Sequence[ExtraFact] = ()
     plan: QueryPlan | None = None
-    conditions: frozenset[tuple[str, Decimal, Period | None]] = frozenset()
+    conditions: frozenset[tuple[str, Decimal, StatedDate | None]] = frozenset()
     """The numbers by which the question narrows what it asks for, each after the word that it follows."""
 
     @cached_property
@@ -148,7 +148,7 @@ class Facts:
                 ends |= {r for _, r in (*order[:1], *order[-2:])}
         return sorted(row for row in ends if 0 <= row < len(self.rows))
 
-    def dates(self) -> Iterator[tuple[Period, int, int]]:
+    def dates(self) -> Iterator[tuple[StatedDate, int, int]]:
         """Every date of the rows, and where it is."""
         for field in self.fields:
             if field.role == "time":
@@ -163,7 +163,7 @@ class Facts:
                 yield field, values
 
 
-def plan_facts(plan: QueryPlan) -> tuple[Fact, ...]:
+def plan_facts(plan: QueryPlan) -> tuple[ExtraFact, ...]:
     """The constants that a plan filters by, and its limit: prose may repeat them."""
     return tuple(_constants(plan.model_dump(mode="json")))
 
@@ -177,18 +177,18 @@ def number_of(value: Json) -> Decimal | None:
     return Decimal(repr(value))
 
 
-def period_of(value: Json) -> Period | None:
+def period_of(value: Json) -> StatedDate | None:
     """The day of ISO 8601 text, or the year that a whole number is."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return Period(year=value)
+        return StatedDate(year=value)
     match = re.match(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", value) if isinstance(value, str) else None
     if match is None:
         return None
     year, month, day = (int(part) for part in match.groups())
-    return Period(year, (month + 2) // 3, month, day)
+    return StatedDate(year, (month + 2) // 3, month, day)
 
 
-def covers(said: Period, known: Period) -> bool:
+def covers(said: StatedDate, known: StatedDate) -> bool:
     """Whether the known date lies in the said period, as far as both go."""
     parts = ((said.year, known.year), (said.quarter, known.quarter), (said.month, known.month), (said.day, known.day))
     return all(a is None or a == b for a, b in parts)
@@ -238,14 +238,14 @@ def _whole(sentence: str, start: int, end: int) -> bool:
     return not (after[:1] in (".", ",") and after[1:2].isdigit() and sentence[end - 1].isdigit())
 
 
-def _constants(node: Json) -> Iterator[Fact]:
+def _constants(node: Json) -> Iterator[ExtraFact]:
     if isinstance(node, list):
         for item in node:
             yield from _constants(item)
     elif isinstance(node, dict):
         if node.get("kind") == "constant" and isinstance(node["value"], int | float | str):
-            yield Fact(value=node["value"], basis="a value in the question")
+            yield ExtraFact(value=node["value"], basis="a value in the question")
         if isinstance(node.get("limit"), int):
-            yield Fact(value=node["limit"], basis="how many were asked for")
+            yield ExtraFact(value=node["limit"], basis="how many were asked for")
         for item in node.values():
             yield from _constants(item)

@@ -15,7 +15,7 @@ Kind = Literal["number", "percent", "ratio", "ordinal", "date", "time", "unreada
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class StatedDate:
     """A date as far as it was said: a year, a quarter, a month, a day."""
 
     year: int | None = None
@@ -39,7 +39,7 @@ class Numeral:
     signed: bool = False
     scaled: bool = False
     """A word or letter multiplies it: million, k."""
-    period: Period | None = None
+    period: StatedDate | None = None
 
 
 def numerals(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Numeral]:
@@ -91,11 +91,11 @@ def _times(text: str) -> Iterator[Numeral]:
         yield Numeral(match.start(), match.end(), match.group(), "time")
 
 
-def _period(groups: dict[str, str | None]) -> Period:
+def _period(groups: dict[str, str | None]) -> StatedDate:
     number = {key: int(value) for key in "yqmd" if (value := groups.get(key))}
     name = groups.get("name")
     month = 1 + [m[:3] for m in _MONTHS].index(name[:3].lower()) if name else number.get("m")
-    return Period(number.get("y"), number.get("q"), month, number.get("d"))
+    return StatedDate(number.get("y"), number.get("q"), month, number.get("d"))
 
 
 # Digits

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from answerable.answers.given_chart import chart_from, is_chart
-from answerable.answers.made import made_of
+from answerable.answers.program_chart import chart_from, is_chart
+from answerable.answers.result_table import result_table_of
 from answerable.core.errors import UserError
 
 CHART: dict[str, Any] = {
@@ -71,6 +71,6 @@ def test_a_table_is_not_a_chart() -> None:
     ],
 )
 def test_a_value_becomes_the_smallest_table(tmp_path: Path, value: Any, columns: list[str], count: int) -> None:
-    made = made_of(value, tmp_path / "rows.arrow", is_frame=False)
+    made = result_table_of(value, tmp_path / "rows.arrow", is_frame=False)
     assert [column.name for column in made.columns] == columns
     assert made.row_count == count

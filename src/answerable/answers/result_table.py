@@ -1,5 +1,5 @@
-"""What a program made, as rows: a frame stays one, a value becomes the smallest table that holds it, a chart brings its
-data along."""
+"""The result of a program as a table: a frame stays one, a value becomes the smallest table that holds it, and a chart
+brings its own data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from answerable.answers import frame
-from answerable.answers.given_chart import chart_from, is_chart
+from answerable.answers.program_chart import chart_from, is_chart
 from answerable.core.errors import UserError
 from answerable.core.values import Json, OutputColumn
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ResultTable:
     columns: tuple[OutputColumn, ...]
     row_count: int
     byte_count: int
@@ -23,14 +23,14 @@ class Made:
     chart: Json = None
 
 
-def made_of(value: Json, path: Path, *, is_frame: bool) -> Made:
-    """`path` holds the rows of a frame; those of anything else are written there."""
+def result_table_of(value: Json, path: Path, *, is_frame: bool) -> ResultTable:
+    """`path` holds the rows of a frame; the rows of any other result are written there."""
     chart = None
     if is_chart(value) and not is_frame:
         value, chart = chart_from(value)
     if not is_frame:
         _table(value).write_ipc(path)
-    return Made(
+    return ResultTable(
         columns=frame.columns(path),
         row_count=frame.row_count(path),
         byte_count=path.stat().st_size,

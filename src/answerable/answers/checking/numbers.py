@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from answerable.answers.answer import NumberLink
-from answerable.answers.facts import (
+from answerable.answers.checking.facts import (
     Claim,
-    Fact,
-    Facts,
+    ExtraFact,
+    ResultFacts,
     Rows,
     covers,
     number_of,
@@ -23,9 +23,8 @@ from answerable.answers.facts import (
     said,
     stem,
 )
-from answerable.answers.numerals import Numeral, Period
-from answerable.answers.roles import Field, words
-from answerable.answers.sentence import (
+from answerable.answers.checking.numerals import Numeral, StatedDate
+from answerable.answers.checking.sentence import (
     BETWEEN,
     COUNTED,
     LESS,
@@ -38,6 +37,7 @@ from answerable.answers.sentence import (
     Sentence,
     sentences,
 )
+from answerable.answers.roles import Field, words
 from answerable.core.values import OutputColumn
 from answerable.query.plan import QueryPlan
 
@@ -56,7 +56,7 @@ def check_numbers(
     text: str,
     columns: Sequence[OutputColumn],
     rows: Rows,
-    extra_facts: Sequence[Fact] = (),
+    extra_facts: Sequence[ExtraFact] = (),
     *,
     row_count: int | None = None,
     plan: QueryPlan | None = None,
@@ -64,7 +64,7 @@ def check_numbers(
 ) -> CheckedText:
     """`rows` are all rows, or the first of `row_count`; over a part of the rows nothing is aggregated. What narrows the
     `question` may be repeated."""
-    facts = Facts(columns, rows, len(rows) if row_count is None else row_count, extra_facts, plan)
+    facts = ResultFacts(columns, rows, len(rows) if row_count is None else row_count, extra_facts, plan)
     facts = replace(facts, conditions=_conditions(question, facts))
     kept = ""
     findings: list[str] = []
@@ -78,7 +78,7 @@ def check_numbers(
     return CheckedText(trimmed, tuple(findings), tuple(links))
 
 
-def _checked(text: str, facts: Facts) -> CheckedText:
+def _checked(text: str, facts: ResultFacts) -> CheckedText:
     sentence = Sentence(text, facts)
     proofs = _proofs(sentence)
     wrong = [numeral for numeral, proof in proofs if proof is None]
@@ -131,7 +131,7 @@ def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
     return next((claim for claim in claims(numeral, sentence) if agrees(claim.value)), None)
 
 
-def _conditions(question: str, facts: Facts) -> frozenset[tuple[str, Decimal, Period | None]]:
+def _conditions(question: str, facts: ResultFacts) -> frozenset[tuple[str, Decimal, StatedDate | None]]:
     """None of a question that is answered by yes or no: its numbers are what it asks."""
     asked = Sentence(question, facts)
     if not YES_OR_NO.isdisjoint(words(question)[:1]):
@@ -140,7 +140,7 @@ def _conditions(question: str, facts: Facts) -> frozenset[tuple[str, Decimal, Pe
     return frozenset(condition for condition in found if condition[0] in NARROWING)
 
 
-def _condition(numeral: Numeral, sentence: Sentence) -> tuple[str, Decimal, Period | None]:
+def _condition(numeral: Numeral, sentence: Sentence) -> tuple[str, Decimal, StatedDate | None]:
     return sentence.word_before(numeral), numeral.value, numeral.period
 
 
@@ -165,7 +165,7 @@ def _number_claims(numeral: Numeral, sentence: Sentence) -> Iterator[Claim]:
             yield Claim(abs(first - second), "aggregate", f"difference of {basis}")
 
 
-def _size(noun: str, facts: Facts) -> Claim | None:
+def _size(noun: str, facts: ResultFacts) -> Claim | None:
     """What a number of rows or columns has to be."""
     if noun in COUNTED:
         return _row_count(facts)
@@ -174,7 +174,7 @@ def _size(noun: str, facts: Facts) -> Claim | None:
     return None
 
 
-def _row_count(facts: Facts) -> Claim:
+def _row_count(facts: ResultFacts) -> Claim:
     return Claim(Decimal(facts.row_count), "row_count", "the number of rows")
 
 
@@ -285,7 +285,7 @@ def _may_count_rows(numeral: Numeral, sentence: Sentence, named: list[int]) -> b
     return not named and not _counted(numeral, sentence)
 
 
-def _years(numeral: Numeral, facts: Facts) -> Iterator[Claim]:
+def _years(numeral: Numeral, facts: ResultFacts) -> Iterator[Claim]:
     if len(numeral.text) == 4 and numeral.text.isdigit():
         for period, row, column in facts.dates():
             yield Claim(Decimal(period.year or 0), "cell", f"a date in row {row + 1}", row, column)
@@ -294,14 +294,14 @@ def _years(numeral: Numeral, facts: Facts) -> Iterator[Claim]:
                 yield Claim(Decimal(known.year or 0), "fact", fact.basis)
 
 
-def _extra(facts: Facts) -> Iterator[Claim]:
+def _extra(facts: ResultFacts) -> Iterator[Claim]:
     for fact in facts.extra:
         value = number_of(fact.value)
         if value is not None:
             yield Claim(value, "fact", fact.basis)
 
 
-def _dated(numeral: Numeral, facts: Facts) -> Claim | None:
+def _dated(numeral: Numeral, facts: ResultFacts) -> Claim | None:
     assert numeral.period is not None
     for known, row, column in facts.dates():
         if covers(numeral.period, known):
@@ -313,7 +313,7 @@ def _dated(numeral: Numeral, facts: Facts) -> Claim | None:
     return None
 
 
-def _timed(numeral: Numeral, facts: Facts) -> Claim | None:
+def _timed(numeral: Numeral, facts: ResultFacts) -> Claim | None:
     """A time of day has to stand in a cell of a date or a time."""
     wanted = numeral.text.rjust(len(numeral.text) + (numeral.text.find(":") == 1), "0")
     for field in facts.fields:

@@ -1,0 +1,234 @@
+"""A run belongs to the store: whichever process carries it out, any other can follow, await, cancel and decide it."""
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.faults.run_process import PIECES, STEPS, opened
+
+from answerable.core.context import LOCAL
+from answerable.core.events import ApprovalRequested, Event, RunResumed, StepFinished, StepOutput
+from answerable.core.ids import RunId
+from answerable.service import runs as service_runs
+from answerable.service.runs import RunService
+from answerable.store import leases
+from answerable.store.base import Store
+
+LEASE = 1.0
+PROCESS = Path(__file__).parent / "run_process.py"
+
+
+class Place:
+    """A store, and processes at it."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.arguments = (url, str(folder / "artifacts"), str(folder / "diary"), str(LEASE))
+        self.diary = folder / "diary"
+        self.processes: list[subprocess.Popen[str]] = []
+
+    def start(self, how: str = "START") -> subprocess.Popen[str]:
+        command = [sys.executable, str(PROCESS), *self.arguments, how]
+        root = str(Path(__file__).parents[2])
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root})
+        self.processes.append(process)
+        return process
+
+    def worked(self) -> list[tuple[int, str]]:
+        lines = self.diary.read_text().splitlines() if self.diary.exists() else []
+        return [(int(line.split()[0]), line.split()[1]) for line in lines]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
+    url = tmp_path / "a.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    made = Place(str(url), tmp_path)
+    yield made
+    for process in made.processes:
+        process.kill()
+        process.communicate(timeout=60)
+
+
+@pytest.fixture
+async def other(place: Place) -> AsyncIterator[tuple[Store, RunService]]:
+    """The second process: this one."""
+    store, runs = await opened(*place.arguments, seconds=0.05)
+    yield store, runs
+    await runs.close()
+    await store.close()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+async def said(process: subprocess.Popen[str]) -> str:
+    return await asyncio.to_thread(line, process)
+
+
+async def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - what another process writes to a file
+            await asyncio.sleep(0.02)
+
+
+def finished(events: Sequence[Event]) -> Counter[str]:
+    return Counter(event.node for event in events if isinstance(event, StepFinished))
+
+
+def complete(events: Sequence[Event]) -> bool:
+    """Every step once, numbers without a gap, one end."""
+    ends = [event.type for event in events if event.type in ("run.finished", "run.failed", "run.cancelled")]
+    return (
+        finished(events) == Counter([*(f"n{i}" for i in range(STEPS)), "end"])
+        and [event.seq for event in events] == list(range(1, len(events) + 1))
+        and ends == ["run.finished"]
+    )
+
+
+async def test_another_process_follows_and_awaits_a_run(place: Place, other: tuple[Store, RunService]) -> None:
+    store, runs = other
+    first = place.start()
+    run = RunId(await said(first))
+    waiting = asyncio.create_task(runs.wait(run, LOCAL))
+    began, heard, times = time.monotonic(), [], []
+    async for event in runs.events(run, LOCAL):
+        heard.append(event)
+        times.append(time.monotonic() - began)
+    assert (await waiting).text == "all said"
+    assert (await store.runs.get(LOCAL, run)).status == "done"
+    assert heard == await store.events.read(LOCAL, run)
+    assert complete(heard)
+    assert times[-1] - times[2] > 1.0, "it came as it happened, not at the end"
+    assert [e.seq for e in [event async for event in runs.events(run, LOCAL, after=5)]] == [e.seq for e in heard[5:]]
+    text = "".join(e.data["text"] for e in heard if isinstance(e, StepOutput))
+    spoken = [*(f"n{i}" for i in range(STEPS)), "end"]
+    assert text == "".join(f"{node}:{number} " for node in spoken for number in range(PIECES))
+    assert sum(isinstance(e, StepOutput) for e in heard) < len(spoken) * PIECES / 5
+    assert await said(first) == "done"
+
+
+async def test_another_process_cancels_a_run(place: Place, other: tuple[Store, RunService]) -> None:
+    store, runs = other
+    first = place.start()
+    run = RunId(await said(first))
+    await eventually(lambda: bool(place.worked()))
+    began = time.monotonic()
+    await runs.cancel(run, LOCAL, "enough")
+    assert time.monotonic() - began < 3.0
+    assert (await store.runs.get(LOCAL, run)).status == "cancelled"
+    assert (await store.events.read(LOCAL, run))[-1].reason == "enough"  # type: ignore[union-attr]
+    assert (await runs.wait(run, LOCAL)).status == "cancelled"
+    assert await said(first) == "cancelled"
+
+
+async def test_a_killed_process_run_is_adopted_and_ends_once(place: Place, other: tuple[Store, RunService]) -> None:
+    store, runs = other
+    runs.keep_adopting()
+    first = place.start()
+    run = RunId(await said(first))
+    following = asyncio.create_task(all_of(runs.events(run, LOCAL)))
+    await eventually(lambda: len(place.worked()) >= 2)
+    os.kill(first.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    async for event in runs.events(run, LOCAL):
+        if isinstance(event, RunResumed):
+            break
+    assert time.monotonic() - killed < LEASE + service_runs.ADOPT_SECONDS + 2.0
+    assert (await runs.wait(run, LOCAL)).text == "all said"
+    events = await store.events.read(LOCAL, run)
+    assert complete(events)
+    assert [event.seq for event in await following if event.seq] == [event.seq for event in events]
+    assert max(Counter(node for _, node in place.worked()).values()) <= 2, "only what was under way is done again"
+
+
+async def all_of(events: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in events]
+
+
+def test_a_dead_process_run_is_adopted_within_ten_seconds() -> None:
+    assert leases.LEASE_SECONDS + service_runs.ADOPT_SECONDS <= 9.0
+
+
+async def stopped(process: subprocess.Popen[str], place: Place) -> None:
+    """Between two commits: SQLite lets nobody write while a process is stopped in the middle of one."""
+    while True:
+        await asyncio.sleep(0.05)
+        os.kill(process.pid, signal.SIGSTOP)
+        if "://" in place.arguments[0]:
+            return
+        with closing(sqlite3.connect(place.arguments[0], timeout=0.1, isolation_level=None)) as connection:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                os.kill(process.pid, signal.SIGCONT)
+            else:
+                return
+
+
+async def test_a_process_that_was_only_slow_cannot_write_after_losing_its_run(
+    place: Place, other: tuple[Store, RunService]
+) -> None:
+    store, runs = other
+    first = place.start()
+    run = RunId(await said(first))
+    await eventually(lambda: bool(place.worked()))
+    await stopped(first, place)
+    await asyncio.sleep(LEASE + 0.5)
+    assert await runs.resume_unfinished() == 1
+    assert (await runs.wait(run, LOCAL)).text == "all said"
+    events, record = await store.events.read(LOCAL, run), await store.runs.get(LOCAL, run)
+    capsule = await store.capsules.get(LOCAL, run)
+    os.kill(first.pid, signal.SIGCONT)
+    assert await said(first) == "done", "its waiters get what the other process recorded"
+    first.wait(timeout=60)
+    assert await store.events.read(LOCAL, run) == events
+    assert complete(events)
+    assert await store.runs.get(LOCAL, run) == record
+    assert await store.capsules.get(LOCAL, run) == capsule
+    after = [node for process, node in place.worked() if process == first.pid]
+    assert len(after) <= 2, "it stopped at its first write"
+
+
+async def test_another_process_decides_what_a_run_asks(place: Place, other: tuple[Store, RunService]) -> None:
+    """The process that asked is alive and idle; the decision is taken by one that has never seen the run."""
+    store, runs = other
+    first = place.start("EFFECT")
+    run = RunId(await said(first))
+    await asyncio.sleep(0.1)
+    os.kill(first.pid, signal.SIGKILL)  # the effect may have happened: whoever goes on has to ask
+    adopter = place.start("ADOPT")
+    assert await said(adopter) == "adopting"
+    async for event in runs.events(run, LOCAL):
+        if isinstance(event, ApprovalRequested):
+            break
+    await runs.decide(run, "n0", LOCAL, approved=True, note="it had not")
+    assert (await runs.wait(run, LOCAL)).text == "all said"
+    assert complete(await store.events.read(LOCAL, run))
+
+
+async def test_a_waiting_run_is_cancelled_though_nobody_carries_it_out(
+    place: Place, other: tuple[Store, RunService]
+) -> None:
+    store, runs = other
+    first = place.start("EFFECT")
+    run = RunId(await said(first))
+    await asyncio.sleep(0.1)
+    os.kill(first.pid, signal.SIGKILL)
+    await asyncio.sleep(LEASE + 0.3)
+    assert await runs.resume_unfinished() == 1
+    heard: list[Any] = await all_of(runs.events(run, LOCAL))
+    assert heard[-1].type == "approval.requested", "following ends while nothing can happen"
+    await runs.cancel(run, LOCAL, "never mind")
+    assert (await store.runs.get(LOCAL, run)).status == "cancelled"
