@@ -29,11 +29,11 @@ async def test_purging_removes_what_was_deleted_long_ago_and_nothing_else(tmp_pa
         kept, deleted, _ = [ThreadId(one.thread_id) for one in await service.threads.list(LOCAL)]
         await service.threads.delete(deleted, LOCAL)
         clock.passed = timedelta(days=29)
-        await service.threads.purge()
+        await service.retention.prune()
         await service.threads.restore(deleted, LOCAL)
         await service.threads.delete(deleted, LOCAL)
         clock.passed = timedelta(days=31)
-        await service.threads.purge()
+        await service.retention.prune()
         with pytest.raises(NotFoundError):
             await service.threads.restore(deleted, LOCAL)
         left = [one.thread_id for one in await service.threads.list(LOCAL)]
