@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-.PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check bench train lock clean
+.PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check mutants bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -53,6 +53,9 @@ check: $(VENV)/.dev  ## Lint, format and types, of the page too.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(PYTHON) scripts/page.py check test
+
+mutants: $(VENV)/.dev  ## Plants known defects in the code, one at a time, and reports those that no test catches.
+	$(BIN)/python scripts/mutants.py $(ARGS)
 
 bench: $(VENV)/.dev  ## Measures speed as ratios and writes bench/results/.
 	$(BIN)/python -m bench $(ARGS)
