@@ -9,10 +9,12 @@ from answerable.agents.model_kinds import model_kinds
 from answerable.agents.programs import ProgramStep
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
+from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, Models
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
+from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
@@ -72,14 +74,16 @@ async def open_service(
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
+        policy=RunPolicy(settings.step_attempts, settings.longest_step),
     )
-    engine = Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock)
+    guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
+    engine = Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock, guards)
     runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
-        questions=QuestionService(runs, sources, dependencies.readers, settings.source),
+        questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         answers=AnswerService(
             store, runs, sources, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)
         ),
@@ -107,8 +111,8 @@ def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window
         "combine": dependencies.combine,
         "python": dependencies.python,
         "given": LiteralStep(),
-        "statement": StatementStep(dependencies.sources),
-        "program": ProgramStep(dependencies.sources, store.capsules, apis.names),
+        "statement": StatementStep(dependencies.sources, dependencies.policy),
+        "program": ProgramStep(dependencies.sources, store.capsules, dependencies.policy, apis.names),
         "present": PresentStep(store.artifacts, store.capsules, dependencies.clock),
         **model_kinds(dependencies),
     }

@@ -39,6 +39,21 @@ class Settings(Frozen):
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
     query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")
     query_rows: int = Field(default=5_000_000, gt=0, description="Most rows one query may return.")
+    step_attempts: int = Field(
+        default=3,
+        ge=1,
+        le=20,
+        description="How often a step is tried in all if its failure may pass by itself, such as a lost connection.",
+    )
+    step_seconds: float = Field(
+        default=1800.0,
+        gt=0,
+        description="Longest time for one attempt of a step, with reading new data and waiting for models.",
+    )
+    breaker_failures: int = Field(
+        default=5, ge=1, description="After so many failures in a row a source is left alone for a while."
+    )
+    breaker_seconds: float = Field(default=60.0, gt=0, description="For how long such a source is left alone.")
     model: str | tuple[str, ...] = Field(
         default="", description="The language model as `provider:name`, then others that take over when it fails."
     )
@@ -136,6 +151,11 @@ class Settings(Frozen):
             kubernetes_namespace=self.kubernetes_namespace,
             microsandbox_image=self.microsandbox_image,
         )
+
+    @property
+    def longest_step(self) -> float:
+        """Seconds for one attempt of a step: never less than the query or the program in it may take."""
+        return max(self.step_seconds, self.query_seconds + 60, self.sandbox_seconds + 60)
 
     @property
     def sandbox_limits(self) -> SandboxLimits:

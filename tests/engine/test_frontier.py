@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answerable.core.errors import SourceError
+from answerable.core.errors import SourceError, UserError
 from answerable.core.ids import NodeId
-from answerable.engine.frontier import Frontier
+from answerable.engine.frontier import Frontier, Missing
 from answerable.engine.graph import Condition, Graph, Node
 
 STRATEGIES = ("sequential", "levels", "eager", "events")
@@ -285,3 +285,32 @@ def test_nobody_stops_waiting_while_those_before_may_still_cause_the_event(graph
     assert [node.id for node in frontier.take()] == ["helper"]
     frontier.signal("help", None)
     assert [node.id for node in frontier.take()] == ["late"]
+
+
+def test_a_final_node_runs_after_an_early_stop_with_what_there_is(graph_of: GraphOf) -> None:
+    after = {"a": "", "b": "a", "c": "b", "end": "a b c"}
+    frontier = Frontier(graph_of(after, nodes={"end": {"final": True}}, early_stop=True))
+    frontier.take()
+    frontier.finish(NodeId("a"), [])
+    [end] = frontier.take()
+    assert end.id == "end"
+    assert frontier.inputs(end) == {"a": [], "b": None, "c": None}
+    reason = "stopped early: the first step found nothing"
+    assert frontier.missing(end) == {id: Missing("f", False, reason) for id in ("b", "c")}
+    frontier.finish(end.id, "nothing")
+    assert frontier.ended
+
+
+def test_a_final_node_right_after_an_empty_first_step_runs(graph_of: GraphOf) -> None:
+    frontier = Frontier(graph_of({"a": "", "end": "a"}, nodes={"end": {"final": True}}, early_stop=True))
+    frontier.take()
+    frontier.finish(NodeId("a"), None)
+    assert [node.id for node in frontier.take()] == ["end"]
+
+
+def test_a_final_node_does_not_run_after_a_failure(graph_of: GraphOf) -> None:
+    frontier = Frontier(graph_of({"a": "", "end": "a"}, nodes={"end": {"final": True}}, early_stop=True))
+    frontier.take()
+    frontier.fail(NodeId("a"), UserError("no"))
+    assert not frontier.take()
+    assert frontier.skipped == {"end": "stopped early: `a` failed"}

@@ -215,3 +215,42 @@ async def test_a_step_waits_out_an_open_breaker_with_its_retries(run_one: Run, c
     assert outcome.outputs == {"a": "attempt 8"}
     codes = [e.code for e in events if isinstance(e, StepRetried)]
     assert codes == ["try_again"] * 5 + ["breaker_open"] * 2
+
+
+async def test_an_open_breaker_that_outlasts_the_retries_fails_at_once(run_one: Run, clock: Any) -> None:
+    retry = {"attempts": 9, "base_delay": 1, "factor": 1, "jitter": False}
+    outcome, events = await run_one(failing(100, lambda: TransientError("busy")), retry=retry, breaker="api")
+    error = outcome.errors["a"]
+    assert error.stable_code == "breaker_open"
+    assert "The last reason: busy" in error.message
+    assert error.hint == "Try again in 59 seconds."
+    assert [e.code for e in events if isinstance(e, StepRetried)] == ["try_again"] * 5
+
+
+async def test_an_attempt_that_was_too_slow_is_not_repeated_unless_wanted(run_one: Run, clock: Any) -> None:
+    async def slow(_: Step) -> None:
+        raise LimitError("too slow", code="step_timeout")
+
+    _, events = await run_one(slow, retry={"attempts": 3, "timeouts": False})
+    assert not [e for e in events if isinstance(e, StepRetried)]
+    _, events = await run_one(slow, retry={"attempts": 3, "base_delay": 0})
+    assert len([e for e in events if isinstance(e, StepRetried)]) == 2
+
+
+@pytest.mark.parametrize(
+    "error", [TransientError("full", code="model_rate_limited"), SourceError("", code="file_empty")]
+)
+async def test_failures_of_models_and_of_the_data_itself_are_not_the_breakers_business(
+    clock: Any, context: RunContext, kind: Any, graph_of: Callable[..., Graph], error: Exception
+) -> None:
+    ids = [f"n{i}" for i in range(7)]
+    nodes = {id: {"breaker": "shop", "critical": False, "retry": RETRY} for id in ids}
+    graph = graph_of(dict.fromkeys(ids, ""), nodes=nodes, strategy="sequential")
+    calls: list[str] = []
+
+    async def fail(step: Step) -> None:
+        calls.append(step.id)
+        raise error
+
+    await Engine({"f": kind(fail)}, clock=clock).run(graph, context)
+    assert calls == ids, "each is called once: models are retried where they are called"

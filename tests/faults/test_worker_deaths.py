@@ -15,7 +15,7 @@ import psutil
 import pytest
 from as_written import as_written
 
-from answerable.core.errors import LimitError, OperatorError
+from answerable.core.errors import LimitError, OperatorError, TransientError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.pool import Worker, WorkerPool
@@ -61,7 +61,7 @@ async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path:
     )
     await asyncio.sleep(0.2)
     worker.kill()
-    with pytest.raises(LimitError, match="ended"):
+    with pytest.raises(TransientError, match="killed"):
         await running
     assert not (tmp_path / "x.arrow").exists()
     assert await source.rows(Sql("SELECT count(*) FROM numbers")) == [(1000,)]

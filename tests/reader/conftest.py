@@ -1,9 +1,10 @@
 """A small shop as a catalog, with a value index over a handful of values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 
 import pytest
+from tests.reader.small_databases import SmallDatabase, opened_databases
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueHit
 from answerable.core.words import normalise as normal
@@ -129,3 +130,9 @@ def scene_of(schema: Schema, values: ListedValues) -> Callable[[str], Scene]:
 @pytest.fixture
 def today() -> Callable[[], date]:
     return lambda: date(2025, 6, 15)
+
+
+@pytest.fixture(scope="session")
+def small_databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, SmallDatabase]]:
+    with opened_databases(tmp_path_factory.mktemp("small_databases")) as databases:
+        yield databases

@@ -1,7 +1,6 @@
 """Every answer says what each phrase of the question became, in the user's own words and true of what runs."""
 
 import json
-import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import date
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.reader.small_databases import FOLDER, SmallDatabase
 
 from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog
@@ -26,8 +26,6 @@ from answerable.reader.linking.tokens import normalise
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read
 from answerable.sources.open import open_source
-
-SPIDER = Path(__file__).parents[3] / "shared" / "data" / "spider_train"
 
 
 @pytest.fixture(scope="module")
@@ -83,16 +81,15 @@ async def test_of_each_golden_question(tmp_path: Path) -> None:
             assert UNUSED not in tied(reply.best.bindings).values(), case["question"]
 
 
-@pytest.mark.skipif(not SPIDER.exists(), reason="the Spider questions are not here")
-@pytest.mark.parametrize("name", ["cinema", "small_bank_1"])
-async def test_of_questions_of_other_databases(name: str, tmp_path: Path) -> None:
-    cases = [json.loads(line) for line in (SPIDER / "cases.jsonl").read_text("utf-8").splitlines()]
-    asked = [c["question"] for c in cases if c["split"] == "fit" and f"/{name}/" in c["source"]]
-    async with opened(SPIDER / "database" / name / f"{name}.sqlite", tmp_path) as reader:
-        for question in random.Random(1).sample(asked, min(len(asked), 25)):
-            reply = reader.read(question, force=True)
+@pytest.mark.parametrize("name", ["clinic", "greenhouse", "library"])
+def test_of_questions_of_other_databases(name: str, small_databases: dict[str, SmallDatabase]) -> None:
+    cases = [json.loads(line) for line in (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()]
+    reader = small_databases[name].reader
+    for case in cases:
+        if case["database"] == name and case["sql"] is not None:
+            reply = reader.read(case["question"], force=True)
             assert isinstance(reply, Read)
-            check(question, reply.best.plan, reply.best.bindings, reader.catalog)
+            check(case["question"], reply.best.plan, reply.best.bindings, reader.catalog)
 
 
 @pytest.mark.parametrize(

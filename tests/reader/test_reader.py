@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from answerable.agents.reader_graphs import SURE
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError
 from answerable.reader.explaining.bindings import UNUSED
@@ -152,3 +153,11 @@ def test_damaged_weights_are_refused(tmp_path: Any) -> None:
 
 def test_today_may_be_a_clock(shop: Catalog, values: Any, today: Callable[[], date]) -> None:
     assert Reader(shop, values, today=today).today() == date(2025, 6, 15)
+
+
+def test_what_is_read_word_for_word_is_nearly_certain(reader: Reader) -> None:
+    """The grammar accounts for every word; the answer then says that confidence is high."""
+    reply = reader.read("revenue by category in 2024")
+    assert isinstance(reply, Read)
+    assert reply.best.confidence == 0.97
+    assert reply.best.confidence >= SURE

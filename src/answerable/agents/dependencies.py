@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from answerable.agents.federation import SourceLookup
 from answerable.agents.readers import Readers
+from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
@@ -29,6 +30,8 @@ class AgentDependencies:
     """Whether values of the data may be sent to a model."""
     preplan: bool
     """Whether a model looks at a question before it is planned."""
+    policy: RunPolicy
+    """Retries, breakers and time limits of the steps of a question."""
 
     async def conversation(self, context: RunContext) -> Conversation:
         """The last answer of the thread."""

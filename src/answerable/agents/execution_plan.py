@@ -110,13 +110,30 @@ def read_plan(document: Json) -> ExecutionPlan:
         raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
 
 
-def plan_graph(plan: ExecutionPlan, default_source: str, presentation: Presentation | None = None) -> Graph:
-    """Raises a `GraphError` that names the step if the plan does not hang together."""
+def plan_graph(
+    plan: ExecutionPlan,
+    default_source: str,
+    presentation: Presentation | None = None,
+    *,
+    one_query: bool = False,
+) -> Graph:
+    """Raises a `GraphError` that names the step if the plan does not hang together.
+
+    `one_query`: the steps are the parts of one query or program, which means something over no rows, too (a count is
+    0). Else a plan of several steps stops early if its first steps find nothing.
+    """
     nodes = [_node(step, plan, plan.source or default_source) for step in plan.steps]
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
-    told = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
-    answer = Node(id=ANSWER, kind="present", config=told.model_dump(mode="json", exclude_none=True), after=shown)
-    return Graph.parse({"nodes": [node.model_dump(mode="json") for node in (*nodes, answer)], "output": ANSWER})
+    presented = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
+    config = presented.model_dump(mode="json", exclude_none=True)
+    answer = Node(id=ANSWER, kind="present", config=config, after=shown, final=True)
+    return Graph.parse(
+        {
+            "nodes": [node.model_dump(mode="json", exclude_defaults=True) for node in (*nodes, answer)],
+            "early_stop": len(plan.steps) > 1 and not one_query,
+            "output": ANSWER,
+        }
+    )
 
 
 def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:

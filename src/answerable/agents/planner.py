@@ -109,7 +109,7 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     settled = opinion is not None and presentation.opinion_is_sure
     advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
     presentation = presentation.model_copy(update={"advice": advisers})
-    document = plan_graph(plan, source, presentation).model_dump(mode="json")
+    document = plan_graph(plan, source, presentation).model_dump(mode="json", exclude_defaults=True)
     advised = AdviceConfig(question=plan.question, source=asked[0] if asked else source, today=plan.today)
     config = advised.model_dump(mode="json")
     beside = [

@@ -28,7 +28,8 @@ class PreplanStep:
         best = best_of(await dependencies.readers.read(question, step.context.principal, previous_plan(conversation)))
         prompt = await question_context(question, conversation, best, dependencies, step.context.principal)
         reply = await dependencies.agents.ask("preplan", prompt, Preplanned, step.context, step.output, check=_check)
-        return RoutedGraph(graph_after_first_look(question, reply), reply.asked or None).as_json()
+        graph = dependencies.policy.applied(graph_after_first_look(question, reply))
+        return RoutedGraph(graph, reply.asked or None).as_json()
 
 
 async def _check(reply: Preplanned) -> None:

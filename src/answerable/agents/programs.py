@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import SourceLookup
+from answerable.agents.run_policy import RunPolicy
 from answerable.answers.capsule import read_capsule
-from answerable.core.context import Principal, RunContext
+from answerable.core.context import RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.understand import RoutedGraph
 from answerable.store.base import Capsules
 
 if TYPE_CHECKING:
@@ -35,19 +37,17 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
-    def __init__(self, sources: SourceLookup, capsules: Capsules, apis: Sequence[str] = ()) -> None:
+    def __init__(self, sources: SourceLookup, capsules: Capsules, policy: RunPolicy, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules
+        self._policy = policy
         self._apis = apis
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(ProgramConfig)
         wanted = free_names(config.code)
-        steps = [
-            _loaded(name, origin)
-            for name, origin in (await self._tables(config, wanted, step.context.principal)).items()
-        ]
+        steps = [_loaded(name, origin) for name, origin in (await self._tables(config, wanted, step)).items()]
         tables = [each.id for each in steps]
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
@@ -55,20 +55,19 @@ class ProgramStep:
         api = self._api() if not wanted.isdisjoint(_API_FUNCTIONS) else None
         steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names, api=api))
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
-        return {"graph": plan_graph(plan, config.source).model_dump(mode="json")}
+        return RoutedGraph(self._policy.applied(plan_graph(plan, config.source, one_query=True))).as_json()
 
-    async def _tables(
-        self, config: ProgramConfig, wanted: frozenset[str], principal: Principal
-    ) -> Mapping[str, "Origin"]:
+    async def _tables(self, config: ProgramConfig, wanted: frozenset[str], step: Step) -> Mapping[str, "Origin"]:
         """The tables that the program names."""
         from answerable.query.merged import Origin
         from answerable.query.sql.split_sql import ambiguous, meant
 
+        principal, progress = step.context.principal, step.reporter()
         if not config.sources:
-            catalog = await (await self._sources.get(config.source, principal)).describe()
+            catalog = await (await self._sources.get(config.source, principal)).describe(progress)
             named = [table.name for table in catalog.tables if table.name in wanted]
             return {name: Origin(config.source, name, catalog.dialect) for name in named}
-        merged = await (await self._sources.federated(config.sources, principal)).merged()
+        merged = await (await self._sources.federated(config.sources, principal)).merged(progress)
         for name in sorted(wanted):
             if len(alike := meant(name, merged)) > 1:
                 raise ambiguous(name, alike)

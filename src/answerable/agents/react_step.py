@@ -33,7 +33,7 @@ from answerable.engine.steps.present import MODEL, Presentation
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
-from answerable.engine.steps.understand import Question
+from answerable.engine.steps.understand import Question, RoutedGraph
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.split import Together, split
 from answerable.query.sql.split_sql import split_sql
@@ -65,7 +65,7 @@ class ReactStep:
             "react", given, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
-        return {"graph": graph.model_dump(mode="json"), "sentence": None}
+        return RoutedGraph(dependencies.policy.applied(graph)).as_json()
 
     async def _datasets(
         self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str], principal: Principal

@@ -33,7 +33,7 @@ def federated_reading_graph(
 ) -> RoutedGraph:
     """One query for each table of several sources, and a step that combines their rows."""
     plan = reading_plan(question, reading, merged)
-    graph = plan_graph(plan, question.source, _presentation(question, reading, reason))
+    graph = plan_graph(plan, question.source, _presentation(question, reading, reason), one_query=True)
     return RoutedGraph(graph, reading.sentence)
 
 

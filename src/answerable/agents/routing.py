@@ -6,7 +6,7 @@ test holds builds the graph. Tests are methods of `Situation` and pure; only fac
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from answerable.agents import route_builders as build
 from answerable.agents.dependencies import AgentDependencies
@@ -15,6 +15,7 @@ from answerable.agents.question_request import QuestionRequest
 from answerable.agents.route_builders import Workshop
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
+from answerable.core.progress import Progress
 from answerable.engine.graph import Graph
 from answerable.engine.steps.understand import Conversation, Question, RoutedGraph, Tell
 
@@ -86,7 +87,7 @@ class RoutingTable:
         self._dependencies = dependencies
 
     async def route(
-        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell
+        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell, progress: Progress
     ) -> RoutedGraph:
         situation = Situation(
             question,
@@ -94,10 +95,11 @@ class RoutingTable:
             has_model=self._dependencies.agents.available,
             wants_first_look=self._dependencies.preplan,
         )
-        workshop = Workshop(self._dependencies, context, tell)
+        workshop = Workshop(self._dependencies, context, tell, progress)
         for row in ROUTES:
             if isinstance(row, Fact):
                 situation = await row.learn(situation, workshop)
             elif row.applies(situation):
-                return await row.build(situation, workshop)
+                routed = await row.build(situation, workshop)
+                return replace(routed, graph=self._dependencies.policy.applied(routed.graph))
         raise AssertionError("the last routes cover every situation")

@@ -2,8 +2,10 @@
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import ROWS, SourceLookup, fetching_steps
+from answerable.agents.run_policy import RunPolicy
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.understand import RoutedGraph
 
 
 class StatementConfig(Frozen):
@@ -12,18 +14,19 @@ class StatementConfig(Frozen):
 
 
 class StatementStep:
-    def __init__(self, sources: SourceLookup) -> None:
+    def __init__(self, sources: SourceLookup, policy: RunPolicy) -> None:
         self._sources = sources
+        self._policy = policy
 
     async def run(self, step: Step) -> Json:
         from answerable.query.sql.split_sql import AloneSql, split_sql
 
         config = step.config_as(StatementConfig)
-        parts = split_sql(
-            config.sql, await (await self._sources.federated(config.sources, step.context.principal)).merged()
-        )
+        federated = await self._sources.federated(config.sources, step.context.principal)
+        parts = split_sql(config.sql, await federated.merged(step.reporter()))
         if isinstance(parts, AloneSql):
             steps: tuple[PlanStep, ...] = (PlanStep(id=ROWS, tool="sql", source=parts.source, code=parts.sql),)
         else:
             steps = fetching_steps(parts)
-        return {"graph": plan_graph(ExecutionPlan(steps=steps), config.sources[0]).model_dump(mode="json")}
+        graph = plan_graph(ExecutionPlan(steps=steps), config.sources[0], one_query=True)
+        return RoutedGraph(self._policy.applied(graph)).as_json()

@@ -34,6 +34,8 @@ class StepRecord(Frozen):
     artifact: ArtifactId | None = None
     sandbox: str | None = None
     """Where a program ran."""
+    sample: tuple[Json, ...] = ()
+    """A few of its rows as records, in the answer of a run that failed: it has no table of its own."""
     inputs: Mapping[str, ArtifactId] = {}
     """The rows that a program was given, by name: what running it again needs."""
 

@@ -47,7 +47,7 @@ def _ordered(answer: Answer) -> bool:
     """By the plan where there is one, else by the code of the last step. When in doubt, no order was asked for."""
     if answer.provenance.plan is not None:
         return bool(QueryPlan.model_validate(answer.provenance.plan).order_by)
-    code = answer.steps[-1].code if answer.steps else None
+    code = next((step.code for step in reversed(answer.steps) if step.status == "done"), None)
     return code is not None and _has_order(code)
 
 

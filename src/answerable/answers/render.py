@@ -98,6 +98,10 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
         yield _table(answer, rows)
         if more := _more(answer, rows):
             yield _text(more, "dim")
+    for step in answer.steps:
+        if step.sample:
+            yield _text(f"Step {step.id} found {step.row_count:,} rows, among them:")
+            yield _sample_table(step)
     for finding in told.findings:
         yield _text(f"Note: {finding}", "yellow")
     yield _text(receipt(answer), "dim")
@@ -142,6 +146,18 @@ def _table(answer: Answer, rows: int) -> "RenderableType":
         table.add_column(head, justify="right" if column.right else "left", overflow="fold")
     for row in answer.rows[:rows]:
         table.add_row(*map(_cell, _cells(row, spec)))
+    return table
+
+
+def _sample_table(step: StepRecord) -> "RenderableType":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in step.sample[0]:
+        table.add_column(_text(name))
+    for record in step.sample:
+        table.add_row(*(_cell(None if value is None else str(value)) for value in record.values()))
     return table
 
 

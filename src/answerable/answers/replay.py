@@ -58,7 +58,7 @@ RunAgain = Callable[[StepRecord], Awaitable[Rerun]]
 
 async def replay(capsule: CapsuleBody, run_again: RunAgain) -> Replay:
     """Runs the repeatable steps again, one after the other, and compares the rows."""
-    steps = capsule.answer.steps
+    steps = [step for step in capsule.answer.steps if step.status == "done"]
     last = steps[-1].id if steps else None
     replayed = []
     for step in steps:

@@ -1,5 +1,6 @@
 """A circuit breaker: what fails again and again is left alone for a while."""
 
+import math
 from typing import Literal
 
 from answerable.core.clock import Clock
@@ -18,6 +19,7 @@ class Breaker:
         self._threshold = threshold
         self._cooldown = cooldown
         self._failures = 0
+        self._reason: str | None = None
         self._opened_at: float | None = None
         self._trying = False
 
@@ -25,25 +27,37 @@ class Breaker:
     def state(self) -> Literal["closed", "open", "half-open"]:
         if self._opened_at is None:
             return "closed"
-        return "open" if self._clock.monotonic() - self._opened_at < self._cooldown else "half-open"
+        return "open" if self.wait > 0 else "half-open"
+
+    @property
+    def wait(self) -> float:
+        """Seconds until an open breaker lets a trial through; 0 if it is not open."""
+        if self._opened_at is None:
+            return 0.0
+        return max(0.0, self._cooldown - (self._clock.monotonic() - self._opened_at))
 
     def enter(self) -> bool:
         """Whether the call is the trial of a half-open breaker."""
         state = self.state
         if state == "open" or self._trying:
+            wait = self.wait or self._cooldown  # while a trial is under way, its failure would close the door again
+            last = f" The last reason: {self._reason}" if self._reason else ""
             raise TransientError(
-                f"`{self._target}` failed {self._failures} times in a row and is left alone for a while.",
+                f"`{self._target}` failed {self._failures} times in a row and is left alone for a while.{last}",
                 code=BREAKER_OPEN,
-                hint=f"Try again in {self._cooldown:g} seconds.",
+                hint=f"Try again in {math.ceil(wait)} seconds.",
+                wait=wait,
             )
         self._trying = state == "half-open"
         return self._trying
 
-    def leave(self, *, trial: bool, failed: bool | None) -> None:
-        """Ends a call. `failed` is None if the call was given up before the target could succeed or fail."""
+    def leave(self, *, trial: bool, failed: bool | None, reason: str | None = None) -> None:
+        """Ends a call. `failed` is None if the call was given up before the target could succeed or fail; `reason` says
+        why it failed."""
         self._trying = self._trying and not trial
         if failed:
             self._failures += 1
+            self._reason = reason
             if trial or (self._opened_at is None and self._failures >= self._threshold):
                 self._opened_at = self._clock.monotonic()
         elif failed is False and (trial or self._opened_at is None):

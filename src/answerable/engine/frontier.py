@@ -14,12 +14,26 @@ was taken up again, come to the same end.
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.conditions import holds, is_empty
 from answerable.engine.graph import Graph, Node
+
+STOPPED_EARLY = "stopped early"
+"""How the reason of a skip begins if the whole graph was stopped early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A node that gave no output."""
+
+    kind: str
+    failed: bool
+    """Else it was skipped."""
+    reason: str
 
 
 class Frontier:
@@ -73,6 +87,17 @@ class Frontier:
     def inputs(self, node: Node) -> Mapping[NodeId, Json]:
         outputs = self.outputs
         return {parent: outputs.get(parent) for parent in node.after}
+
+    def missing(self, node: Node) -> Mapping[NodeId, Missing]:
+        """The nodes it comes after that gave nothing because they failed or were skipped."""
+        if not self.errors and not self.skipped:
+            return {}
+        reasons = {parent: error.message for parent, error in self.errors.items()} | self.skipped
+        return {
+            parent: Missing(self.graph.by_id[parent].kind, parent in self.errors, reasons[parent])
+            for parent in node.after
+            if parent in reasons
+        }
 
     def finish(self, node: NodeId, output: Json, partial: bool = False) -> None:
         self.outputs[node] = output
@@ -165,23 +190,24 @@ class Frontier:
         self._first -= 1
         if self._first:
             return
-        reason = self._reason_to_stop()
-        if reason is None:
-            for node in self._undecided:
-                self._decide(self.graph.by_id[node])
-        else:
-            self._awaited.clear()
-            for node in (node for node, level in self.graph.levels.items() if level):
-                self._reject(node, reason, blocks=True)
-
-    def _reason_to_stop(self) -> str | None:
         first = [node for node, level in self.graph.levels.items() if level == 0]
         failed = next((node for node in first if node in self._blocked), None)
         if failed is not None:
-            return f"stopped early: `{failed}` failed"
-        if all(is_empty(self.outputs.get(node)) for node in first):
-            return "stopped early: the first step found nothing"
-        return None
+            self._stop_early(f"{STOPPED_EARLY}: `{failed}` failed", finals_too=True)
+        elif all(is_empty(self.outputs.get(node)) for node in first):
+            self._stop_early(f"{STOPPED_EARLY}: the first step found nothing", finals_too=False)
+        else:
+            for node in self._undecided:
+                self._decide(self.graph.by_id[node])
+
+    def _stop_early(self, reason: str, *, finals_too: bool) -> None:
+        self._awaited.clear()
+        for node in self.graph.nodes:
+            if self.graph.levels[node.id] and (finals_too or not node.final):
+                self._reject(node.id, reason, blocks=finals_too)
+        for id in self._undecided:
+            if id not in self.skipped:  # a final node right after the first steps
+                self._decide(self.graph.by_id[id])
 
     def _give_up_waiting(self) -> None:
         """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""

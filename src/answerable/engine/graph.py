@@ -33,6 +33,8 @@ class Retry(Frozen):
     base_delay: float = Field(default=0.5, ge=0)
     factor: float = Field(default=2.0, ge=1)
     max_delay: float = Field(default=30.0, ge=0)
+    timeouts: bool = True
+    """Whether an attempt that ran out of time is tried again, too."""
     jitter: bool = True
     """Wait a random part of the delay, so that many that failed together do not come back together."""
 
@@ -63,6 +65,9 @@ class Node(Frozen):
     x; any other name is a channel that some step writes to with `output`."""
     critical: bool = True
     """Its failure fails the run and skips what depends on it. Else those after it get null in its place."""
+    final: bool = False
+    """It also runs after an early stop because nothing was found, with null in the place of the steps that were left
+    out: it is the one that says so."""
     retry: Retry = Retry()
     timeout: float | None = Field(default=None, gt=0)
     """Seconds for one attempt."""

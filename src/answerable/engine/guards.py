@@ -6,7 +6,7 @@ from contextlib import suppress
 from random import Random
 from typing import Protocol, TypeAlias
 
-from answerable.core.breaker import Breaker
+from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
@@ -23,10 +23,14 @@ class Guard(Protocol):
     def __call__(self, node: Node, call: Call) -> Call: ...
 
 
-def default_guards(clock: Clock, random: Random | None = None) -> Sequence[Guard]:
-    """From the inside out: the time limit holds for each attempt, and each attempt asks the breaker."""
+def default_guards(
+    clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0
+) -> Sequence[Guard]:
+    """From the inside out: the time limit holds for each attempt, and each attempt asks the breaker. A breaker opens
+    after so many failures in a row, for `cooldown` seconds."""
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
-    return (Asked((Timeout(clock), Breakers(clock), Retrying(clock, chance), fallback, doubt)),)
+    breakers = Breakers(clock, failures, cooldown)
+    return (Asked((Timeout(clock), breakers, Retrying(clock, chance), fallback, doubt)),)
 
 
 class Asked:
@@ -100,22 +104,36 @@ class Breakers:
         breaker = self.of(node.breaker)
 
         async def broken(step: Step) -> Json:
-            trial, failed = breaker.enter(), None
+            trial, failed, reason = breaker.enter(), None, None
             try:
                 output = await call(step)
                 failed = False
                 return output
             except AnswerableError as error:
-                failed = _is_the_targets_fault(error)
+                failed, reason = _is_the_targets_fault(error), error.message
                 raise
             finally:
-                breaker.leave(trial=trial, failed=failed)
+                breaker.leave(trial=trial, failed=failed, reason=reason)
 
         return broken
 
 
+_UNAVAILABLE = frozenset(("source_busy", "source_failed", "source_locked", "source_unreachable"))
+"""Source errors that say nothing about the data. A file that is malformed or missing is seen at once each time, so a
+breaker would spare nobody anything, and would hide the reason."""
+
+
 def _is_the_targets_fault(error: AnswerableError) -> bool:
-    return isinstance(error, TransientError | SourceError) or error.stable_code == STEP_TIMEOUT
+    if _is_of_a_model(error):
+        return False
+    if isinstance(error, SourceError):
+        return error.stable_code in _UNAVAILABLE
+    return isinstance(error, TransientError) or error.stable_code == STEP_TIMEOUT
+
+
+def _is_of_a_model(error: AnswerableError) -> bool:
+    """Models have breakers, retries and fallbacks of their own, where they are called: see `models/`."""
+    return error.stable_code.startswith("model_")
 
 
 class Retrying:
@@ -135,7 +153,7 @@ class Retrying:
                 try:
                     return await call(step)
                 except AnswerableError as error:
-                    if step.attempt >= retry.attempts or not _may_pass(error, node):
+                    if step.attempt >= retry.attempts or not _may_pass(error, node, step.attempt):
                         raise
                     delay = self._delay(retry, step.attempt, error)
                     step.journal.record(StepRetried, step.id, step.attempt, delay, error.stable_code, error.message)
@@ -146,16 +164,24 @@ class Retrying:
 
     def _delay(self, retry: Retry, attempt: int, error: AnswerableError) -> float:
         """A target that says when to come back (`retry_after`, in seconds) is believed, within reason."""
-        longest = min(retry.max_delay, retry.base_delay * retry.factor ** (attempt - 1))
+        longest = _longest_delay(retry, attempt)
         delay = self._random.uniform(0, longest) if retry.jitter else longest
         return max(delay, min(retry.max_delay, float(error.details.get("retry_after", 0))))
 
 
-def _may_pass(error: AnswerableError, node: Node) -> bool:
-    """An effect that ran out of time may have happened; only a target that knows the key may be asked again."""
+def _longest_delay(retry: Retry, attempt: int) -> float:
+    return min(retry.max_delay, retry.base_delay * retry.factor ** (attempt - 1))
+
+
+def _may_pass(error: AnswerableError, node: Node, attempt: int) -> bool:
+    """An effect that ran out of time may have happened; only a target that knows the key may be asked again. An open
+    breaker is waited for only if the retries that are left can outlast it."""
     if error.stable_code == STEP_TIMEOUT:
-        return node.idempotent or not node.effect
-    return isinstance(error, TransientError)
+        return node.retry.timeouts and (node.idempotent or not node.effect)
+    if error.stable_code == BREAKER_OPEN:
+        left = sum(_longest_delay(node.retry, each) for each in range(attempt, node.retry.attempts))
+        return left >= float(error.details.get("wait", 0))
+    return isinstance(error, TransientError) and not _is_of_a_model(error)
 
 
 def fallback(node: Node, call: Call) -> Call:

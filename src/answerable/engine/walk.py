@@ -92,7 +92,7 @@ class Walk:
             self._fold(past.ended)
             return
         event = frontier.happened.get(node.on) if node.on else None
-        step = Step(node, frontier.inputs(node), journal, self, id, event, past)
+        step = Step(node, frontier.inputs(node), journal, self, id, event, past, frontier.missing(node))
         self._tasks[node.id] = self._loop.create_task(self._run(step))
 
     async def _run(self, step: Step) -> None:

@@ -9,14 +9,24 @@ from pathlib import Path
 from typing import Any
 
 from answerable.core.errors import OperatorError
-from answerable.reader.candidates.roles import RoleModels
+from answerable.reader.candidates.roles import ROLE_FEATURE_NAMES, RoleModels
 from answerable.reader.candidates.shape import Linear, LinearPart
 from answerable.reader.fitted.packed import Packed, unpack
 from answerable.reader.fitted.trees import Trees
+from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES
+from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
 
 FOLDER = Path(__file__).parent / "weights"
 FILE = "reader.bin"
 PROVENANCE = "provenance.json"
+FEATURE_NAMES: dict[str, tuple[str, ...]] = {
+    **ROLE_FEATURE_NAMES,
+    "ranker": RANKER_FEATURE_NAMES,
+    "confidence": CONFIDENCE_FEATURE_NAMES,
+    "untried_confidence": CONFIDENCE_FEATURE_NAMES,
+}
+"""For each model the names of the features that this code computes, in order. The file has the names that its models
+were fitted with: a model must never see its features in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ def load_weights(folder: Path = FOLDER) -> Weights:
 
 def from_bytes(raw: bytes) -> Weights:
     data = unpack(raw)
+    _check_features(data.facts.get("features", {}))
     return Weights(
         roles={name: _trees(data, name) for name in data.facts["roles"]},
         shapes=_linear(data),
@@ -58,8 +69,27 @@ def from_bytes(raw: bytes) -> Weights:
     )
 
 
+def _check_features(fitted: Mapping[str, Sequence[str]]) -> None:
+    """Refuses weights whose features are not those of this code."""
+    for model, names in FEATURE_NAMES.items():
+        stored = fitted.get(model, ())
+        if tuple(stored) != names:
+            raise OperatorError(
+                f"The reader's weights do not fit this version: {_first_difference(model, stored, names)}.",
+                code="weights_mismatch",
+                hint="Install Answerable again, or rebuild the weights with `make train`.",
+            )
+
+
+def _first_difference(model: str, stored: Sequence[str], names: Sequence[str]) -> str:
+    for number, (fitted, computed) in enumerate(zip(stored, names, strict=False), 1):
+        if fitted != computed:
+            return f"feature {number} of the model “{model}” is “{fitted}” in the weights and “{computed}” in the code"
+    return f"the model “{model}” was fitted with {len(stored)} features, the code computes {len(names)}"
+
+
 def to_bytes(weights: Weights) -> bytes:
-    packed = Packed({"roles": sorted(weights.roles), "threshold": weights.threshold})
+    packed = Packed({"roles": sorted(weights.roles), "threshold": weights.threshold, "features": FEATURE_NAMES})
     models = {
         **weights.roles,
         "ranker": weights.ranker,

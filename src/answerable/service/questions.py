@@ -7,6 +7,7 @@ from answerable.agents.graphs import QueryType, direct_graph
 from answerable.agents.question_request import QuestionRequest
 from answerable.agents.readers import Readers
 from answerable.agents.routing import graph_of
+from answerable.agents.run_policy import RunPolicy
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import UserError
@@ -21,11 +22,14 @@ MOST_SOURCES = 10
 
 
 class QuestionService:
-    def __init__(self, runs: RunService, registry: SourceRegistry, readers: Readers, default_source: str) -> None:
+    def __init__(
+        self, runs: RunService, registry: SourceRegistry, readers: Readers, default_source: str, policy: RunPolicy
+    ) -> None:
         self._runs = runs
         self._registry = registry
         self._readers = readers
         self._default_source = default_source
+        self._policy = policy
 
     async def ask(self, request: QuestionRequest, principal: Principal) -> Answer:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
@@ -36,7 +40,7 @@ class QuestionService:
         sources = self._known(request.sources, principal)
         graph, mode = graph_of(request, sources)
         context = RunContext(new_run_id(), principal, request.thread or new_thread_id(), request_id)
-        return await self._runs.start(graph, Subject(request.message, sources, mode), context)
+        return await self._runs.start(self._policy.applied(graph), Subject(request.message, sources, mode), context)
 
     async def begin_query(
         self,
@@ -50,7 +54,7 @@ class QuestionService:
     ) -> RunId:
         """Starts a run of a query that the user wrote: SQL, Python or a plan."""
         named = self._registry.known_as(source or self._default_source, principal)
-        graph = direct_graph(query_type, self._recordable(code, principal), (named,))
+        graph = self._policy.applied(direct_graph(query_type, self._recordable(code, principal), (named,)))
         subject = Subject(None, (named,), query_type)
         return await self._runs.start(graph, subject, RunContext(new_run_id(), principal, thread, request_id))
 

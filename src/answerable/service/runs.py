@@ -23,6 +23,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
 from answerable.engine.run import Engine, Listener
+from answerable.engine.step_records import step_records
 from answerable.engine.steps.present import usage_in
 from answerable.logs import about
 from answerable.store.base import (
@@ -208,9 +209,10 @@ class RunService:
             events = await self._store.events.read(principal, run)
             match events[-1:]:
                 case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                    return failed(run, restored(kind, code, message, hint), step=node, usage=usage_in(events))
+                    error, steps = restored(kind, code, message, hint), step_records(events)
+                    return failed(run, error, step=node, steps=steps, usage=usage_in(events))
                 case [RunCancelled(reason=reason)]:
-                    return cancelled(run, reason, usage_in(events))
+                    return cancelled(run, reason, usage_in(events), step_records(events))
         if error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)

@@ -147,8 +147,10 @@ class Worker:
         try:
             code = self._process.wait(timeout=_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
-            return InternalError("A worker fell silent.", code="worker_died")
-        if code in (-signal.SIGABRT, -signal.SIGKILL):
+            return _died("A worker fell silent.")
+        if code == -signal.SIGKILL:
+            return _died("A worker was killed, by the system for want of memory or by somebody.")
+        if code == -signal.SIGABRT:
             return LimitError(
                 f"The query needed more than {self.memory_mb:,} MB of memory, and its process was ended.",
                 code="query_memory",
@@ -160,7 +162,7 @@ class Worker:
                 code="query_time",
                 hint="Narrow the question, or raise the limit on time.",
             )
-        return InternalError(f"A worker ended unexpectedly ({code}).", code="worker_died")
+        return _died(f"A worker ended unexpectedly ({code}).")
 
 
 def _process(descriptor: int) -> "subprocess.Popen[bytes]":
@@ -261,6 +263,13 @@ def _started(spec: Mapping[str, Any]) -> Worker:
             code="worker_unstartable",
             hint="Check the limits on processes, open files and memory.",
         ) from error
+
+
+def _died(message: str) -> TransientError:
+    """Another worker may well live: the statement only read, so it can be tried again."""
+    return TransientError(
+        message, code="worker_died", hint="Try again. If this goes on, narrow the question or give it more memory."
+    )
 
 
 def _too_slow(seconds: float) -> LimitError:

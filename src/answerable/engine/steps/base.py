@@ -16,7 +16,9 @@ from answerable.core.events import (
     StepProgress,
 )
 from answerable.core.ids import NodeId, RunId
+from answerable.core.progress import Progress, throttled
 from answerable.core.values import Json
+from answerable.engine.frontier import Missing
 from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal, Past
 from answerable.engine.outcome import Outcome
@@ -50,7 +52,7 @@ class Nest(Protocol):
 class Step:
     """One node of one run, as its kind sees it."""
 
-    __slots__ = ("_nest", "attempt", "event", "id", "inputs", "journal", "node", "partial", "past")
+    __slots__ = ("_nest", "attempt", "event", "id", "inputs", "journal", "missing", "node", "partial", "past")
 
     def __init__(
         self,
@@ -61,10 +63,13 @@ class Step:
         id: NodeId,
         event: Json = None,
         past: Past | None = None,
+        missing: Mapping[NodeId, Missing] | None = None,
     ) -> None:
         self.node = node
         self.inputs = inputs
         """By the id of each node it comes after; null for those that failed or were not taken."""
+        self.missing = missing or {}
+        """Why inputs are null: the nodes it comes after that failed or were skipped."""
         self.journal = journal
         self.id = id
         """Its id in the run: inside sub-graphs `parent/child`."""
@@ -103,6 +108,10 @@ class Step:
 
     def progress(self, message: str, done: float | None = None, total: float | None = None) -> None:
         self.journal.record(StepProgress, self.id, message, done, total)
+
+    def reporter(self) -> Progress:
+        """For work that may be long: reports as progress of this step, at most a few times a second."""
+        return throttled(self.progress)
 
     def output(self, channel: str, data: Json) -> None:
         """Tells a piece of the output before the end: a token, a line, a program. With the strategy `events`, the

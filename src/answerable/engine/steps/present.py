@@ -4,15 +4,18 @@ From 1,000 rows on, rows are announced in batches that clients fetch by range; b
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
 from answerable.core.clock import Clock
+from answerable.core.errors import UserError
 from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Event, StepOutput
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
+from answerable.engine.frontier import STOPPED_EARLY
+from answerable.engine.step_records import WITH_ROWS, produced_record
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
@@ -83,7 +86,7 @@ class PresentStep:
         results = produced_before(outputs)
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
         wanted = [node for node in outputs if node != presentation.second_opinion]
-        presentation = _with_missing(presentation, [node for node in wanted if node not in results])
+        presentation = _with_missing(presentation, step, [node for node in wanted if node not in results])
         if second is not None and results:
             presentation = await self._compared(step, presentation, list(results.values())[-1], second)
         answer = await self._answer(step, _advised(presentation, advice), results)
@@ -113,9 +116,11 @@ class PresentStep:
                 provenance=provenance,
                 usage=self._usage(step, presentation.mind, results),
             )
+        if not results:
+            raise UserError("No step gave any rows." + "".join(_because(step, node) for node in step.missing))
         last = list(results.values())[-1]
         path = await self._artifacts.path(step.context.principal, last.frame.artifact)
-        return await asyncio.to_thread(
+        answer = await asyncio.to_thread(
             present,
             step.context.run,
             presentation.question,
@@ -123,7 +128,10 @@ class PresentStep:
             last.frame,
             plan=presentation.plan,
             provenance=provenance,
-            steps=tuple(_record(node, result) for node, result in results.items()),
+            steps=(
+                *(produced_record(node, result) for node, result in results.items()),
+                *_unfinished(step, presentation),
+            ),
             units=last.units,
             quantities=last.quantities,
             drawn=last.chart,
@@ -132,6 +140,7 @@ class PresentStep:
             status="partial" if presentation.incomplete else "done",
             usage=self._usage(step, presentation.mind, results),
         )
+        return answer.model_copy(update={"text": answer.text + _early_stop_note(step, presentation, results)})
 
     async def _compared(
         self, step: Step, presentation: Presentation, first: Produced, second: Produced
@@ -191,10 +200,38 @@ def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentati
     return presentation
 
 
-def _with_missing(presentation: Presentation, missing: Sequence[NodeId]) -> Presentation:
-    notes = tuple(f"Step {node} gave nothing; the answer goes without it." for node in missing)
+def _with_missing(presentation: Presentation, step: Step, nodes: Sequence[NodeId]) -> Presentation:
+    """With a note for each step that gave nothing. Steps that an early stop left out are not missing."""
+    missing = [node for node in nodes if node not in _left_out(step)]
+    notes = tuple(f"Step {node} gave nothing; the answer goes without it.{_because(step, node)}" for node in missing)
     update = {"findings": (*presentation.findings, *notes), "incomplete": True}
     return presentation.model_copy(update=update) if notes else presentation
+
+
+def _because(step: Step, node: NodeId) -> str:
+    return f" The reason: {step.missing[node].reason}" if node in step.missing else ""
+
+
+def _left_out(step: Step) -> list[NodeId]:
+    """The steps that an early stop has skipped."""
+    return [node for node, missing in step.missing.items() if missing.reason.startswith(STOPPED_EARLY)]
+
+
+def _early_stop_note(step: Step, presentation: Presentation, results: Mapping[NodeId, Produced]) -> str:
+    """Says which steps were not run, and why; empty if there was no early stop."""
+    skipped = [node for node in _left_out(step) if node not in presentation.advice]
+    if not skipped:
+        return ""
+    first, left = " and ".join(results), " and ".join(skipped)
+    return f" Step {first} found nothing, so {left} did not run."
+
+
+def _unfinished(step: Step, presentation: Presentation) -> Iterator[StepRecord]:
+    """The steps that failed or were skipped, so that the answer accounts for every one."""
+    for node, missing in step.missing.items():
+        kind = missing.kind.removeprefix("write_")
+        if node != presentation.second_opinion and kind in WITH_ROWS:
+            yield StepRecord(id=node, kind=kind, status="failed" if missing.failed else "skipped")
 
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
@@ -213,24 +250,6 @@ def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) 
         fingerprint=outputs[-1].fingerprint if outputs else None,
         plan=presentation.plan.model_dump(mode="json", exclude_none=True) if presentation.plan else None,
         findings=tuple(findings),
-    )
-
-
-def _record(node: NodeId, result: Produced) -> StepRecord:
-    return StepRecord(
-        id=node.rpartition("/")[2],
-        kind=result.kind,
-        source=result.sources[0] if len(result.sources) == 1 else None,
-        code=result.code,
-        rows_in=result.rows_in,
-        row_count=result.frame.row_count,
-        duration_ms=result.duration_ms,
-        data_source_type="api" if result.api else result.kind,
-        sandbox=result.sandbox,
-        inputs=result.inputs,
-        fingerprint=result.fingerprint,
-        last_sync=result.last_sync,
-        artifact=result.frame.artifact,
     )
 
 

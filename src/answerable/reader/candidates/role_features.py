@@ -1,6 +1,12 @@
-"""What the role models look at: one list of numbers for each thing that could take a role in the query."""
+"""What the role models look at: one feature vector for each table, column, value and number of a question.
+
+Features have names. A group of features is a named tuple, so that each value stands beside its name; the names of whole
+vectors, in order, are the constants at the end of this file. The weights file stores the names that its models were
+fitted with, and loading compares the two.
+"""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from answerable.reader.linking.cues import TAG_IDS, TAGS
 from answerable.reader.linking.links import Mention, ValueMention
@@ -11,7 +17,6 @@ Vector = list[float]
 
 _OFFSETS = (-1, -2, -3, 1, 2)
 _WIDTH = len(TAGS)
-CONTEXT_SIZE = _WIDTH * len(_OFFSETS)
 _QUESTION_TAGS = tuple(tag for tag in TAGS if tag not in ("OF", "IN", "THE", "BE", "O", "NONE", "MARK"))
 _TYPES = ("text", "integer", "number", "boolean", "date", "datetime", "time")
 FAR = 30.0
@@ -26,8 +31,160 @@ FUNCTION_TAGS: dict[str, tuple[str, ...]] = {
 EXTREMES = ("MAX", "MIN", "OLD", "YOUNG", "MOST", "LEAST", "COMMON", "RARE")
 
 
+_CUES_BEFORE: dict[str, tuple[str, ...]] = {
+    "sort": ("SORT",),
+    "each": ("EACH",),
+    "extreme": EXTREMES,
+    "count": ("COUNT",),
+    "negation": ("NEG",),
+    "comparison": ("THAN", "GT", "LT", "GE", "LE"),
+}
+_TAGS_AFTER: dict[str, tuple[str, ...]] = {
+    "comparison": ("GT", "LT", "GE", "LE", "EQ"),
+    "number": ("NUM",),
+    "value": ("VAL", "QUOTE"),
+    "extreme": EXTREMES,
+}
+CONTEXT_FEATURES = (
+    *(f"tag[{offset:+d}]={tag}" for offset in _OFFSETS for tag in TAGS),
+    *(f"clause={kind}" for kind in CLAUSES),
+    "place_in_clause",
+    "relative_place",
+    "place",
+    "tokens_after",
+    *(f"since_{name}" for name in _CUES_BEFORE),
+    *(f"until_{name}" for name in _TAGS_AFTER),
+)
+_NO_CONTEXT = [0.0] * len(CONTEXT_FEATURES)
+
+
+class MentionFeatures(NamedTuple):
+    score: float
+    length: float
+    exists: float
+
+
+class QuestionSize(NamedTuple):
+    tokens: float
+    values: float
+    numbers: float
+    tables_named: float
+    columns_named: float
+
+
+class TableFeatures(NamedTuple):
+    mentions: float
+    better_rival: float
+    """The best score times length of another table that is named by the same words."""
+    columns_named: float
+    columns_named_alone: float
+    best_column_score: float
+    has_chosen_value: float
+    has_possible_value: float
+    chosen_values: float
+    neighbours: float
+    neighbours_named: float
+    neighbours_with_values: float
+    is_bridge: float
+    columns: float
+    tables: float
+    tables_named: float
+
+
+class ColumnFeatures(NamedTuple):
+    """What a column is, besides its type."""
+
+    is_key: float
+    is_foreign_key: float
+    names_rows: float
+    looks_like_id: float
+    is_unique: float
+    distinct_share: float
+    name_words: float
+    position: float
+    table_is_bridge: float
+    has_chosen_value: float
+    table_chance: float
+    table_score: float
+    table_is_named_first: float
+    called_like_table: float
+
+
+class TableDistances(NamedTuple):
+    """How many tokens lie between a column and the mentions of tables around it."""
+
+    own_before: float
+    own_after: float
+    other_before: float
+    other_after: float
+
+
+class Competition(NamedTuple):
+    """Other columns that the same words may name."""
+
+    equal: float
+    better: float
+    equal_in_likelier_tables: float
+    best_better: float
+    better_in_own_table: float
+    mentions: float
+    """Of this column; of an unmentioned one, how many columns of its table are mentioned."""
+
+
+class FunctionFeatures(NamedTuple):
+    """Where the cues of an aggregate function stand."""
+
+    cue_before: float
+    cue_after: float
+    cues: float
+    has_main_cue: float
+    first_cue: float
+
+
+class ValueFeatures(NamedTuple):
+    score: float
+    quoted: float
+    length: float
+    characters: float
+    rivals: float
+    better_rivals: float
+    best_rival_table_chance: float
+    chosen: float
+    column_distance: float
+    capital: float
+    column_score: float
+    column_lead: float
+    """How much better this column is named than the best named of its rivals."""
+
+
+class ValueTableDistances(NamedTuple):
+    before: float
+    after: float
+
+
+class NumberFeatures(NamedTuple):
+    """A number beside a column that it may be compared with."""
+
+    within_range: float
+    has_range: float
+    size: float
+    may_be_year: float
+    is_number: float
+    is_date: float
+    gap: float
+    distance: float
+    mention_score: float
+
+
+class NumberRoleFeatures(NamedTuple):
+    size: float
+    may_be_year: float
+    is_number: float
+    is_date: float
+
+
 class Featurizer:
-    """Of one question. Shared pieces are computed once."""
+    """Makes the vectors of one question. What several vectors share is computed once."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -47,11 +204,13 @@ class Featurizer:
         present = set(scene.tags) | scene.cue_tags
         return [
             *(float(tag in present) for tag in _QUESTION_TAGS),
-            float(len(scene.tokens)),
-            float(len(scene.values)),
-            float(len(scene.numbers)),
-            float(sum(max(m.score for m in ms) > 0.9 for ms in scene.tables.values())),
-            float(sum(max(m.score for m in ms) > 0.9 for ms in scene.columns.values())),
+            *QuestionSize(
+                tokens=float(len(scene.tokens)),
+                values=float(len(scene.values)),
+                numbers=float(len(scene.numbers)),
+                tables_named=float(sum(max(m.score for m in ms) > 0.9 for ms in scene.tables.values())),
+                columns_named=float(sum(max(m.score for m in ms) > 0.9 for ms in scene.columns.values())),
+            ),
         ]
 
     def context(self, start: int, end: int) -> Vector:
@@ -60,7 +219,7 @@ class Featurizer:
         if cached is not None:
             return cached
         scene = self.scene
-        vector = [0.0] * CONTEXT_SIZE
+        vector = [0.0] * (_WIDTH * len(_OFFSETS))
         count = len(scene.tags)
         for slot, offset in enumerate(_OFFSETS):
             place = start + offset if offset < 0 else end - 1 + offset
@@ -72,14 +231,8 @@ class Featurizer:
         vector.append(start / max(1, count))
         vector.append(float(start))
         vector.append(float(count - end))
-        vector.extend(
-            self._nearest(start, tags)
-            for tags in (("SORT",), ("EACH",), EXTREMES, ("COUNT",), ("NEG",), ("THAN", "GT", "LT", "GE", "LE"))
-        )
-        vector.extend(
-            self._following(end, tags)
-            for tags in (("GT", "LT", "GE", "LE", "EQ"), ("NUM",), ("VAL", "QUOTE"), EXTREMES)
-        )
+        vector.extend(self._nearest(start, tags) for tags in _CUES_BEFORE.values())
+        vector.extend(self._following(end, tags) for tags in _TAGS_AFTER.values())
         self.context_of[(start, end)] = vector
         return vector
 
@@ -108,22 +261,24 @@ class Featurizer:
         unique = [m for m in exact if self._rivals(m) == 0]
         neighbours = {edge.end for edge in self.schema.edges.get(number, ())}
         return [
-            *self._span_or_nothing(best),
-            float(len(mentions)),
-            self._other_table_better(best),
-            float(len({m.id for m in exact})),
-            float(len({m.id for m in unique})),
-            max((m.score for c in columns for m in scene.columns.get(c, ())), default=0.0),
-            float(number in self.value_tables),
-            float(any(r.column in columns for rs in scene.rivals.values() for r in rs)),
-            float(sum(v.column in columns for v in scene.values)),
-            float(len(neighbours)),
-            float(sum(self.table_score[n] > 0.9 for n in neighbours)),
-            float(len(neighbours & self.value_tables)),
-            float(view.bridge),
-            float(len(columns)),
-            float(len(self.schema.tables)),
-            float(sum(s > 0.9 for s in self.table_score)),
+            *self._at_mention(best),
+            *TableFeatures(
+                mentions=float(len(mentions)),
+                better_rival=self._other_table_better(best),
+                columns_named=float(len({m.id for m in exact})),
+                columns_named_alone=float(len({m.id for m in unique})),
+                best_column_score=max((m.score for c in columns for m in scene.columns.get(c, ())), default=0.0),
+                has_chosen_value=float(number in self.value_tables),
+                has_possible_value=float(any(r.column in columns for rs in scene.rivals.values() for r in rs)),
+                chosen_values=float(sum(v.column in columns for v in scene.values)),
+                neighbours=float(len(neighbours)),
+                neighbours_named=float(sum(self.table_score[n] > 0.9 for n in neighbours)),
+                neighbours_with_values=float(len(neighbours & self.value_tables)),
+                is_bridge=float(view.bridge),
+                columns=float(len(columns)),
+                tables=float(len(self.schema.tables)),
+                tables_named=float(sum(s > 0.9 for s in self.table_score)),
+            ),
             *self.question,
         ]
 
@@ -147,10 +302,11 @@ class Featurizer:
     def _overlapping(self, mention: Mention) -> list[Mention]:
         return [m for m in self.scene.links.columns if m.start < mention.end and mention.start < m.end]
 
-    def _span_or_nothing(self, mention: Mention | None) -> Vector:
+    def _at_mention(self, mention: Mention | None) -> Vector:
         if mention is None:
-            return [0.0] * (CONTEXT_SIZE + 21 + 3)
-        return [*self.context(mention.start, mention.end), mention.score, float(mention.end - mention.start), 1.0]
+            return [*_NO_CONTEXT, *MentionFeatures(score=0.0, length=0.0, exists=0.0)]
+        described = MentionFeatures(score=mention.score, length=float(mention.end - mention.start), exists=1.0)
+        return [*self.context(mention.start, mention.end), *described]
 
     # Columns
 
@@ -159,7 +315,7 @@ class Featurizer:
         view = self.schema.columns[number]
         place = mention or self.table_mention(view.table)
         return [
-            *self._span_or_nothing(place),
+            *self._at_mention(place),
             float(mention is not None),
             *self._about(view),
             *self._beside_table(view, mention),
@@ -175,26 +331,27 @@ class Featurizer:
         rows = table.source.row_count or 0
         return [
             *(float(source.type == kind) for kind in _TYPES),
-            float(view.key),
-            float(view.foreign),
-            float(table.display == view.id),
-            float(view.looks_like_id),
-            float(source.unique),
-            (source.distinct_count or 0) / rows if rows else 0.0,
-            float(len(view.words)),
-            float(view.id - table.columns[0]),
-            float(table.bridge),
-            float(view.id in self.value_columns),
-            float(self.table_chance[view.table]),
-            self.table_score[view.table],
-            float(self.first_table is not None and self.first_table.id == view.table),
-            float(view.words == table.words),
+            *ColumnFeatures(
+                is_key=float(view.key),
+                is_foreign_key=float(view.foreign),
+                names_rows=float(table.display == view.id),
+                looks_like_id=float(view.looks_like_id),
+                is_unique=float(source.unique),
+                distinct_share=(source.distinct_count or 0) / rows if rows else 0.0,
+                name_words=float(len(view.words)),
+                position=float(view.id - table.columns[0]),
+                table_is_bridge=float(table.bridge),
+                has_chosen_value=float(view.id in self.value_columns),
+                table_chance=float(self.table_chance[view.table]),
+                table_score=self.table_score[view.table],
+                table_is_named_first=float(self.first_table is not None and self.first_table.id == view.table),
+                called_like_table=float(view.words == table.words),
+            ),
         ]
 
-    def _beside_table(self, view: ColumnView, mention: Mention | None) -> Vector:
-        """How near the next mention of the column's own table is, before and after."""
+    def _beside_table(self, view: ColumnView, mention: Mention | None) -> TableDistances:
         if mention is None:
-            return [FAR, FAR, FAR, FAR]
+            return TableDistances(own_before=FAR, own_after=FAR, other_before=FAR, other_after=FAR)
         before = after = other_before = other_after = FAR
         for table in self.scene.links.tables:
             if table.score < 0.8:
@@ -208,25 +365,25 @@ class Featurizer:
                 gap = float(mention.start - table.end)
                 before = min(before, gap) if own else before
                 other_before = other_before if own else min(other_before, gap)
-        return [before, after, other_before, other_after]
+        return TableDistances(own_before=before, own_after=after, other_before=other_before, other_after=other_after)
 
-    def _competition(self, view: ColumnView, mention: Mention | None) -> Vector:
+    def _competition(self, view: ColumnView, mention: Mention | None) -> Competition:
         if mention is None:
             named = [c for c in self.schema.tables[view.table].columns if c in self.scene.columns]
-            return [0.0, 0.0, 0.0, 0.0, 0.0, float(len(named))]
+            return _NO_COMPETITION._replace(mentions=float(len(named)))
         overlapping = [m for m in self._overlapping(mention) if m.id != view.id]
         equal = [m for m in overlapping if abs(m.score - mention.score) <= 0.03]
         better = [m for m in overlapping if m.score > mention.score + 0.03]
         chance = self.table_chance[view.table]
         columns = self.schema.columns
-        return [
-            float(len(equal)),
-            float(len(better)),
-            float(sum(self.table_chance[columns[m.id].table] > chance for m in equal)),
-            max((m.score * (m.end - m.start) for m in better), default=0.0),
-            float(sum(columns[m.id].table == view.table for m in better)),
-            float(len(self.scene.columns.get(view.id, ()))),
-        ]
+        return Competition(
+            equal=float(len(equal)),
+            better=float(len(better)),
+            equal_in_likelier_tables=float(sum(self.table_chance[columns[m.id].table] > chance for m in equal)),
+            best_better=max((m.score * (m.end - m.start) for m in better), default=0.0),
+            better_in_own_table=float(sum(columns[m.id].table == view.table for m in better)),
+            mentions=float(len(self.scene.columns.get(view.id, ()))),
+        )
 
     def function(self, function: str, mention: Mention | None, table: int) -> Vector:
         """How an aggregate's cue stands to the mention."""
@@ -238,17 +395,20 @@ class Featurizer:
         after = min((cue.start - start for cue in cues if cue.start >= start), default=FAR)
         return [
             *(float(function == name) for name in FUNCTION_TAGS),
-            float(before),
-            float(after),
-            float(len(cues)),
-            float(any(cue.tag == tags[0] for cue in cues)),
-            float(min((cue.start for cue in cues), default=FAR)),
+            *FunctionFeatures(
+                cue_before=float(before),
+                cue_after=float(after),
+                cues=float(len(cues)),
+                has_main_cue=float(any(cue.tag == tags[0] for cue in cues)),
+                first_cue=float(min((cue.start for cue in cues), default=FAR)),
+            ),
         ]
 
     # Values and numbers
 
     def value(self, value: ValueMention) -> Vector:
-        view = self.schema.columns[value.column]
+        columns = self.schema.columns
+        view = columns[value.column]
         rivals = self.scene.rivals[(value.start, value.end)]
         near = min(
             (
@@ -262,34 +422,38 @@ class Featurizer:
         tokens = self.scene.tokens[value.start : value.end]
         return [
             *self.context(value.start, value.end),
-            value.score,
-            float(value.quoted),
-            float(value.end - value.start),
-            float(len(value.value)),
-            float(len(rivals)),
-            float(sum(r.score > value.score for r in rivals)),
-            float(max(self.table_chance[self.schema.columns[r.column].table] for r in rivals)),
-            float(chosen),
-            float(near),
-            float(any(token.capital for token in tokens)),
-            self._said(value.column),
-            self._said(value.column) - max(self._said(rival.column) for rival in rivals),
+            *ValueFeatures(
+                score=value.score,
+                quoted=float(value.quoted),
+                length=float(value.end - value.start),
+                characters=float(len(value.value)),
+                rivals=float(len(rivals)),
+                better_rivals=float(sum(r.score > value.score for r in rivals)),
+                best_rival_table_chance=float(
+                    max(self.table_chance[self.schema.columns[r.column].table] for r in rivals)
+                ),
+                chosen=float(chosen),
+                column_distance=float(near),
+                capital=float(any(token.capital for token in tokens)),
+                column_score=self._column_score(value.column),
+                column_lead=self._column_score(value.column) - max(self._column_score(r.column) for r in rivals),
+            ),
             *self._about(view),
             *self._near_table(view.table, value.start, value.end),
             *self.question,
         ]
 
-    def _said(self, column: int) -> float:
+    def _column_score(self, column: int) -> float:
         return max((m.score for m in self.scene.columns.get(column, ())), default=0.0)
 
-    def _near_table(self, table: int, start: int, end: int) -> Vector:
+    def _near_table(self, table: int, start: int, end: int) -> ValueTableDistances:
         before = after = FAR
         for mention in self.scene.tables.get(table, ()):
             if mention.end <= start:
                 before = min(before, float(start - mention.end))
             elif mention.start >= end:
                 after = min(after, float(mention.start - end))
-        return [before, after]
+        return ValueTableDistances(before=before, after=after)
 
     def number(self, place: int, column: int, mention: Mention | None) -> Vector:
         view = self.schema.columns[column]
@@ -301,16 +465,18 @@ class Featurizer:
             gap = float(mention.start - place) if mention.start > place else float(mention.end - 1 - place)
         return [
             *self.context(place, place + 1),
-            float(inside and low <= value <= high),  # type: ignore[operator]
-            float(inside),
-            float(value or 0) if (value or 0) < 1e6 else 1e6,
-            float(isinstance(value, int) and 1800 <= value <= 2100),
-            float(self.scene.tokens[place].kind == "number"),
-            float(self.scene.tokens[place].kind == "date"),
-            gap,
-            abs(gap),
-            float(mention.score if mention else 0.0),
-            *(self.context(mention.start, mention.end) if mention else [0.0] * (CONTEXT_SIZE + 21)),
+            *NumberFeatures(
+                within_range=float(inside and low <= value <= high),  # type: ignore[operator]
+                has_range=float(inside),
+                size=float(value or 0) if (value or 0) < 1e6 else 1e6,
+                may_be_year=float(isinstance(value, int) and 1800 <= value <= 2100),
+                is_number=float(self.scene.tokens[place].kind == "number"),
+                is_date=float(self.scene.tokens[place].kind == "date"),
+                gap=gap,
+                distance=abs(gap),
+                mention_score=float(mention.score if mention else 0.0),
+            ),
+            *(self.context(mention.start, mention.end) if mention else _NO_CONTEXT),
             *self._about(view),
             *self._competition(view, mention),
             *self.question,
@@ -320,9 +486,51 @@ class Featurizer:
         value = self.scene.tokens[place].value or 0
         return [
             *self.context(place, place + 1),
-            float(value) if value < 1e6 else 1e6,
-            float(isinstance(value, int) and 1800 <= value <= 2100),
-            float(self.scene.tokens[place].kind == "number"),
-            float(self.scene.tokens[place].kind == "date"),
+            *NumberRoleFeatures(
+                size=float(value) if value < 1e6 else 1e6,
+                may_be_year=float(isinstance(value, int) and 1800 <= value <= 2100),
+                is_number=float(self.scene.tokens[place].kind == "number"),
+                is_date=float(self.scene.tokens[place].kind == "date"),
+            ),
             *self.question,
         ]
+
+
+_NO_COMPETITION = Competition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(f"{prefix}.{name}" for name in names)
+
+
+_QUESTION = prefixed("question", (*(f"has_{tag}" for tag in _QUESTION_TAGS), *QuestionSize._fields))
+_AT_MENTION = (*CONTEXT_FEATURES, *prefixed("mention", MentionFeatures._fields))
+_COLUMN = prefixed("column", (*(f"type={kind}" for kind in _TYPES), *ColumnFeatures._fields))
+_COMPETITION = prefixed("competition", Competition._fields)
+
+TABLE_FEATURE_NAMES = (*_AT_MENTION, *prefixed("table", TableFeatures._fields), *_QUESTION)
+COLUMN_FEATURE_NAMES = (
+    *_AT_MENTION,
+    "is_mentioned",
+    *_COLUMN,
+    *prefixed("table_distance", TableDistances._fields),
+    *_COMPETITION,
+    *_QUESTION,
+)
+FUNCTION_FEATURE_NAMES = prefixed("function", (*(f"is_{name}" for name in FUNCTION_TAGS), *FunctionFeatures._fields))
+VALUE_FEATURE_NAMES = (
+    *CONTEXT_FEATURES,
+    *prefixed("value", ValueFeatures._fields),
+    *_COLUMN,
+    *prefixed("table_distance", ValueTableDistances._fields),
+    *_QUESTION,
+)
+NUMBER_FEATURE_NAMES = (
+    *CONTEXT_FEATURES,
+    *prefixed("number", NumberFeatures._fields),
+    *prefixed("column_mention", CONTEXT_FEATURES),
+    *_COLUMN,
+    *_COMPETITION,
+    *_QUESTION,
+)
+NUMBER_ROLE_FEATURE_NAMES = (*CONTEXT_FEATURES, *prefixed("number", NumberRoleFeatures._fields), *_QUESTION)

@@ -4,7 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from answerable.reader.candidates.role_features import FUNCTION_TAGS, Featurizer
+from answerable.reader.candidates.role_features import (
+    COLUMN_FEATURE_NAMES,
+    FUNCTION_FEATURE_NAMES,
+    FUNCTION_TAGS,
+    NUMBER_FEATURE_NAMES,
+    NUMBER_ROLE_FEATURE_NAMES,
+    TABLE_FEATURE_NAMES,
+    VALUE_FEATURE_NAMES,
+    Featurizer,
+)
 from answerable.reader.fitted.trees import Trees
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene
@@ -16,6 +25,15 @@ MENTIONS_PER_COLUMN = 3
 _TIME_WORDS = frozenset({"year", "date", "yr", "when", "founded", "time"})
 COLUMN_ROLES = ("select", "group", "order", "count")
 NUMBER_ROLES = ("where", "having", "limit")
+ROLE_FEATURE_NAMES: dict[str, tuple[str, ...]] = {
+    "table": TABLE_FEATURE_NAMES,
+    **dict.fromkeys(COLUMN_ROLES, COLUMN_FEATURE_NAMES),
+    "aggregate": (*COLUMN_FEATURE_NAMES, *FUNCTION_FEATURE_NAMES),
+    "value": VALUE_FEATURE_NAMES,
+    "number": NUMBER_FEATURE_NAMES,
+    **{f"number_{role}": NUMBER_ROLE_FEATURE_NAMES for role in NUMBER_ROLES},
+}
+"""For each role model the names of its features, in order."""
 
 
 class Chance(NamedTuple):

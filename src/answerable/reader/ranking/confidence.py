@@ -2,20 +2,56 @@
 
 from collections.abc import Iterable, Mapping
 from math import exp
+from typing import NamedTuple
 
-from answerable.reader.candidates.role_features import Vector
+from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.linking.unknown_words import doubts
 from answerable.reader.pipeline import Ranked, Understanding
 from answerable.reader.plans.draft import Draft
 from answerable.reader.ranking.dry_run import Outcome
 from answerable.reader.ranking.meaning import gist
+from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
 
 _RIVALS = 30
 _ALONE = 9.0
-_COLUMN_ROLES = ("select", "order", "group")
 
 Outcomes = Mapping[Draft, Outcome | None]
 """Of the readings that ran."""
+
+
+class Leads(NamedTuple):
+    over_second: float
+    over_third: float
+    candidates: float
+
+
+class Agreement(NamedTuple):
+    """How many of the likeliest candidates mean the same as the best one, and the lead over the first that does not."""
+
+    share: float
+    share_of_squares: float
+    share_of_all: float
+    best_share: float
+    lead_over_other: float
+    meanings: float
+    same: float
+
+
+class Uncertainty(NamedTuple):
+    """How far each kind of role is from being settled, and what was not understood."""
+
+    select: float
+    order: float
+    group: float
+    tables: float
+    aggregates: float
+    values: float
+    numbers: float
+    unknown_words: float
+    serious: float
+    untagged: float
+    schema_tables: float
+    schema_columns: float
 
 
 def confidence_vector(found: Understanding, outcomes: Outcomes) -> Vector:
@@ -27,17 +63,14 @@ def confidence_vector(found: Understanding, outcomes: Outcomes) -> Vector:
     third = scores[2] if len(scores) > 2 else second
     return [
         *best.vector,
-        scores[0] - second,
-        scores[0] - third,
-        float(len(scores)),
+        *Leads(over_second=scores[0] - second, over_third=scores[0] - third, candidates=float(len(scores))),
         *_agreement(found.ranked, outcomes),
         *_result(outcomes.get(best.candidate.draft)),
         *_uncertainty(found),
     ]
 
 
-def _agreement(ranked: tuple[Ranked, ...], outcomes: Outcomes) -> Vector:
-    """The share of those that mean the same as the best, and the lead over the first that means something else."""
+def _agreement(ranked: tuple[Ranked, ...], outcomes: Outcomes) -> Agreement:
     rivals = ranked[:_RIVALS]
     meanings = _meanings(rivals, outcomes)
     top = ranked[0].score
@@ -46,15 +79,15 @@ def _agreement(ranked: tuple[Ranked, ...], outcomes: Outcomes) -> Vector:
     agreed = sum(weight for weight, equal in zip(weights, same, strict=True) if equal)
     squares = sum(weight**2 for weight, equal in zip(weights, same, strict=True) if equal)
     other = next((one.score for one, equal in zip(rivals, same, strict=True) if not equal), top - _ALONE)
-    return [
-        agreed / sum(weights),
-        squares / sum(weight**2 for weight in weights),
-        agreed / sum(exp(one.score - top) for one in ranked),
-        1.0 / sum(exp(one.score - top) for one in ranked),
-        top - other,
-        float(len(set(meanings[:5]))),
-        float(sum(same[:5])),
-    ]
+    return Agreement(
+        share=agreed / sum(weights),
+        share_of_squares=squares / sum(weight**2 for weight in weights),
+        share_of_all=agreed / sum(exp(one.score - top) for one in ranked),
+        best_share=1.0 / sum(exp(one.score - top) for one in ranked),
+        lead_over_other=top - other,
+        meanings=float(len(set(meanings[:5]))),
+        same=float(sum(same[:5])),
+    )
 
 
 def _meanings(rivals: Iterable[Ranked], outcomes: Outcomes) -> list[object]:
@@ -78,21 +111,34 @@ def _result(outcome: Outcome | None) -> Vector:
     return [-1.0] * 5 if outcome is None else [float(value) for value in outcome[1:]]
 
 
-def _uncertainty(found: Understanding) -> Vector:
-    """How far each kind of role is from being settled, and what was not understood."""
+def _uncertainty(found: Understanding) -> Uncertainty:
     roles, doubt = found.roles, doubts(found.scene)
-    kinds = [
-        *([chance.probability for chance in roles.columns[role].values()] for role in _COLUMN_ROLES),
-        roles.tables,
-        [chance.probability for chance in roles.aggregates.values()],
-        [use.probability for use in roles.values],
-        [use.probability for use in roles.numbers],
-    ]
-    return [
-        *(sum(min(chance, 1.0 - chance) for chance in chances) for chances in kinds),
-        float(len(doubt.unknown)),
-        float(doubt.serious),
-        float(found.scene.tags.count("O")),
-        float(len(found.scene.schema.tables)),
-        float(len(found.scene.schema.columns)),
-    ]
+    return Uncertainty(
+        select=_unsettled(chance.probability for chance in roles.columns["select"].values()),
+        order=_unsettled(chance.probability for chance in roles.columns["order"].values()),
+        group=_unsettled(chance.probability for chance in roles.columns["group"].values()),
+        tables=_unsettled(roles.tables),
+        aggregates=_unsettled(chance.probability for chance in roles.aggregates.values()),
+        values=_unsettled(use.probability for use in roles.values),
+        numbers=_unsettled(use.probability for use in roles.numbers),
+        unknown_words=float(len(doubt.unknown)),
+        serious=float(doubt.serious),
+        untagged=float(found.scene.tags.count("O")),
+        schema_tables=float(len(found.scene.schema.tables)),
+        schema_columns=float(len(found.scene.schema.columns)),
+    )
+
+
+def _unsettled(chances: Iterable[float]) -> float:
+    """How far the chances are from 0 and 1, in sum."""
+    return sum(min(chance, 1.0 - chance) for chance in chances)
+
+
+CONFIDENCE_FEATURE_NAMES = (
+    *RANKER_FEATURE_NAMES,
+    *prefixed("lead", Leads._fields),
+    *prefixed("agreement", Agreement._fields),
+    *prefixed("result", Outcome._fields[1:]),
+    *prefixed("uncertainty", Uncertainty._fields),
+)
+"""The names of the features of confidence, in order."""

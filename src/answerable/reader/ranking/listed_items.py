@@ -74,15 +74,42 @@ def _sentence(scene: Scene) -> tuple[int, int]:
     return start, end
 
 
+class ShownFeatures(NamedTuple):
+    """How what is shown keeps to what was listed: number, order and place."""
+
+    items: float
+    more_than_listed: float
+    items_not_shown: float
+    shown_not_listed: float
+    fit_in_order: float
+    lost_by_order: float
+    functions_left: float
+
+
+class ListedFeatures(NamedTuple):
+    names_someone: float
+    entity_score: float
+    first_table_score: float
+    combined_alike: float
+    either_in_place: float
+    either_of_one_column: float
+    grouped_as_said: float
+    sort_distance: float
+    extreme_distance: float
+
+
+LISTED_FEATURE_NAMES = (*ShownFeatures._fields, *ListedFeatures._fields)
+
+
 class Listing:
-    """Of one question."""
+    """What one question lists, compared with what candidates show."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.schema = scene.schema
         self._known: dict[Term, set[int]] = {}
         self._fitting: dict[Term, list[float]] = {}
-        self._kept: dict[tuple[Term, ...], Vector] = {}
+        self._shown_features: dict[tuple[Term, ...], ShownFeatures] = {}
         self.items = listed(scene)
         self.places = {place for item in self.items for place in item.places}
         self.asked = [self._functions_of(item) for item in self.items]
@@ -92,36 +119,41 @@ class Listing:
         self.asks_who = bool(scene.words) and scene.words[0] in ("who", "whose")
 
     def vector(self, draft: Draft, tests: Sequence[Test]) -> Vector:
+        either_in_place, either_of_one_column = self._either(draft, tests)
+        sort_distance, extreme_distance = self._sorted_as_said(draft)
         return [
             *self._shown(draft.select),
-            self._names_someone(draft),
-            self.said.get(draft.entity, 0.0),
-            self._said_first(draft),
-            self._alike(draft),
-            *self._either(draft, tests),
-            self._grouped_as_said(draft),
-            *self._sorted_as_said(draft),
+            *ListedFeatures(
+                names_someone=self._names_someone(draft),
+                entity_score=self.said.get(draft.entity, 0.0),
+                first_table_score=self._said_first(draft),
+                combined_alike=self._alike(draft),
+                either_in_place=either_in_place,
+                either_of_one_column=either_of_one_column,
+                grouped_as_said=self._grouped_as_said(draft),
+                sort_distance=sort_distance,
+                extreme_distance=extreme_distance,
+            ),
         ]
 
-    def _shown(self, select: tuple[Term, ...]) -> Vector:
-        """How what is shown keeps to what was listed."""
-        if select not in self._kept:
-            self._kept[select] = self._compared(select)
-        return self._kept[select]
+    def _shown(self, select: tuple[Term, ...]) -> ShownFeatures:
+        if select not in self._shown_features:
+            self._shown_features[select] = self._compared(select)
+        return self._shown_features[select]
 
-    def _compared(self, select: tuple[Term, ...]) -> Vector:
+    def _compared(self, select: tuple[Term, ...]) -> ShownFeatures:
         fits = [self._fits(term) for term in select]
         in_order = _best_in_order(fits, len(self.items))
         best = [max((row[item] for row in fits), default=0.0) for item in range(len(self.items))]
-        return [
-            float(len(self.items)),
-            float(len(select) - len(self.items)),
-            float(sum(fit < _FITS for fit in best)),
-            float(sum(max(row, default=0.0) < _FITS for row in fits)),
-            in_order / max(1, len(self.items), len(select)),
-            max(0.0, sum(best) - in_order),
-            float(self.functions - sum(term.function is not None for term in select)),
-        ]
+        return ShownFeatures(
+            items=float(len(self.items)),
+            more_than_listed=float(len(select) - len(self.items)),
+            items_not_shown=float(sum(fit < _FITS for fit in best)),
+            shown_not_listed=float(sum(max(row, default=0.0) < _FITS for row in fits)),
+            fit_in_order=in_order / max(1, len(self.items), len(select)),
+            lost_by_order=max(0.0, sum(best) - in_order),
+            functions_left=float(self.functions - sum(term.function is not None for term in select)),
+        )
 
     def _fits(self, term: Term) -> list[float]:
         """How well each item asks for the term."""
@@ -207,17 +239,17 @@ class Listing:
     def _words(self, term: Term) -> object:
         return None if term.column is None else self.schema.columns[term.column].words
 
-    def _either(self, draft: Draft, tests: Sequence[Test]) -> Vector:
+    def _either(self, draft: Draft, tests: Sequence[Test]) -> tuple[float, float]:
         """Whether `or` stands between the conditions of which one must hold, and whether they are of one column."""
         clause = next((c for d in all_drafts(draft) for c in d.where if len(c) > 1), None)
         if clause is None:
-            return [0.0, 0.0]
+            return 0.0, 0.0
         own = sorted((t.start, t.end) for t in tests if t.condition in clause)
         cues = [cue.start for cue in self.scene.cues_of("EITHER", "AND")]
         between = len(own) == 2 and any(own[0][1] <= cue <= own[1][0] for cue in cues)
         apart = sum(own[0][1] <= t.start < own[1][0] for t in tests) if len(own) == 2 else 9
         same = len({condition.left for condition in clause}) == 1
-        return [1.0 if between and not apart else -1.0, 1.0 if same else -1.0]
+        return 1.0 if between and not apart else -1.0, 1.0 if same else -1.0
 
     def _grouped_as_said(self, draft: Draft) -> float:
         """What follows `each` is what rows are grouped by."""
@@ -229,12 +261,12 @@ class Listing:
         mentions = (*self.scene.columns.get(column, ()), *self.scene.tables.get(table, ()))
         return 1.0 if any(0 <= m.start - cue.end <= 2 for m in mentions for cue in cues if m.score > 0.4) else -1.0
 
-    def _sorted_as_said(self, draft: Draft) -> Vector:
+    def _sorted_as_said(self, draft: Draft) -> tuple[float, float]:
         """How near the column that rows are sorted by stands to the word that says so."""
         orders = [order for level in all_drafts(draft) for order in level.order]
         if not orders:
-            return [0.0, 0.0]
-        return [self._distance(orders[0], "SORT", "ASC", "DESC", "BY"), self._distance(orders[0], *_EXTREMES)]
+            return 0.0, 0.0
+        return self._distance(orders[0], "SORT", "ASC", "DESC", "BY"), self._distance(orders[0], *_EXTREMES)
 
     def _distance(self, order: Order, *tags: str) -> float:
         cues = self.scene.cues_of(*tags)

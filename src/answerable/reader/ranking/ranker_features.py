@@ -2,16 +2,18 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from math import log
+from typing import NamedTuple
 
 from answerable.reader.candidates.compose import Candidate
 from answerable.reader.candidates.pieces import Test
-from answerable.reader.candidates.role_features import Vector
+from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles
+from answerable.reader.candidates.shape import PARTS
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft, Term, all_drafts, own_columns, own_terms
 from answerable.reader.plans.draft_to_plan import tables_of
 from answerable.reader.plans.joins import NoPath, join_tree
-from answerable.reader.ranking.listed_items import Listing
+from answerable.reader.ranking.listed_items import LISTED_FEATURE_NAMES, Listing
 
 _VARIANTS = (
     "",
@@ -58,23 +60,129 @@ _CUES = (
     "BY",
     "MUCH",
 )
-_USES = (
-    {"COUNT"},
-    {"AVG"},
-    {"SUM"},
-    {"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"},
-    {"EACH"},
-    {"SORT", "ASC", "DESC"},
-    {"NEG"},
-    {"EITHER"},
-    {"BOTH"},
-    {"GT", "GE"},
-    {"LT", "LE"},
-    {"BETWEEN"},
-    {"LIKE", "STARTS", "ENDS"},
-    {"DISTINCT"},
-)
-"""The cues that ask for each of the uses that `_cue_use` looks for."""
+
+
+class CueUses(NamedTuple):
+    """What a candidate does that cues ask for."""
+
+    counting: bool
+    average: bool
+    sum: bool
+    extreme: bool
+    group: bool
+    sort: bool
+    negation: bool
+    either: bool
+    combination: bool
+    greater: bool
+    less: bool
+    range: bool
+    pattern: bool
+    distinct: bool
+
+
+_CUES_ASKING: dict[str, frozenset[str]] = {
+    "counting": frozenset({"COUNT"}),
+    "average": frozenset({"AVG"}),
+    "sum": frozenset({"SUM"}),
+    "extreme": frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"}),
+    "group": frozenset({"EACH"}),
+    "sort": frozenset({"SORT", "ASC", "DESC"}),
+    "negation": frozenset({"NEG"}),
+    "either": frozenset({"EITHER"}),
+    "combination": frozenset({"BOTH"}),
+    "greater": frozenset({"GT", "GE"}),
+    "less": frozenset({"LT", "LE"}),
+    "range": frozenset({"BETWEEN"}),
+    "pattern": frozenset({"LIKE", "STARTS", "ENDS"}),
+    "distinct": frozenset({"DISTINCT"}),
+}
+"""The cues that ask for each of them."""
+
+
+class GenerationFeatures(NamedTuple):
+    """How the candidate came about."""
+
+    score: float
+    behind_best: float
+    number: float
+
+
+class EvidenceFeatures(NamedTuple):
+    select: float
+    where: float
+    order: float
+    having: float
+    group: float
+    dropped: float
+    weakest_condition: float
+
+
+class TableUse(NamedTuple):
+    joined: float
+    tables: float
+    least_chance: float
+    log_chance: float
+    log_chance_of_missing: float
+    best_missing: float
+    without_column: float
+    unmentioned: float
+    bridges: float
+
+
+class Structure(NamedTuple):
+    selected: float
+    conditions: float
+    levels: float
+    group_is_shown: float
+    group_is_key: float
+    group_is_row: float
+    group_in_only_table: float
+    order_is_shown: float
+    order_is_numeric: float
+    order_looks_like_id: float
+    shows_what_is_fixed: float
+    limit: float
+    distinct: float
+    shows_twice: float
+    entity_is_mentioned: float
+    entity_place: float
+    shows_unique: float
+    multiplies_rows: float
+    counts_one_row: float
+
+
+class SelectChances(NamedTuple):
+    """Chances of what is shown, and of what might have been."""
+
+    weakest: float
+    strongest: float
+    best_other: float
+    best_other_aggregate: float
+    order: float
+    best_other_order: float
+    best_group: float
+    best_count: float
+
+
+class MentionUse(NamedTuple):
+    """How well the used columns are named, and what is named in full and not used."""
+
+    weakest_selected: float
+    average_selected: float
+    weakest_tested: float
+    weakest_ordered: float
+    unused: float
+    unused_long: float
+    unused_tables: float
+
+
+class QuestionLength(NamedTuple):
+    tokens: float
+    values: float
+    numbers: float
+
+
 _UNCOVERED = ("COL", "TAB", "VAL", "NUM", "QUOTE", "DATE", "O")
 _IS_VARIANT = {variant: [float(variant == name) for name in _VARIANTS] for variant in _VARIANTS}
 
@@ -91,7 +199,7 @@ class Ranker:
         self.listing = Listing(scene)
         self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
         self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
-        self.asked_for = [not scene.cue_tags.isdisjoint(tags) for tags in _USES]
+        self.asked_for = [not scene.cue_tags.isdisjoint(_CUES_ASKING[use]) for use in CueUses._fields]
         self.likeliest = _Likeliest(roles)
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
@@ -117,29 +225,31 @@ class Ranker:
         used = {column for one in drafts for column in own_columns(one)}
         tables = set().union(*joined)
         return [
-            candidate.score,
-            self.top - candidate.score,
-            float(number),
+            *GenerationFeatures(score=candidate.score, behind_best=self.top - candidate.score, number=float(number)),
             *candidate.scores,
-            evidence.select,
-            evidence.where,
-            evidence.order,
-            evidence.having,
-            evidence.group,
-            float(evidence.dropped),
-            min((test.chance for test in evidence.tests), default=1.0),
+            *EvidenceFeatures(
+                select=evidence.select,
+                where=evidence.where,
+                order=evidence.order,
+                having=evidence.having,
+                group=evidence.group,
+                dropped=float(evidence.dropped),
+                weakest_condition=min((test.chance for test in evidence.tests), default=1.0),
+            ),
             *_IS_VARIANT[evidence.variant],
             *self._tables(joined[0], tables, used),
             *self._coverage(drafts, tables, used, evidence.tests),
             *self._cue_use(draft, drafts),
-            *self._form(draft, drafts, joined[0]),
+            *self._structure(draft, drafts, joined[0]),
             *self._selected(draft),
             *self._mentions(draft, drafts, tables, used),
             *self.listing.vector(draft, evidence.tests),
             *self.cues,
-            float(len(self.scene.tokens)),
-            float(len(self.scene.values)),
-            float(len(self.scene.numbers)),
+            *QuestionLength(
+                tokens=float(len(self.scene.tokens)),
+                values=float(len(self.scene.values)),
+                numbers=float(len(self.scene.numbers)),
+            ),
         ]
 
     def _joined(self, draft: Draft) -> set[int]:
@@ -148,21 +258,21 @@ class Ranker:
             self._trees[key] = {draft.entity} | {edge.end for edge in join_tree(self.schema, *key)}
         return self._trees[key]
 
-    def _tables(self, joined: set[int], tables: set[int], columns: set[int]) -> Vector:
+    def _tables(self, joined: set[int], tables: set[int], columns: set[int]) -> TableUse:
         chances = self.roles.tables
         named = {self.schema.columns[column].table for column in columns}
         missing = [chance for table, chance in enumerate(chances) if table not in tables]
-        return [
-            float(len(joined)),
-            float(len(tables)),
-            min([chances[t] for t in tables]),
-            sum([log(max(chances[t], 0.01)) for t in tables]),
-            sum([log(max(1.0 - chance, 0.01)) for chance in missing]),
-            max(missing, default=0.0),
-            float(len(tables - named)),
-            float(sum([t not in self.table_spans and t not in named for t in tables])),
-            float(sum([self.schema.tables[t].bridge for t in tables])),
-        ]
+        return TableUse(
+            joined=float(len(joined)),
+            tables=float(len(tables)),
+            least_chance=min([chances[t] for t in tables]),
+            log_chance=sum([log(max(chances[t], 0.01)) for t in tables]),
+            log_chance_of_missing=sum([log(max(1.0 - chance, 0.01)) for chance in missing]),
+            best_missing=max(missing, default=0.0),
+            without_column=float(len(tables - named)),
+            unmentioned=float(sum([t not in self.table_spans and t not in named for t in tables])),
+            bridges=float(sum([self.schema.tables[t].bridge for t in tables])),
+        )
 
     def _coverage(self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[Test]) -> Vector:
         places = [self.column_places[column] for column in columns if column in self.column_places]
@@ -186,21 +296,21 @@ class Ranker:
         functions = {term.function for term in terms}
         clauses = [clause for d in drafts for clause in d.where]
         operators = {c.operator for clause in clauses for c in clause} | {c.operator for d in drafts for c in d.having}
-        uses = (
-            "count" in functions,
-            "avg" in functions,
-            "sum" in functions,
-            "max" in functions or "min" in functions or any(d.limit is not None for d in drafts),
-            any(d.group for d in drafts),
-            draft.limit is None and any(d.order for d in drafts),
-            not operators.isdisjoint(("!=", "not_in")) or _excepts(draft),
-            any(len(clause) > 1 for clause in clauses),
-            draft.combination is not None,
-            ">" in operators or ">=" in operators,
-            "<" in operators or "<=" in operators,
-            "between" in operators,
-            not operators.isdisjoint(("contains", "starts_with", "ends_with")),
-            draft.distinct or bool(draft.group) or any(term.distinct for term in terms),
+        uses = CueUses(
+            counting="count" in functions,
+            average="avg" in functions,
+            sum="sum" in functions,
+            extreme="max" in functions or "min" in functions or any(d.limit is not None for d in drafts),
+            group=any(d.group for d in drafts),
+            sort=draft.limit is None and any(d.order for d in drafts),
+            negation=not operators.isdisjoint(("!=", "not_in")) or _excepts(draft),
+            either=any(len(clause) > 1 for clause in clauses),
+            combination=draft.combination is not None,
+            greater=">" in operators or ">=" in operators,
+            less="<" in operators or "<=" in operators,
+            range="between" in operators,
+            pattern=not operators.isdisjoint(("contains", "starts_with", "ends_with")),
+            distinct=draft.distinct or bool(draft.group) or any(term.distinct for term in terms),
         )
         vector: Vector = []
         for asked, used in zip(self.asked_for, uses, strict=True):
@@ -208,32 +318,34 @@ class Ranker:
             vector.append(float(used and not asked))
         return vector
 
-    def _form(self, draft: Draft, drafts: list[Draft], joined: set[int]) -> Vector:
+    def _structure(self, draft: Draft, drafts: list[Draft], joined: set[int]) -> Structure:
         columns = self.schema.columns
         group = draft.group[0].column if draft.group else None
         selected = {term.column for term in draft.select if term.function is None}
         order = draft.order[0].term if draft.order else None
-        return [
-            float(len(draft.select)),
-            float(sum(len(clause) for clause in draft.where)),
-            float(len(drafts)),
-            float(group is not None and group in selected),
-            float(group is not None and columns[group].key),
-            float(group is not None and columns[group].source.unique and len(joined) == 1),
-            float(group is not None and columns[group].table in joined and len(joined) == 1),
-            float(order is not None and order.column in selected),
-            float(order is not None and order.column is not None and columns[order.column].numeric),
-            float(order is not None and order.column is not None and columns[order.column].looks_like_id),
-            float(any(c.left.column in selected and c.operator == "=" for clause in draft.where for c in clause)),
-            float(draft.limit or 0),
-            float(draft.distinct),
-            float(len({t.column for t in draft.select}) < len(draft.select)),
-            float(draft.entity in self.table_spans),
-            min((start for start, _ in self.table_spans.get(draft.entity, ())), default=40.0),
-            float(all(columns[c].source.unique for c in selected if c is not None)),
-            float(self._multiplies(draft, joined)),
-            float(self._counts_one(draft, joined)),
-        ]
+        equal = [c for clause in draft.where for c in clause if c.operator == "="]
+        sorted_by = columns[order.column] if order is not None and order.column is not None else None
+        return Structure(
+            selected=float(len(draft.select)),
+            conditions=float(sum(len(clause) for clause in draft.where)),
+            levels=float(len(drafts)),
+            group_is_shown=float(group is not None and group in selected),
+            group_is_key=float(group is not None and columns[group].key),
+            group_is_row=float(group is not None and columns[group].source.unique and len(joined) == 1),
+            group_in_only_table=float(group is not None and columns[group].table in joined and len(joined) == 1),
+            order_is_shown=float(order is not None and order.column in selected),
+            order_is_numeric=float(sorted_by is not None and sorted_by.numeric),
+            order_looks_like_id=float(sorted_by is not None and sorted_by.looks_like_id),
+            shows_what_is_fixed=float(any(c.left.column in selected for c in equal)),
+            limit=float(draft.limit or 0),
+            distinct=float(draft.distinct),
+            shows_twice=float(len({t.column for t in draft.select}) < len(draft.select)),
+            entity_is_mentioned=float(draft.entity in self.table_spans),
+            entity_place=min((start for start, _ in self.table_spans.get(draft.entity, ())), default=40.0),
+            shows_unique=float(all(columns[c].source.unique for c in selected if c is not None)),
+            multiplies_rows=float(self._multiplies(draft, joined)),
+            counts_one_row=float(self._counts_one(draft, joined)),
+        )
 
     def _counts_one(self, draft: Draft, joined: set[int]) -> bool:
         """Rows of one table are counted that one of its unique values picks."""
@@ -249,26 +361,24 @@ class Ranker:
             for edge in self.schema.edges.get(draft.entity, ())
         )
 
-    def _selected(self, draft: Draft) -> Vector:
-        """Of the weakest selected column: its chance, and the best chance of one that was left out."""
+    def _selected(self, draft: Draft) -> SelectChances:
         inside = [self._term_chance(term) for term in draft.select]
         taken = {term.column for term in draft.select}
         order = draft.order[0].term.column if draft.order else None
         orders = self.roles.columns["order"]
         likeliest = self.likeliest
-        return [
-            min(inside, default=0.0),
-            max(inside, default=0.0),
-            _first_other(likeliest.select, taken),
-            _first_other(likeliest.aggregate, taken),
-            orders[order].probability if order is not None and order in orders else 0.0,
-            _first_other(likeliest.order, {order}),
-            _first_other(likeliest.group, ()),
-            _first_other(likeliest.count, ()),
-        ]
+        return SelectChances(
+            weakest=min(inside, default=0.0),
+            strongest=max(inside, default=0.0),
+            best_other=_first_other(likeliest.select, taken),
+            best_other_aggregate=_first_other(likeliest.aggregate, taken),
+            order=orders[order].probability if order is not None and order in orders else 0.0,
+            best_other_order=_first_other(likeliest.order, {order}),
+            best_group=_first_other(likeliest.group, ()),
+            best_count=_first_other(likeliest.count, ()),
+        )
 
-    def _mentions(self, draft: Draft, drafts: list[Draft], tables: set[int], used: set[int]) -> Vector:
-        """How well the used columns are said, and how many that are said in full go unused."""
+    def _mentions(self, draft: Draft, drafts: list[Draft], tables: set[int], used: set[int]) -> MentionUse:
         selected = [self.said.get(t.column, 0.0) for t in draft.select if t.column is not None]
         tested = [
             self.said.get(c.left.column, 0.0)
@@ -280,15 +390,15 @@ class Ranker:
         ordered = [self.said.get(o.term.column, 0.0) for d in drafts for o in d.order if o.term.column is not None]
         covered = {span for column in used for span in self.column_spans.get(column, ())}
         unused = [span for span in self.full_spans if not any(a < span[1] and span[0] < b for a, b in covered)]
-        return [
-            min(selected, default=1.0),
-            sum(selected) / len(selected) if selected else 1.0,
-            min(tested, default=1.0),
-            min(ordered, default=1.0),
-            float(len(unused)),
-            float(sum(end - start > 1 for start, end in unused)),
-            float(sum(table not in tables for table in self.full_tables)),
-        ]
+        return MentionUse(
+            weakest_selected=min(selected, default=1.0),
+            average_selected=sum(selected) / len(selected) if selected else 1.0,
+            weakest_tested=min(tested, default=1.0),
+            weakest_ordered=min(ordered, default=1.0),
+            unused=float(len(unused)),
+            unused_long=float(sum(end - start > 1 for start, end in unused)),
+            unused_tables=float(sum(table not in tables for table in self.full_tables)),
+        )
 
     def _term_chance(self, term: Term) -> float:
         if term.column is None:
@@ -334,3 +444,22 @@ def _full_spans(scene: Scene) -> list[tuple[int, int]]:
     values = {place for value in scene.values for place in range(value.start, value.end)}
     spans = {(m.start, m.end) for m in scene.links.columns if m.score >= 0.88 and m.start not in values}
     return sorted(s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans))
+
+
+RANKER_FEATURE_NAMES = (
+    *prefixed("generation", GenerationFeatures._fields),
+    *prefixed("shape", PARTS),
+    *prefixed("evidence", EvidenceFeatures._fields),
+    *prefixed("variant", [name or "none" for name in _VARIANTS]),
+    *prefixed("tables", TableUse._fields),
+    *prefixed("uncovered", _UNCOVERED),
+    "covered_share",
+    *(f"cue.{name}.{end}" for name in CueUses._fields for end in ("unused", "unsaid")),
+    *prefixed("structure", Structure._fields),
+    *prefixed("chance", SelectChances._fields),
+    *prefixed("mention", MentionUse._fields),
+    *prefixed("listed", LISTED_FEATURE_NAMES),
+    *prefixed("has", _CUES),
+    *prefixed("question", QuestionLength._fields),
+)
+"""The names of the features of a candidate, in order."""
