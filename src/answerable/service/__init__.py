@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -36,6 +37,7 @@ class Service:
         runs: RunService,
         questions: QuestionService,
         answers: AnswerService,
+        step_kinds: tuple[StepDescriptor, ...],
         settings: Settings,
         clock: Clock,
         any_location: bool,
@@ -52,6 +54,7 @@ class Service:
         self.runs = runs
         self.questions = questions
         self.answers = answers
+        self.step_kinds = step_kinds
 
     @cached_property
     def sources(self) -> "SourceService":
