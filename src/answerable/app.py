@@ -25,6 +25,7 @@ from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
@@ -93,6 +94,7 @@ async def open_service(
         clock=clock,
         any_location=any_location,
         open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
+        subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     try:
         yield service
