@@ -197,6 +197,7 @@ async def test_it_has_every_module_that_the_policy_lets_in(monty: MontySandbox) 
         ("import time\ntime.sleep(60)", SandboxLimits(seconds=0.2), "time"),
         ("import asyncio\nawait asyncio.sleep(60)", SandboxLimits(seconds=0.2), "time"),
         ("x = 'a' * 10 ** 9", SandboxLimits(), "memory"),
+        ("x = 'a' * 50_000_000", SandboxLimits(memory_mb=20), "memory"),
         ("while True:\n    try:\n        nothing\n    except NameError:\n        pass", SandboxLimits(), "host_calls"),
     ],
 )
