@@ -14,9 +14,8 @@ ODD_BEGINNING = re.compile(
 )
 KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 SHARED_NAMES = {
-    *("Budget", "Condition", "End", "Endpoint", "Engine", "Fact", "Facts", "Held", "Kind", "Limit", "Link", "Models"),
-    *("Outcome", "Period", "Place", "Question", "Reply", "Report", "Request", "Result", "Rows", "Sandboxes", "Size"),
-    *("Names", "Column", "Table", "Target", "Threads", "Token", "Values"),
+    *("Budget", "Condition", "Engine", "Kind", "Limit", "Link", "Models", "Names"),
+    *("Outcome", "Question", "Report", "Sandboxes", "Target", "Token"),
 }
 """Class names with two meanings that are still to be parted."""
 ODD_DOCSTRINGS = 84
