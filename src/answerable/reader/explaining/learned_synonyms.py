@@ -9,7 +9,7 @@ from answerable.core.words import normalise
 from answerable.reader.explaining.bindings import IMPLIED, UNUSED
 from answerable.reader.reading import Reading
 
-Names: TypeAlias = Mapping[str, tuple[str, str]]
+ColumnsByName: TypeAlias = Mapping[str, tuple[str, str]]
 """Table and column by how a binding names them."""
 
 
@@ -23,7 +23,7 @@ def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | N
     )
 
 
-def _names(catalog: Catalog) -> Names:
+def _names(catalog: Catalog) -> ColumnsByName:
     """Of columns that are spoken of; a key is not."""
     return {
         f"{table.name}.{column.name}": (table.name, column.name)
@@ -37,7 +37,7 @@ def _unused(reading: Reading) -> list[str]:
     return [binding.phrase for binding in reading.bindings if binding.meaning == UNUSED]
 
 
-def _understood(reading: Reading, strange: set[str], names: Names) -> Synonym | None:
+def _understood(reading: Reading, strange: set[str], names: ColumnsByName) -> Synonym | None:
     """The one word that no reading could use, where this one has a column that no other word names."""
     implied = [
         binding.meaning for binding in reading.bindings if binding.phrase == IMPLIED and binding.meaning in names
@@ -48,7 +48,7 @@ def _understood(reading: Reading, strange: set[str], names: Names) -> Synonym | 
     return _synonym(word, names[implied[0]])
 
 
-def _disputed(reading: Reading, readings: Sequence[Reading], names: Names) -> Synonym | None:
+def _disputed(reading: Reading, readings: Sequence[Reading], names: ColumnsByName) -> Synonym | None:
     """The one phrase that another reading takes for another column."""
     own = _columns(reading, names)
     others = [_columns(other, names) for other in readings]
@@ -56,7 +56,7 @@ def _disputed(reading: Reading, readings: Sequence[Reading], names: Names) -> Sy
     return _synonym(found[0], names[own[found[0]]]) if len(found) == 1 else None
 
 
-def _columns(reading: Reading, names: Names) -> dict[str, str]:
+def _columns(reading: Reading, names: ColumnsByName) -> dict[str, str]:
     said = (binding for binding in reading.bindings if binding.phrase != IMPLIED)
     return {binding.phrase: binding.meaning for binding in said if binding.meaning in names}
 

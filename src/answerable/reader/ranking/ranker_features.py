@@ -5,7 +5,7 @@ from math import log
 from typing import NamedTuple
 
 from answerable.reader.candidates.compose import Candidate
-from answerable.reader.candidates.pieces import Test
+from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.candidates.shape import PARTS
@@ -274,7 +274,9 @@ class Ranker:
             bridges=float(sum([self.schema.tables[t].bridge for t in tables])),
         )
 
-    def _coverage(self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[Test]) -> Vector:
+    def _coverage(
+        self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[ConditionOption]
+    ) -> Vector:
         places = [self.column_places[column] for column in columns if column in self.column_places]
         places += [self.table_places[table] for table in tables if table in self.table_places]
         covered = set().union(*places, *(range(test.start, test.end) for test in tests))
