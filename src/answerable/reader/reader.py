@@ -296,7 +296,7 @@ def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[DryRunResult 
 
 
 def _distinct(options: Sequence[Compiled], ran: Sequence[DryRunResult | None]) -> list[Compiled]:
-    """Of those with the same rows, the likeliest."""
+    """The likeliest of those with the same rows."""
     found: dict[object, Compiled] = {}
     for option, outcome in zip(options, ran, strict=True):
         found.setdefault(option.sql if outcome is None else outcome.key, option)

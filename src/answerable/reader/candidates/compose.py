@@ -120,7 +120,7 @@ class Composer:
         return list(islice((c for c in ordered if not self._is_void(c.draft)), MAX_CANDIDATES))
 
     def _is_void(self, draft: Draft) -> bool:
-        """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
+        """Whether nothing could come of it: a column equals two values, or groups of one row each are counted."""
         return any(
             contradicts(level)
             or beyond_all(level)
@@ -247,7 +247,7 @@ class Composer:
     # Group
 
     def _grouped(self, base: Base) -> Iterator[tuple[Draft, float]]:
-        """Nothing where its parts do not go together."""
+        """The base with its possible groups. Yields nothing if its parts do not go together."""
         select, _, sorting, having = base
         draft = Draft(
             entity=-1,
@@ -320,7 +320,7 @@ class Composer:
         return [*self.likely_tables, *self.possible_tables]
 
     def _joined(self, entity: int, needed: frozenset[int]) -> frozenset[int] | None:
-        """All tables that take part once the needed ones are joined; nothing when they cannot be."""
+        """All tables that take part once the needed ones are joined, or None if they cannot be joined."""
         key = (entity, needed)
         if key not in self._trees:
             try:
@@ -369,7 +369,7 @@ class Composer:
         yield draft._replace(where=where, order=(), limit=None), "ties"
 
     def _nested_orders(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
-        """Of the players from the largest college: the superlative picks a row of another table first."""
+        """The players from the largest college: the superlative picks a row of another table first."""
         if draft.limit != 1 or len(draft.order) != 1:
             return
         order = draft.order[0]

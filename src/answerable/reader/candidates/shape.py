@@ -153,7 +153,7 @@ def _said_columns(scene: Scene) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LinearPart:
-    """Of one part of the shape: what each n-gram says for each class."""
+    """The weights of one part of the shape: what each n-gram says for each class."""
 
     classes: Sequence[str]
     bias: Sequence[float]
@@ -193,7 +193,7 @@ UNSEEN = -7.0
 
 
 class ShapeScores:
-    """Of one question: how well the parts of a shape fit its words. None counts for less than one never seen."""
+    """How well the parts of a shape fit the words of one question. No part counts for less than one never seen."""
 
     def __init__(self, chances: Mapping[str, Mapping[str, float]]) -> None:
         self._parts = [{value: max(chance, UNSEEN) for value, chance in chances[part].items()} for part in PARTS]
@@ -202,6 +202,6 @@ class ShapeScores:
         return tuple([part.get(value, UNSEEN) for part, value in zip(self._parts, shape, strict=True)])
 
     def of_select(self, select: tuple[Term, ...]) -> float:
-        """Of the shown columns alone, which are the first parts of a shape."""
+        """The score of the shown columns alone, which are the first parts of a shape."""
         shown = shape_of_select(select)
         return sum([part.get(value, UNSEEN) for part, value in zip(self._parts, shown, strict=False)])

@@ -287,7 +287,7 @@ def _cue_parts(ties: _Ties, cue: Cue) -> list[PlanPart]:
 
 
 def _said_after(ties: _Ties, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
-    """Of several parts that it could be, those of the next phrase that became one of them."""
+    """If the cue could be several parts: those of the next phrase that became one of them."""
     for (start, _), tied in sorted(ties.phrases.items()):
         if start >= cue.end and (same := [part for part in parts if part in tied]):
             return same

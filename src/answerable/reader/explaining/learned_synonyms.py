@@ -14,7 +14,7 @@ ColumnsByName: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | None, ...]:
-    """Of each reading, what choosing it says of one phrase; nothing where it says something else, or of several."""
+    """For each reading the synonym that choosing it would teach, or None if it teaches none, or several."""
     names = _names(catalog)
     strange = set[str].intersection(*(set(_unused(reading)) for reading in readings)) if readings else set()
     return tuple(
@@ -24,7 +24,7 @@ def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | N
 
 
 def _names(catalog: Catalog) -> ColumnsByName:
-    """Of columns that are spoken of; a key is not."""
+    """Columns that people speak of; keys are left out."""
     return {
         f"{table.name}.{column.name}": (table.name, column.name)
         for table in catalog.tables

@@ -97,7 +97,7 @@ def _is_unique(scope: Scope, refs: list[ColumnRef]) -> bool:
 
 
 def usual_ways(catalog: Catalog, start: str) -> Mapping[str, tuple[str, ...] | None]:
-    """Every table that a row of `start` leads to, with the tables on the way there; nothing when several ways are as
+    """Every table that a row of `start` leads to, with the tables on the way there, or None if several ways are as
     short as the shortest."""
     ways: dict[str, tuple[str, ...] | None] = {start: ()}
     edge = [start]

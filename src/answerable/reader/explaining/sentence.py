@@ -115,7 +115,7 @@ class _SentenceBuilder:
         return text if text.startswith("the ") or not short else f"the {text}"
 
     def source(self, exprs: list[Expr]) -> str:
-        """Whose the shown things are; left out where counting has said it already."""
+        """What the shown things belong to; left out where counting has said it already."""
         if all(_belongs(expr) for expr in exprs):
             return f" of {self.subject()}"
         said = f"the number of {self.subject(article='')}"
@@ -176,7 +176,7 @@ class _SentenceBuilder:
         return f"for each {listed(told)}{'' if shown else ' (not shown)'}"
 
     def key(self, key: Expr) -> str:
-        """Nothing for what a key that is told already decides: a customer has but one name. Where that key cannot be
+        """Empty for what an earlier key decides: a customer has but one name. Where that key cannot be
         told as a thing, it follows in brackets what it decides: "region (by region id)"."""
         if not isinstance(key, ColumnRef):
             return self.say.expression(key)

@@ -55,8 +55,8 @@ class Uncertainty(NamedTuple):
 
 
 def confidence_vector(found: CandidateRanking, outcomes: Outcomes) -> Vector:
-    """Of the best: all that ranked it, and how far those that mean something else are behind. Not its score: that one
-    tells something only beside those of the same question."""
+    """What ranked the best candidate, and how far those that mean something else are behind. Its score is
+    left out: it means something only beside other scores of the same question."""
     best = found.ranked[0]
     scores = [one.score for one in found.ranked]
     second = scores[1] if len(scores) > 1 else scores[0] - 5.0

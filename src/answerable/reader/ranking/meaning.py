@@ -12,8 +12,8 @@ _REPEATED = 0.5
 
 
 def diverse(ranked: Sequence[RankedCandidate]) -> Iterator[RankedCandidate]:
-    """The best first; then by score, less what speaks against a reading of which the like was given already. What a
-    reading says is looked at only when its turn may have come."""
+    """The candidates in the order in which they are offered: the best first, then by score, where each one loses a little
+    for every earlier one that means nearly the same. A meaning is computed only when its turn may have come."""
     waiting: list[tuple[RankedCandidate, object]] = []
     taken: Counter[object] = Counter()
     for one in (*ranked, None):
