@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.context import Principal
+from answerable.core.progress import Progress, no_progress
 from answerable.engine.steps.sql import Sources
 from answerable.engine.steps.understand import Question
 from answerable.reader.reading import Reading
@@ -24,9 +25,9 @@ class Readable(Protocol):
 
     name: str
 
-    async def describe(self) -> Catalog: ...
+    async def describe(self, progress: Progress = no_progress) -> Catalog: ...
 
-    async def values(self) -> ValueLookup: ...
+    async def values(self, progress: Progress = no_progress) -> ValueLookup: ...
 
 
 class SourceLookup(Sources, Protocol):

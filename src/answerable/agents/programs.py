@@ -13,7 +13,7 @@ from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import SourceLookup
 from answerable.agents.run_policy import RunPolicy
 from answerable.answers.capsule import read_capsule
-from answerable.core.context import Principal, RunContext
+from answerable.core.context import RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
@@ -47,10 +47,7 @@ class ProgramStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(ProgramConfig)
         wanted = free_names(config.code)
-        steps = [
-            _loaded(name, origin)
-            for name, origin in (await self._tables(config, wanted, step.context.principal)).items()
-        ]
+        steps = [_loaded(name, origin) for name, origin in (await self._tables(config, wanted, step)).items()]
         tables = [each.id for each in steps]
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
@@ -60,18 +57,17 @@ class ProgramStep:
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
         return RoutedGraph(self._policy.applied(plan_graph(plan, config.source, one_query=True))).as_json()
 
-    async def _tables(
-        self, config: ProgramConfig, wanted: frozenset[str], principal: Principal
-    ) -> Mapping[str, "Origin"]:
+    async def _tables(self, config: ProgramConfig, wanted: frozenset[str], step: Step) -> Mapping[str, "Origin"]:
         """The tables that the program names."""
         from answerable.query.merged import Origin
         from answerable.query.sql.split_sql import ambiguous, meant
 
+        principal, progress = step.context.principal, step.reporter()
         if not config.sources:
-            catalog = await (await self._sources.get(config.source, principal)).describe()
+            catalog = await (await self._sources.get(config.source, principal)).describe(progress)
             named = [table.name for table in catalog.tables if table.name in wanted]
             return {name: Origin(config.source, name, catalog.dialect) for name in named}
-        merged = await (await self._sources.federated(config.sources, principal)).merged()
+        merged = await (await self._sources.federated(config.sources, principal)).merged(progress)
         for name in sorted(wanted):
             if len(alike := meant(name, merged)) > 1:
                 raise ambiguous(name, alike)

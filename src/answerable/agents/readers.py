@@ -14,6 +14,7 @@ from answerable.answers.answer import Choice
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
+from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Json
 from answerable.engine.steps.understand import Question
 from answerable.query.plan import QueryPlan
@@ -44,10 +45,16 @@ class Readers:
         """How the catalogs of several sources were made one, or None for a question about a single source."""
         return await (await self._sources.federated(question.sources, principal)).merged() if question.sources else None
 
-    async def read(self, question: Question, principal: Principal, previous: QueryPlan | None = None) -> Reply:
+    async def read(
+        self,
+        question: Question,
+        principal: Principal,
+        previous: QueryPlan | None = None,
+        progress: Progress = no_progress,
+    ) -> Reply:
         """How the reader reads a question. `previous` is the plan that a follow-up refers to."""
         source = await self.source_of(question, principal)
-        reader = await self.reader(source, principal)
+        reader = await self.reader(source, principal, progress)
         asked_on.set(question.today)
         reply = await asyncio.to_thread(
             reader.read,
@@ -92,15 +99,15 @@ class Readers:
         run = dry_run(source, reader.catalog)
         return asdict(await asyncio.to_thread(reader.explain_stages, question.text, run=run))
 
-    async def reader(self, source: Readable, principal: Principal) -> "Reader":
+    async def reader(self, source: Readable, principal: Principal, progress: Progress = no_progress) -> "Reader":
         """The reader of a source as this principal may see it, built again only when its catalog has changed."""
-        catalog = await source.describe()
+        catalog = await source.describe(progress)
         from answerable.reader.reader import Reader  # imported while the source's worker starts
 
         key = (principal.visibility, source.name)
         known = self._readers.get(key)
         if known is None or known.catalog is not catalog:
-            known = self._readers[key] = Reader(catalog, await source.values(), today=self._today(catalog))
+            known = self._readers[key] = Reader(catalog, await source.values(progress), today=self._today(catalog))
         return known
 
     async def _named(self, name: str, principal: Principal) -> "Reader":

@@ -11,6 +11,7 @@ from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
 from answerable.core.errors import OperatorError, UserError
+from answerable.core.progress import Progress
 from answerable.engine.steps.present import MODEL, READER
 from answerable.engine.steps.understand import Question, RoutedGraph, Tell
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
@@ -26,6 +27,8 @@ class Workshop:
     dependencies: AgentDependencies
     context: RunContext
     tell: Tell
+    progress: Progress
+    """For reading the data of a source that is new or has changed."""
 
 
 # Refusals
@@ -104,7 +107,9 @@ async def find_previous_plan(situation: Situation, _: Workshop) -> Situation:
 
 
 async def read_question(situation: Situation, workshop: Workshop) -> Situation:
-    reply = await workshop.dependencies.readers.read(situation.question, workshop.context.principal, situation.previous)
+    reply = await workshop.dependencies.readers.read(
+        situation.question, workshop.context.principal, situation.previous, workshop.progress
+    )
     return replace(situation, reply=reply)
 
 

@@ -15,6 +15,7 @@ from answerable.agents.question_request import QuestionRequest
 from answerable.agents.route_builders import Workshop
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
+from answerable.core.progress import Progress
 from answerable.engine.graph import Graph
 from answerable.engine.steps.understand import Conversation, Question, RoutedGraph, Tell
 
@@ -86,7 +87,7 @@ class RoutingTable:
         self._dependencies = dependencies
 
     async def route(
-        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell
+        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell, progress: Progress
     ) -> RoutedGraph:
         situation = Situation(
             question,
@@ -94,7 +95,7 @@ class RoutingTable:
             has_model=self._dependencies.agents.available,
             wants_first_look=self._dependencies.preplan,
         )
-        workshop = Workshop(self._dependencies, context, tell)
+        workshop = Workshop(self._dependencies, context, tell, progress)
         for row in ROUTES:
             if isinstance(row, Fact):
                 situation = await row.learn(situation, workshop)

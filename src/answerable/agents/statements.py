@@ -22,9 +22,8 @@ class StatementStep:
         from answerable.query.sql.split_sql import AloneSql, split_sql
 
         config = step.config_as(StatementConfig)
-        parts = split_sql(
-            config.sql, await (await self._sources.federated(config.sources, step.context.principal)).merged()
-        )
+        federated = await self._sources.federated(config.sources, step.context.principal)
+        parts = split_sql(config.sql, await federated.merged(step.reporter()))
         if isinstance(parts, AloneSql):
             steps: tuple[PlanStep, ...] = (PlanStep(id=ROWS, tool="sql", source=parts.source, code=parts.sql),)
         else:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import exit_code, progress, tell_answer, tell_json
+from answerable.cli.output import exit_code, progress, progress_text, tell_answer, tell_json
 from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
-    from answerable.core.ids import ThreadId
+    from answerable.core.ids import RunId, ThreadId
     from answerable.engine.steps.understand import Mode
     from answerable.service import Service
     from answerable.settings import Settings
@@ -118,24 +118,32 @@ async def _carried_out(service: "Service", options: AskOptions) -> int:
 
 
 async def _answered(service: "Service", options: AskOptions, thread: "ThreadId", choice: int | None) -> "Answer":
+    with progress("Reading, then asking the data …") as show:
+        run = await _begun(service, options, thread, choice)
+        if show is not None:
+            async for event in service.runs.events(run, principal()):
+                if text := progress_text(event):
+                    show(text)
+        return await service.runs.wait(run, principal())
+
+
+async def _begun(service: "Service", options: AskOptions, thread: "ThreadId", choice: int | None) -> "RunId":
     from answerable.agents.question_request import QuestionRequest
 
-    with progress("Reading, then asking the data …"):
-        if options.plan is not None:
-            run = await service.questions.begin_query(
-                "plan", _document(options.plan), principal(), source=next(iter(options.sources), None), thread=thread
-            )
-            return await service.runs.wait(run, principal())
-        request = QuestionRequest(
-            options.question,
-            options.sources,
-            thread,
-            choice,
-            force=options.force,
-            mode=options.mode,
-            plan_only=options.plan_only,
-        )
-        return await service.questions.ask(request, principal())
+    if options.plan is not None:
+        source = next(iter(options.sources), None)
+        document = _document(options.plan)
+        return await service.questions.begin_query("plan", document, principal(), source=source, thread=thread)
+    request = QuestionRequest(
+        options.question,
+        options.sources,
+        thread,
+        choice,
+        force=options.force,
+        mode=options.mode,
+        plan_only=options.plan_only,
+    )
+    return await service.questions.begin(request, principal())
 
 
 def _document(path: Path) -> object:

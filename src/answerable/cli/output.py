@@ -1,7 +1,7 @@
 """How commands speak: people get text, programs get one JSON document, and the exit code says how it went."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from answerable.core.errors import AnswerableError, kind_of
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
+    from answerable.core.events import Event
 
 EXIT_CODES = {"done": 0, "partial": 0, "failed": 1, "cancelled": 1, "clarify": 3, "refused": 4}
 
@@ -55,12 +56,26 @@ def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> N
 
 
 @contextmanager
-def progress(message: str) -> Iterator[None]:
-    """A spinner on a terminal; nothing in a pipe."""
+def progress(message: str) -> Iterator[Callable[[str], None] | None]:
+    """A spinner on a terminal; nothing in a pipe. Yields what changes its message, or None in a pipe."""
     if not sys.stderr.isatty():
-        yield
+        yield None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(message):
-        yield
+    with Console(stderr=True).status(message) as status:
+        yield status.update
+
+
+def progress_text(event: "Event") -> str | None:
+    """What a waiting person is shown of an event, in one line; None if it says nothing about progress."""
+    from answerable.core.events import StepProgress, StepRetried
+
+    match event:
+        case StepProgress(done=done, total=total) if done is not None and total:
+            return f"{event.message} … {done:,.0f} of {total:,.0f}"
+        case StepProgress():
+            return f"{event.message} …"
+        case StepRetried():
+            return f"{event.message} Trying again in {event.delay:.1f} s …"
+    return None

@@ -1,5 +1,6 @@
 """How long work reports how far it has come."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -29,3 +30,21 @@ class SharedProgress:
             yield
         finally:
             self._listeners.remove(listener)
+
+
+QUIET_SECONDS = 0.5
+"""Work that takes no longer than this reports nothing: nobody could read it."""
+SECONDS_BETWEEN = 0.25
+
+
+def throttled(progress: Progress, now: Callable[[], float] = time.monotonic) -> Progress:
+    """Passes on a few reports per second, and none of quick work. Each report that is passed on is a stored event."""
+    due = now() + QUIET_SECONDS
+
+    def report(message: str, done: float | None = None, total: float | None = None) -> None:
+        nonlocal due
+        if now() >= due:
+            due = now() + SECONDS_BETWEEN
+            progress(message, done, total)
+
+    return report

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from answerable.core.catalog import Catalog, ValueHit, ValueLookup
+from answerable.core.progress import Progress, no_progress
 from answerable.query.merged import Merged, merged
 from answerable.sources.base import Source
 
@@ -14,18 +15,18 @@ class FederatedSources:
         self._sources = sources
         self._known: tuple[tuple[Catalog, ...], Merged] | None = None
 
-    async def describe(self) -> Catalog:
-        return (await self.merged()).catalog
+    async def describe(self, progress: Progress = no_progress) -> Catalog:
+        return (await self.merged(progress)).catalog
 
-    async def merged(self) -> Merged:
+    async def merged(self, progress: Progress = no_progress) -> Merged:
         """The same object for as long as nothing has changed."""
-        catalogs = tuple(await asyncio.gather(*(source.describe() for source in self._sources.values())))
+        catalogs = tuple(await asyncio.gather(*(source.describe(progress) for source in self._sources.values())))
         if self._known is None or any(a is not b for a, b in zip(self._known[0], catalogs, strict=True)):
             self._known = (catalogs, merged(dict(zip(self._sources, catalogs, strict=True))))
         return self._known[1]
 
-    async def values(self) -> ValueLookup:
-        lookups = {name: await source.values() for name, source in self._sources.items()}
+    async def values(self, progress: Progress = no_progress) -> ValueLookup:
+        lookups = {name: await source.values(progress) for name, source in self._sources.items()}
         origins = (await self.merged()).origins.items()
         return _Values(lookups, {(origin.source, origin.table): name for name, origin in origins})
 

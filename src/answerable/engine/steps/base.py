@@ -16,6 +16,7 @@ from answerable.core.events import (
     StepProgress,
 )
 from answerable.core.ids import NodeId, RunId
+from answerable.core.progress import Progress, throttled
 from answerable.core.values import Json
 from answerable.engine.frontier import Missing
 from answerable.engine.graph import Graph, Node
@@ -107,6 +108,10 @@ class Step:
 
     def progress(self, message: str, done: float | None = None, total: float | None = None) -> None:
         self.journal.record(StepProgress, self.id, message, done, total)
+
+    def reporter(self) -> Progress:
+        """For work that may be long: reports as progress of this step, at most a few times a second."""
+        return throttled(self.progress)
 
     def output(self, channel: str, data: Json) -> None:
         """Tells a piece of the output before the end: a token, a line, a program. With the strategy `events`, the

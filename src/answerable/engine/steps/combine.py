@@ -48,7 +48,7 @@ class CombineStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(CombineConfig)
         earlier = produced_before(step.inputs)
-        produced = await self.produce(config, earlier, step.context.principal, step.output, step.progress)
+        produced = await self.produce(config, earlier, step.context.principal, step.output, step.reporter())
         return produced.model_dump(mode="json")
 
     async def produce(

@@ -50,7 +50,9 @@ class SqlStep:
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
-        output = await self.query(config, step.context.principal, lambda code: step.output("code", code), step.progress)
+        output = await self.query(
+            config, step.context.principal, lambda code: step.output("code", code), step.reporter()
+        )
         return output.model_dump(mode="json")
 
     async def query(

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Literal, Protocol
 
 from answerable.core.context import RunContext
+from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
@@ -61,7 +62,7 @@ class Conversation:
 
 class Router(Protocol):
     async def route(
-        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell
+        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell, progress: Progress
     ) -> RoutedGraph: ...
 
 
@@ -75,7 +76,8 @@ class UnderstandStep:
     async def run(self, step: Step) -> Json:
         question = step.config_as(Question)
         conversation = await self._conversation(step.context)
-        return (await self._router.route(question, conversation, step.context, step.output)).as_json()
+        routed = await self._router.route(question, conversation, step.context, step.output, step.reporter())
+        return routed.as_json()
 
     async def _conversation(self, context: RunContext) -> Conversation:
         if context.thread is None:
