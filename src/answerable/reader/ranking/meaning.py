@@ -12,7 +12,7 @@ _REPEATED = 0.5
 
 
 def diverse(ranked: Sequence[RankedCandidate]) -> Iterator[RankedCandidate]:
-    """The candidates in the order in which they are offered: the best first, then by score, where each one loses a little
+    """The candidates in the order in which they are offered: the best first, then by score, where one loses a little
     for every earlier one that means nearly the same. A meaning is computed only when its turn may have come."""
     waiting: list[tuple[RankedCandidate, object]] = []
     taken: Counter[object] = Counter()
