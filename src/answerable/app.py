@@ -1,7 +1,8 @@
 """The composition root: the one place that knows every part and puts them together. Open this file first."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
@@ -16,19 +17,20 @@ from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
-from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.combine import CombineStep
+from answerable.engine.steps.descriptor import DescribedStepKind, by_name
 from answerable.engine.steps.literal import LiteralStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
 from answerable.sandbox.open import Sandboxes
 from answerable.service import Service
-from answerable.service.answers import AnswerService, Rerunners
+from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
 from answerable.settings import Settings
@@ -76,21 +78,23 @@ async def open_service(
         preplan=settings.preplan,
         policy=RunPolicy(settings.step_attempts, settings.longest_step),
     )
+    parts = StepParts(dependencies, apis, settings.history_window)
+    kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
-    engine = Engine(_kinds(dependencies, apis, settings.history_window), store.events, clock, guards)
+    engine = Engine(kinds, store.events, clock, guards)
     runs = RunService(store, engine, clock, listeners)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
-        answers=AnswerService(
-            store, runs, sources, Rerunners(dependencies.sql, dependencies.combine, dependencies.python)
-        ),
+        answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
+        step_kinds=tuple(kind.descriptor for kind in kinds.values()),
         settings=settings,
         clock=clock,
         any_location=any_location,
         open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
+        subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     try:
         yield service
@@ -101,21 +105,32 @@ async def open_service(
         await dependencies.agents.close()
 
 
-def _kinds(dependencies: AgentDependencies, apis: ConfiguredApis, history_window: int) -> dict[str, StepKind]:
-    """Every kind of step that a graph can have."""
-    store = dependencies.store
-    return {
-        "understand": UnderstandStep(RoutingTable(dependencies), store.threads, store.capsules, history_window),
-        "subgraph": SubgraphStep(),
-        "sql": dependencies.sql,
-        "combine": dependencies.combine,
-        "python": dependencies.python,
-        "given": LiteralStep(),
-        "statement": StatementStep(dependencies.sources, dependencies.policy),
-        "program": ProgramStep(dependencies.sources, store.capsules, dependencies.policy, apis.names),
-        "present": PresentStep(store.artifacts, store.capsules, dependencies.clock),
-        **model_kinds(dependencies),
-    }
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """What step kinds are made of."""
+
+    dependencies: AgentDependencies
+    apis: ConfiguredApis
+    history_window: int
+
+    @property
+    def store(self) -> Store:
+        return self.dependencies.store
+
+
+STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
+    lambda p: [UnderstandStep(RoutingTable(p.dependencies), p.store.threads, p.store.capsules, p.history_window)],
+    lambda _: [SubgraphStep()],
+    lambda p: [p.dependencies.sql],
+    lambda p: [p.dependencies.combine],
+    lambda p: [p.dependencies.python],
+    lambda _: [LiteralStep()],
+    lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
+    lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
+    lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock)],
+    lambda p: model_kinds(p.dependencies),
+)
+"""Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""
 
 
 def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:

@@ -26,6 +26,7 @@ from answerable.core.events import (
     StepOutput,
     StepRetried,
 )
+from answerable.store.base import Notice
 
 _about: ContextVar[dict[str, Any] | None] = ContextVar("answerable_log_about", default=None)
 _log = logging.getLogger("answerable.runs")
@@ -76,6 +77,14 @@ class EventLog:
         level, message, fields = _told(event)
         if _log.isEnabledFor(level):
             _log.log(level, message, extra={"fields": {"run": event.run, "event": event.type, **fields}})
+
+
+async def log_run_end(notice: Notice) -> None:
+    """A subscriber of the outbox: each run's end is logged at least once, also when the process that carried the run
+    out died before it could log anything."""
+    status = notice.body.get("status") or notice.topic.removeprefix("run.")
+    fields = {"run": notice.stream, "status": status, "code": notice.body.get("code"), "user": notice.principal.user}
+    _log.info("run ended", extra={"fields": {**fields, "tenant": notice.principal.tenant}})
 
 
 def _told(event: Event) -> tuple[int, str, dict[str, Any]]:

@@ -106,6 +106,11 @@ class Settings(Frozen):
         default=2048, ge=0, description="Largest file that may be uploaded; 0 forbids adding sources over HTTP."
     )
     upload_total_mb: int = Field(default=20_480, ge=0, description="Most that all uploaded files may have together.")
+    keep_days: int = Field(default=0, ge=0, description="Days that finished runs are kept; 0 keeps them for ever.")
+    keep_runs: int = Field(default=0, ge=0, description="Most runs that are kept of each tenant; 0 for any number.")
+    keep_mb: int = Field(
+        default=0, ge=0, description="Most space that runs and their results may take; 0 for any amount."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="warning", description="`debug` also logs whole plans, programs and two sample records of each step."
     )

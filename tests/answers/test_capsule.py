@@ -74,7 +74,9 @@ class Again:
         self.recorded, self.fresh, self.fingerprint = recorded, fresh, fingerprint
         self.artifact: ArtifactId | None = None
 
-    async def __call__(self, step: StepRecord) -> Rerun:
+    async def __call__(self, step: StepRecord) -> Rerun | None:
+        if step.kind == "api":
+            return None
         if isinstance(self.fresh, Exception):
             raise self.fresh
         return Rerun(self.recorded, self.fresh, self.artifact, self.fingerprint)

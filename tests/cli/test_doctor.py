@@ -33,3 +33,16 @@ def test_the_password_of_the_store_is_not_shown(answerable: Answerable) -> None:
     done = answerable("doctor", "--json", env={"ANSWERABLE_STORE": "postgresql://me:secret@db.invalid/x"})
     assert "secret" not in done.out
     assert done.json["machine"]["store"] == "postgresql://me@db.invalid/x"
+    assert done.json["store"]["error"] == "store_unavailable"
+
+
+def test_it_tells_what_is_kept_and_when_it_was_last_pruned(answerable: Answerable) -> None:
+    keep = {"ANSWERABLE_KEEP_DAYS": "90"}
+    assert answerable("ask", "how many orders were there in 2024?", "--source", "demo").code == 0
+    before = answerable("doctor", "--json", env=keep).json["store"]
+    assert (before["runs"], before["keep_days"], before["keep_runs"], before["pruned_at"]) == (1, 90, None, None)
+    assert before["database_bytes"] > 0
+    assert answerable("runs", "prune", "--dry-run", env={"ANSWERABLE_KEEP_RUNS": "1"}).out.startswith("0 runs")
+    pruned = answerable("runs", "prune", "--json", env=keep).json
+    assert pruned == {"dry_run": False, "pruned": {"runs": 0, "threads": 0, "artifacts": 0, "bytes": 0}}
+    assert answerable("doctor", "--json", env=keep).json["store"]["pruned_at"]

@@ -17,8 +17,9 @@ from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import RunId, ThreadId
 from answerable.models.budget import Budget
 from answerable.models.config import BudgetLimits, Limit
+from answerable.service.outbox import OutboxDelivery
 from answerable.settings import load_settings
-from answerable.store.base import Amount, Store
+from answerable.store.base import Amount, Notice, Store
 from answerable.store.open import open_store
 from answerable.store.schema import migrations
 
@@ -64,6 +65,26 @@ async def main():
 asyncio.run(main())
 """
 
+
+ENDED_UNDELIVERED = """
+from answerable.core.events import RunFinished
+from answerable.service.outbox import OutboxDelivery
+
+async def stuck(notice):
+    print("delivering", flush=True)
+    await asyncio.Event().wait()
+
+async def main():
+    store = await open_mine()
+    record = await store.runs.create(RunContext(RunId("run_1")), None)
+    await store.events.append([RunFinished(record.run, 1, 1.0, "done")], record.lease)
+    if sys.argv[3] == "before":
+        print("stored", flush=True)
+        await asyncio.Event().wait()
+    await OutboxDelivery(store, {"run.finished": [stuck]}).deliver()
+
+asyncio.run(main())
+"""
 
 CALLER = """
 from answerable.core.clock import SystemClock
@@ -192,4 +213,26 @@ async def test_what_a_call_held_when_its_process_was_killed_is_spent_after_the_n
     async with open_service(settings, any_location=False) as service:
         await service.runs.resume_unfinished()
     assert [(each.spent, each.reserved) for each in await budget.balances(context)] == [(Amount(60, 3), Amount())] * 4
+    await store.close()
+
+
+@pytest.mark.parametrize("moment", ["before", "during"])
+async def test_what_a_killed_process_did_not_deliver_is_delivered_by_the_next(
+    place: tuple[str, Path], moment: str
+) -> None:
+    first = start(ENDED_UNDELIVERED, *place, moment)
+    assert first.stdout is not None
+    assert first.stdout.readline() in ("stored\n", "delivering\n")
+    os.kill(first.pid, signal.SIGKILL)
+    first.communicate(timeout=60)
+    await asyncio.sleep(LAPSED)
+    store, got = await open_store(place[0], artifacts=place[1]), []
+
+    async def handler(notice: Notice) -> None:
+        got.append((notice.stream, notice.topic))
+
+    delivery = OutboxDelivery(store, {"run.finished": [handler]})
+    assert await delivery.deliver() == 1
+    assert await delivery.deliver() == 0
+    assert got == [("run_1", "run.finished")]
     await store.close()

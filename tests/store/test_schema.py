@@ -19,6 +19,8 @@ FROZEN = {
     "0005_semantic_edits.sql": "ef708be5d42ca2679c60b4e7f2cd77e0c9daf64a009b6e4a378f3a385f3f86f9",
     "0006_evals.sql": "b15d4e1a2174c59cfbc5936a3af1f0ee51d794da0183709c4c21453d6cfb21e7",
     "0007_leases.sql": "ed01edecbd26d9d6df3177b98f700c3f56aeaf9f69cfdc635c0af16ba4f5b9b9",
+    "0008_outbox.sql": "ecfac862d8c3eac18286c67eab30f15aaa1d3aaba67057f1033f947b733fc4ac",
+    "0009_retention.sql": "e1237b21463648f1d78229ca7efe6a7a5bd4aad351f3fb182bd900e9f34fc0fe",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

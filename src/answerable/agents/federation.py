@@ -7,7 +7,7 @@ from answerable.agents.execution_plan import ExecutionPlan, PlanStep
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.context import Principal
 from answerable.core.progress import Progress, no_progress
-from answerable.engine.steps.sql import Sources
+from answerable.engine.steps.source_query import Sources
 from answerable.engine.steps.understand import Question
 from answerable.reader.reading import Reading
 

@@ -1,33 +1,60 @@
 """The step kinds in which a language model takes part. Each is loaded when the first node of its kind runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
 from typing import cast
 
 from answerable.agents.dependencies import AgentDependencies
+from answerable.agents.execution_plan import AdviceConfig, WriteConfig
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step, StepKind
+from answerable.engine.steps.descriptor import DescribedStepKind, StepDescriptor
+from answerable.engine.steps.understand import Question
 
-_KINDS = {
-    "preplan": ("preplan_step", "PreplanStep"),
-    "write_sql": ("write_steps", "WriteSqlStep"),
-    "write_combine": ("write_combine", "WriteCombineStep"),
-    "write_python": ("write_steps", "WritePythonStep"),
-    "react": ("react_step", "ReactStep"),
-    "critic": ("advice_steps", "CriticStep"),
-    "format": ("advice_steps", "FormatStep"),
-}
+_KINDS = (
+    (StepDescriptor(name="preplan", config=Question, produces="graph"), "preplan_step", "PreplanStep"),
+    (
+        StepDescriptor(name="write_sql", config=WriteConfig, produces="rows", rows_from="source", language="sql"),
+        "write_steps",
+        "WriteSqlStep",
+    ),
+    (
+        StepDescriptor(name="write_combine", config=WriteConfig, produces="rows", rows_from="steps", language="sql"),
+        "write_combine",
+        "WriteCombineStep",
+    ),
+    (
+        StepDescriptor(name="write_python", config=WriteConfig, produces="rows", rows_from="steps", language="python"),
+        "write_steps",
+        "WritePythonStep",
+    ),
+    (StepDescriptor(name="react", config=Question, title="Explore", produces="graph"), "react_step", "ReactStep"),
+    (
+        StepDescriptor(name="critic", config=AdviceConfig, produces="advice", rows_from="steps"),
+        "advice_steps",
+        "CriticStep",
+    ),
+    (
+        StepDescriptor(name="format", config=AdviceConfig, produces="advice", rows_from="steps"),
+        "advice_steps",
+        "FormatStep",
+    ),
+)
+"""Their descriptors, modules and classes. What a model writes is recorded as a step of kind `sql`, `combine` or
+`python`, so these kinds have no `data_source_type` of their own."""
 
 
-def model_kinds(dependencies: AgentDependencies) -> Mapping[str, StepKind]:
-    return {kind: _Late(module, name, dependencies) for kind, (module, name) in _KINDS.items()}
+def model_kinds(dependencies: AgentDependencies) -> Iterator[DescribedStepKind]:
+    for descriptor, module, name in _KINDS:
+        yield _Late(descriptor, module, name, dependencies)
 
 
 class _Late:
     """Most runs ask no model, and what tells a model of the data is slow to load."""
 
-    def __init__(self, module: str, name: str, dependencies: AgentDependencies) -> None:
+    def __init__(self, descriptor: StepDescriptor, module: str, name: str, dependencies: AgentDependencies) -> None:
+        self.descriptor = descriptor
         self._module = module
         self._name = name
         self._dependencies = dependencies
@@ -37,5 +64,5 @@ class _Late:
 
     @cached_property
     def _kind(self) -> StepKind:
-        made = getattr(import_module(f"answerable.agents.{self._module}"), self._name)
-        return cast(StepKind, made(self._dependencies))
+        kind = getattr(import_module(f"answerable.agents.{self._module}"), self._name)
+        return cast(StepKind, kind(self._dependencies))

@@ -17,6 +17,7 @@ from answerable.core.context import RunContext
 from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.understand import RoutedGraph
 from answerable.store.base import Capsules
 
@@ -37,6 +38,8 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
+    descriptor = StepDescriptor(name="program", config=ProgramConfig, produces="graph")
+
     def __init__(self, sources: SourceLookup, capsules: Capsules, policy: RunPolicy, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
         self._sources = sources

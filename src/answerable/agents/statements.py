@@ -5,6 +5,7 @@ from answerable.agents.federation import ROWS, SourceLookup, fetching_steps
 from answerable.agents.run_policy import RunPolicy
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.understand import RoutedGraph
 
 
@@ -14,6 +15,8 @@ class StatementConfig(Frozen):
 
 
 class StatementStep:
+    descriptor = StepDescriptor(name="statement", config=StatementConfig, produces="graph")
+
     def __init__(self, sources: SourceLookup, policy: RunPolicy) -> None:
         self._sources = sources
         self._policy = policy

@@ -19,7 +19,9 @@ class StepRecord(Frozen):
     kind: str
     source: str | None = None
     code: str | None = None
-    """The program that ran, exactly: SQL, Cypher or Python."""
+    """The program that ran, exactly."""
+    language: str | None = None
+    """The language of the program, for example `sql` or `python`."""
     rows_in: int | None = None
     """How many rows stood in what it read: the tables of a query as last counted (a very large PostgreSQL table as
     the database estimates it), or what earlier steps gave. Nothing where that is not known."""

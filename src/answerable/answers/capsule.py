@@ -47,8 +47,9 @@ def _ordered(answer: Answer) -> bool:
     """By the plan where there is one, else by the code of the last step. When in doubt, no order was asked for."""
     if answer.provenance.plan is not None:
         return bool(QueryPlan.model_validate(answer.provenance.plan).order_by)
-    code = next((step.code for step in reversed(answer.steps) if step.status == "done"), None)
-    return code is not None and _has_order(code)
+    last = next((step for step in reversed(answer.steps) if step.status == "done"), None)
+    # Answers of older versions do not record the language; what is not SQL then does not parse.
+    return last is not None and last.code is not None and last.language in (None, "sql") and _has_order(last.code)
 
 
 def _has_order(sql: str) -> bool:

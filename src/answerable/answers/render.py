@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 TERMINAL_ROWS = 20
 NOTEBOOK_ROWS = 100
-_LANGUAGES = {"sql": "sql", "cypher": "cypher", "python": "python", "api": "python"}
 
 
 def render(question: str | None, answer: Answer, *, rows: int = TERMINAL_ROWS, code: bool = True) -> "RenderableType":
@@ -120,7 +119,8 @@ class _Code:
     """A program. Without colours what would choose them is not loaded: it takes longer than everything else here."""
 
     def __init__(self, step: StepRecord) -> None:
-        self._language = _LANGUAGES.get(step.data_source_type or step.kind, "sql")
+        # Answers of older versions do not say; then only programs ran in a sandbox, and all else was SQL.
+        self._language = step.language or ("python" if step.sandbox else "sql")
         self._text = _clean(step.code or "")
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":

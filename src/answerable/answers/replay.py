@@ -12,9 +12,6 @@ from answerable.core.errors import AnswerableError
 from answerable.core.ids import ArtifactId, RunId
 from answerable.core.values import Frozen
 
-REPEATABLE = frozenset({"sql", "cypher", "combine", "python"})
-"""Kinds of steps whose program gives the same rows for the same data. A call of an API or a model is not among them."""
-
 Verdict = Literal["same", "differs", "cannot"]
 
 
@@ -52,8 +49,9 @@ class Replay(Frozen):
     steps: tuple[ReplayedStep, ...]
 
 
-RunAgain = Callable[[StepRecord], Awaitable[Rerun]]
-"""Runs one recorded step again. An `AnswerableError` that it raises becomes the reason why replay is not possible."""
+RunAgain = Callable[[StepRecord], Awaitable[Rerun | None]]
+"""Runs one recorded step again; None if steps of its kind cannot be repeated. An `AnswerableError` that it raises
+becomes the reason why replay is not possible."""
 
 
 async def replay(capsule: CapsuleBody, run_again: RunAgain) -> Replay:
@@ -84,12 +82,12 @@ def judged(run_id: RunId, steps: list[ReplayedStep]) -> Replay:
 async def _replayed(step: StepRecord, ordered: bool, run_again: RunAgain) -> ReplayedStep:
     if step.data_source_type == "api":
         return ReplayedStep(step=step.id, verdict="cannot", reason="what an API gave cannot be had again.")
-    if step.kind not in REPEATABLE or not step.code or step.artifact is None:
-        return ReplayedStep(step=step.id, verdict="cannot", reason=f"a step of kind {step.kind} is not repeatable.")
     try:
-        rerun = await run_again(step)
+        rerun = await run_again(step) if step.code and step.artifact is not None else None
     except AnswerableError as error:
         return ReplayedStep(step=step.id, verdict="cannot", reason=error.message, code=error.stable_code)
+    if rerun is None:
+        return ReplayedStep(step=step.id, verdict="cannot", reason=f"a step of kind {step.kind} is not repeatable.")
     known = step.fingerprint is not None and rerun.fingerprint is not None
     changed = step.fingerprint != rerun.fingerprint if known else None
     if rerun.artifact == step.artifact:

@@ -1,6 +1,7 @@
 """`answerable runs`"""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -73,6 +74,26 @@ def resume(as_json: bool) -> None:
         tell_json({"resumed": count})
     else:
         click.echo(f"{count} continued." if count else "Nothing to continue.")
+
+
+@command.command("prune")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def prune(dry_run: bool, as_json: bool) -> None:
+    """Remove runs beyond the settings `keep_days`, `keep_runs` and `keep_mb`, with their results.
+
+    Pinned, shared and golden runs stay. `answerable serve` does the same once an hour.
+    """
+    pruned = with_service(lambda service, _: service.retention.prune(dry_run=dry_run))
+    if as_json:
+        tell_json({"dry_run": dry_run, "pruned": asdict(pruned) if pruned is not None else None})
+    elif pruned is None:
+        click.echo("Another process does this now.")
+    elif dry_run:
+        click.echo(f"{pruned.runs} runs would be removed.")
+    else:
+        freed = f"{pruned.bytes / 1e6:.1f} MB of results"
+        click.echo(f"{pruned.runs} runs and {pruned.threads} threads removed, {freed} freed.")
 
 
 def _summary(record: "RunRecord") -> dict[str, object]:

@@ -45,8 +45,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
             app.state.service = service
             metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
-            service.runs.keep_adopting()
-            await service.threads.purge()
+            service.start_background_work()
             yield
 
     app = FastAPI(

@@ -1,10 +1,12 @@
 """What Answerable does for its users, by noun. The command line, the HTTP edge and the library call these verbs and
 nothing else: they only translate."""
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from answerable.service.comparison import ComparisonService
     from answerable.service.evals import EvalService
     from answerable.service.measuring import OpenService
+    from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
     from answerable.service.semantic import SemanticService
     from answerable.service.setup import SetupService
@@ -36,22 +40,27 @@ class Service:
         runs: RunService,
         questions: QuestionService,
         answers: AnswerService,
+        step_kinds: tuple[StepDescriptor, ...],
         settings: Settings,
         clock: Clock,
         any_location: bool,
         open_in_memory: "OpenService",
+        subscribers: "Mapping[str, Sequence[Handler]]",
     ) -> None:
         """`any_location`: whether the caller is the person at the machine, who may name any path or URL as a source.
-        `open_in_memory` opens another service whose store is in memory."""
+        `open_in_memory` opens another service whose store is in memory. `subscribers` get what the outbox delivers, by
+        topic."""
         self._store = store
         self._registry = registry
         self._settings = settings
         self._clock = clock
         self._any_location = any_location
         self._open_in_memory = open_in_memory
+        self._subscribers = subscribers
         self.runs = runs
         self.questions = questions
         self.answers = answers
+        self.step_kinds = step_kinds
 
     @cached_property
     def sources(self) -> "SourceService":
@@ -101,6 +110,25 @@ class Service:
 
         return SetupService(self._store, self._settings, self._clock)
 
+    @cached_property
+    def outbox(self) -> "OutboxDelivery":
+        from answerable.service.outbox import OutboxDelivery
+
+        return OutboxDelivery(self._store, self._subscribers)
+
+    @cached_property
+    def retention(self) -> "RetentionService":
+        from answerable.service.retention import RetentionService
+
+        return RetentionService(self._store, self._settings, self.outbox, self._clock)
+
+    def start_background_work(self) -> None:
+        """For a process that stays, such as a server: continues runs of processes that died, delivers the outbox, and
+        removes what the settings do not keep."""
+        self.runs.keep_adopting()
+        self.outbox.keep_delivering()
+        self.retention.keep_pruning()
+
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
         used = vars(self)
@@ -108,6 +136,10 @@ class Service:
             await self.evals.close()
         if "sources" in used:
             await self.sources.close()
+        if "retention" in used:
+            await self.retention.close()
+        if "outbox" in used:
+            await self.outbox.close()
         await self.runs.close()
         await self._registry.close()
         await self._store.close()

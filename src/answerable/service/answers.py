@@ -1,7 +1,7 @@
 """Answers: their rows, whether their data has changed since, and whether the same steps still give them."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.ids import RunId
 from answerable.core.values import Frozen
-from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.python import PythonStep
+from answerable.engine.steps.base import StepKind
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
@@ -37,21 +36,16 @@ class Freshness(Frozen):
     sources: list[ReadSource]
 
 
-@dataclass(frozen=True, slots=True)
-class Rerunners:
-    """The steps that a replay runs again."""
-
-    sql: SqlStep
-    combine: CombineStep
-    python: PythonStep
-
-
 class AnswerService:
-    def __init__(self, store: Store, runs: RunService, registry: SourceRegistry, steps: Rerunners) -> None:
+    def __init__(
+        self, store: Store, runs: RunService, registry: SourceRegistry, sql: SqlStep, kinds: Mapping[str, StepKind]
+    ) -> None:
+        """`kinds`: the step kinds that a replay may run again."""
         self._store = store
         self._runs = runs
         self._registry = registry
-        self._steps = steps
+        self._sql = sql
+        self._kinds = kinds
 
     async def rows_path(self, answer: Answer, principal: Principal) -> Path:
         """The Arrow file with all rows of an answer."""
@@ -71,7 +65,7 @@ class AnswerService:
 
     async def query(self, config: SqlConfig, principal: Principal) -> Path:
         """Runs one query beside any run and gives the Arrow file with its rows; nothing else is recorded."""
-        produced = await self._steps.sql.query(config, principal)
+        produced = await self._sql.query(config, principal)
         return await self._store.artifacts.path(principal, produced.frame.artifact)
 
     async def replay(self, run: RunId, principal: Principal) -> "Replay":
@@ -80,7 +74,7 @@ class AnswerService:
         from answerable.engine.again import Again
 
         capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
-        again = Again(self._steps.sql, self._steps.combine, self._steps.python, self._store.artifacts)
+        again = Again(self._kinds, self._store.artifacts)
         return await replay(capsule, lambda step: again.run(step, principal))
 
     async def freshness(self, run: RunId, principal: Principal) -> Freshness:

@@ -123,10 +123,6 @@ class ThreadService:
         messages = await self._store.threads.messages(principal, thread, last=last)
         return await self._views(messages, principal, answers=answers)
 
-    async def purge(self) -> None:
-        """Removes for good the threads that were deleted long ago."""
-        await self._store.threads.purge(self._clock.now() - RESTORABLE)
-
     async def _views(
         self, messages: Sequence[Message], principal: Principal, *, answers: bool
     ) -> Sequence[MessageView]:

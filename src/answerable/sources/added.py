@@ -23,7 +23,8 @@ from urllib.parse import quote
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.ids import TenantId
-from answerable.sources.discovery import database_kind, sniffed, table_name
+from answerable.sources.discovery import sniffed, table_name
+from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]
 
@@ -122,7 +123,7 @@ class AddedSources:
                 hint="Upload it again with `replace`, or under another name.",
             )
         others = [name for name in self._files(folder) if name != file_name]
-        if others and (format_ in ("sqlite", "duckdb") or _database_in(folder)):
+        if others and (format_ in DATABASE_KINDS or _database_in(folder)):
             raise UserError(
                 "A database file is a source of its own.", code="upload_alone", hint="Upload it without `source`."
             )

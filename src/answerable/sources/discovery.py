@@ -14,10 +14,8 @@ from pathlib import Path
 
 from answerable.core.catalog import Warning
 from answerable.core.errors import LimitError, SourceError
+from answerable.sources.sql.database_files import DATABASE_SUFFIXES, database_kind
 
-SQLITE_MAGIC = b"SQLite format 3\0"
-_DUCKDB_MAGIC = b"DUCK"
-"""At byte 8, after a checksum."""
 _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC, _OLD_EXCEL_MAGIC = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
 
 _FORMATS = {
@@ -27,7 +25,6 @@ _FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
 }
-_DATABASES = (".sqlite", ".sqlite3", ".db", ".db3", ".duckdb", ".ddb")
 _NOT_IN_FOLDERS = (".txt",)
 """Read when named, but in a folder more often a note than a table."""
 _COMPRESSED = (".gz", ".gzip")
@@ -45,14 +42,6 @@ class DataFile:
     """`csv`, `tsv`, `json`, `excel` or `parquet`."""
     stem: str
     compressed: bool = False
-
-
-def database_kind(path: Path) -> str | None:
-    """`sqlite` or `duckdb` when the file is one of their databases."""
-    head = _head(path)
-    if head.startswith(SQLITE_MAGIC):
-        return "sqlite"
-    return "duckdb" if head[8:12] == _DUCKDB_MAGIC else None
 
 
 def data_file(path: Path, *, named: bool) -> DataFile | None:
@@ -74,8 +63,8 @@ def sniffed(path: Path, name: str) -> str | None:
     """The format of a file that came from somewhere under `name`: only where name and content agree."""
     kind = database_kind(path)
     ending = Path(name).suffix.lower()
-    if kind or ending in _DATABASES:
-        return kind if ending in _DATABASES else None
+    if kind or ending in DATABASE_SUFFIXES:
+        return kind if ending in DATABASE_SUFFIXES else None
     compressed = ending in _COMPRESSED
     by_name = _FORMATS.get(Path(name).with_suffix("").suffix.lower() if compressed else ending)
     head = _head(path)
@@ -154,7 +143,7 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
             )
             continue
         try:
-            database = path.suffix.lower() in _DATABASES and database_kind(path)
+            database = path.suffix.lower() in DATABASE_SUFFIXES and database_kind(path)
             file = None if database else data_file(path, named=False)
         except OSError as error:
             warnings.append(Warning(subject=shown, message=f"cannot be opened: {error.strerror}"))

@@ -1,18 +1,75 @@
 """From a path or a URL to a source. What a file is, its content says; its name only when the content leaves it open."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
-from answerable.sources.discovery import database_kind, named_file
+from answerable.sources.discovery import named_file
 from answerable.sources.fingerprints import digest
-from answerable.sources.sql.duckdb import DuckDbBackend
-from answerable.sources.sql.files import FilesBackend
-from answerable.sources.sql.postgres import SCHEMES, PostgresBackend
+from answerable.sources.sql import duckdb, files, postgres, sqlite
+from answerable.sources.sql.database_files import database_kind
 from answerable.sources.sql.source import SourceOptions, SqlBackend, SqlSource
-from answerable.sources.sql.sqlite import SqliteBackend
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is known of a source that is about to be opened."""
+
+    location: str
+    name: str | None
+    """The name that the user gave."""
+    cache: Path
+    """A folder of its own."""
+    options: SourceOptions
+
+    @property
+    def path(self) -> Path:
+        return Path(self.location)
+
+    def served_by(self, backend: SqlBackend, name: str) -> Source:
+        return SqlSource(self.name or name, backend, self.cache, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceKind:
+    name: str
+    open: Callable[[Opening], Source]
+    schemes: tuple[str, ...] = ()
+    """URL schemes; empty for files and folders."""
+    recognises: Callable[[Path], bool] = lambda _path: False
+    """Whether a file or folder is of this kind, by its content."""
+
+
+def _postgres(opening: Opening) -> Source:
+    backend = postgres.PostgresBackend(opening.location, opening.options)
+    return opening.served_by(backend, backend.database)
+
+
+def _files(opening: Opening) -> Source:
+    if not opening.path.is_dir():
+        named_file(opening.path)
+    return opening.served_by(files.FilesBackend(opening.path, opening.cache, opening.options), _stem(opening.path))
+
+
+SOURCE_KINDS: tuple[SourceKind, ...] = (
+    SourceKind(postgres.PostgresBackend.kind, _postgres, schemes=postgres.SCHEMES),
+    SourceKind(
+        sqlite.SqliteBackend.kind,
+        lambda o: o.served_by(sqlite.SqliteBackend(o.path, o.options), _stem(o.path)),
+        recognises=lambda path: database_kind(path) == sqlite.SqliteBackend.kind,
+    ),
+    SourceKind(
+        duckdb.DuckDbBackend.kind,
+        lambda o: o.served_by(duckdb.DuckDbBackend(o.path, o.options), _stem(o.path)),
+        recognises=lambda path: database_kind(path) == duckdb.DuckDbBackend.kind,
+    ),
+    SourceKind(files.FilesBackend.kind, _files, recognises=lambda _path: True),
+)
+"""Every kind of source. The first that recognises a location opens it. A new kind is a file and a row here."""
 
 
 async def open_source(
@@ -23,33 +80,30 @@ async def open_source(
     options: SourceOptions | None = None,
     semantic: Path | None = None,
 ) -> Source:
-    """Opens a file, a folder or a database URL. What cannot be read is found out here or when it is first described.
+    """Opens a file, a folder or a URL. What cannot be read is found out here or when it is first described.
     A file at `semantic` wins over a `semantic.yaml` beside the data."""
-    chosen = options or SourceOptions()
     if not location.strip():
         raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
-    if "://" in location:
-        source = await asyncio.to_thread(_by_url, location, name, cache, chosen)
-    else:
-        source = await asyncio.to_thread(_by_path, location, name, cache, chosen)
+    by = _by_url if "://" in location else _by_path
+    source = await asyncio.to_thread(by, location, name, cache, options or SourceOptions())
     if semantic is not None:
         source.semantic_files = (semantic, *source.semantic_files)
     return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions) -> SqlSource:
+def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions) -> Source:
     scheme = location.partition("://")[0].lower()
-    if scheme not in SCHEMES:
+    kind = next((kind for kind in SOURCE_KINDS if scheme in kind.schemes), None)
+    if kind is None:
         raise UserError(
             f"A source of type {scheme!r} cannot be opened.",
             code="source_unsupported",
-            hint="Use a file, a folder, or a URL such as postgresql://user@host/database.",
+            hint=f"Use a file, a folder, or a URL such as {postgres.EXAMPLE}.",
         )
-    backend = PostgresBackend(location, options)
-    return _served(shown_location(location), name or backend.database, backend, cache, options)
+    return kind.open(Opening(location, name, cache / _folder(shown_location(location)), options))
 
 
-def _by_path(location: str, name: str | None, cache: Path, options: SourceOptions) -> SqlSource:
+def _by_path(location: str, name: str | None, cache: Path, options: SourceOptions) -> Source:
     try:
         path = Path(location).expanduser().absolute()
         found = path.exists()
@@ -62,39 +116,32 @@ def _by_path(location: str, name: str | None, cache: Path, options: SourceOption
             hint=_nearby(path),
         )
     try:
-        backend = _backend(path, cache / _folder(str(path)), options)
+        kind = _kind_at(path)
+        return kind.open(Opening(str(path), name, cache / _folder(str(path)), options))
     except OSError as error:
         raise SourceError(
             f"{path} cannot be read: {error.strerror}.",
             code="source_unreadable",
             hint="Check that you may read it.",
         ) from error
-    return _served(str(path), name or path.stem or path.name or "files", backend, cache, options)
 
 
-def _served(location: str, name: str, backend: SqlBackend, cache: Path, options: SourceOptions) -> SqlSource:
-    return SqlSource(name, backend, cache / _folder(location), options)
+def _kind_at(path: Path) -> SourceKind:
+    if not path.is_dir():
+        if not path.is_file():
+            raise SourceError(f"{path} is neither a file nor a folder.", code="source_unsupported")
+        if path.stat().st_size == 0:
+            raise SourceError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
+    return next(kind for kind in SOURCE_KINDS if kind.recognises(path))
+
+
+def _stem(path: Path) -> str:
+    return path.stem or path.name or "files"
 
 
 def _folder(location: str) -> str:
-    """Each place has a folder of its own in the cache."""
+    """Each location has a folder of its own in the cache."""
     return digest(location).removeprefix("sha256:")[:24]
-
-
-def _backend(path: Path, cache: Path, options: SourceOptions) -> SqlBackend:
-    if path.is_dir():
-        return FilesBackend(path, cache, options)
-    if not path.is_file():
-        raise SourceError(f"{path} is neither a file nor a folder.", code="source_unsupported")
-    if path.stat().st_size == 0:
-        raise SourceError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
-    kind = database_kind(path)
-    if kind == "sqlite":
-        return SqliteBackend(path, options)
-    if kind == "duckdb":
-        return DuckDbBackend(path, options)
-    named_file(path)
-    return FilesBackend(path, cache, options)
 
 
 def _nearby(path: Path) -> str:

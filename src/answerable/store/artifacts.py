@@ -27,8 +27,10 @@ _PREFIX = "sha256:"
 _NOT_A_FILE = {errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.EINVAL}
 _INSERT = (
     "INSERT INTO artifacts (tenant_id, artifact_id, user_id, bytes, created_at) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (tenant_id, artifact_id, user_id) DO NOTHING"
+    " ON CONFLICT (tenant_id, artifact_id, user_id) DO UPDATE SET created_at = excluded.created_at"
 )
+_BYTES = "SELECT bytes FROM artifacts WHERE artifact_id = ? LIMIT 1"
+_DELETE = "DELETE FROM artifacts WHERE artifact_id = ? AND created_at < ?"
 _OWNED = "SELECT 1 FROM artifacts WHERE tenant_id = ? AND artifact_id = ? LIMIT 1"
 
 
@@ -57,14 +59,16 @@ class FolderArtifacts:
         if path.parent != self._staging:
             raise _not_staged(path, "it is not in the staging folder")
         try:
-            digest, size = await asyncio.to_thread(self._move_in, path)
+            digest, size = await asyncio.to_thread(_settled, path)
+            artifact = ArtifactId(_PREFIX + digest)
+            now = time_text(self._clock.now())
+            # The row comes first: it keeps `remove` from taking the file of an earlier artifact of the same content.
+            await self._database.write((_INSERT, (principal.tenant, artifact, principal.user, size, now)))
+            await asyncio.to_thread(self._move_in, path, digest)
         except OSError as error:
             if error.errno in _NOT_A_FILE:
                 raise _not_staged(path, error.strerror or "it is not a file") from error
             raise disk_error(error, f"The artifact {path}") from error
-        artifact = ArtifactId(_PREFIX + digest)
-        now = time_text(self._clock.now())
-        await self._database.write((_INSERT, (principal.tenant, artifact, principal.user, size, now)))
         return artifact
 
     async def path(self, principal: Principal, artifact: ArtifactId) -> Path:
@@ -79,16 +83,29 @@ class FolderArtifacts:
             )
         return path
 
-    def _move_in(self, path: Path) -> tuple[str, int]:
+    async def remove(self, artifact: ArtifactId, before: str) -> int:
+        """Removes an artifact that was last adopted before then; returns how many bytes that freed. The file is put
+        aside, and put back if somebody has adopted the same content in the meantime."""
+        rows = await self._database.rows(_BYTES, artifact)
+        await self._database.write((_DELETE, (artifact, before)))
+        target, aside = self._place(artifact.removeprefix(_PREFIX)), self.staging()
+        if await self._database.rows(_BYTES, artifact) or not target.exists():
+            return 0
+        target.replace(aside)
+        if await self._database.rows(_BYTES, artifact):
+            aside.replace(target)
+            return 0
+        aside.unlink(missing_ok=True)
+        return int(rows[0][0]) if rows else 0
+
+    def _move_in(self, path: Path, digest: str) -> None:
         """On disk before it is named, named before anyone hears of it: no crash leaves half a file under a hash."""
-        digest, size = _settled(path)
         target = self._place(digest)
         if not target.parent.is_dir():
             target.parent.mkdir(mode=0o700, exist_ok=True)
             _sync_folder(self._folder)
         path.replace(target)
         _sync_folder(target.parent)
-        return digest, size
 
     def _place(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]

@@ -420,6 +420,98 @@ class Evals(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that must be delivered at least once."""
+
+    stream: str
+    """Notices of one stream are delivered in the order of their numbers. For events this is the run."""
+    number: int
+    principal: Principal
+    topic: str
+    """For an event, its type."""
+    body: Json = field(repr=False)
+    made_at: float
+    """Seconds since the epoch."""
+    attempt: int
+
+
+class Outbox(Protocol):
+    async def claim(self) -> Sequence[Notice]:
+        """Open notices that are due and that no living process delivers, for this process to deliver."""
+        ...
+
+    async def delivered(self, notice: Notice) -> None: ...
+
+    async def failed(self, notice: Notice, again_in: float) -> None:
+        """The notice is due again after that many seconds."""
+        ...
+
+    def rest(self) -> None:
+        """This process delivers nothing at the moment."""
+        ...
+
+
+class RetentionLimits(Protocol):
+    """How much is kept; 0 stands for no limit."""
+
+    @property
+    def keep_days(self) -> int: ...
+
+    @property
+    def keep_runs(self) -> int: ...
+
+    @property
+    def keep_mb(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was removed, or would be."""
+
+    runs: int = 0
+    threads: int = 0
+    artifacts: int = 0
+    bytes: int = 0
+    """Of artifacts."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUse:
+    """What the store holds."""
+
+    runs: int
+    protected_runs: int
+    """Pinned, shared or golden: never removed by a limit."""
+    database_bytes: int
+    artifact_bytes: int
+    pruned_at: datetime | None
+    last_pruned: Pruned | None
+
+
+class Retention(Protocol):
+    async def begin(self, every: float) -> bool:
+        """Claims the job if it was last done more than `every` seconds ago and no living process does it now."""
+        ...
+
+    async def end(self, pruned: Pruned) -> None: ...
+
+    async def expired(self, limits: RetentionLimits) -> Sequence[RunId]:
+        """Runs of all tenants beyond a limit, except those that are protected, unfinished or not announced yet."""
+        ...
+
+    async def remove(self, runs: Sequence[RunId]) -> int:
+        """Removes runs with their events, capsules, requests and messages; returns how many threads became empty and
+        went too."""
+        ...
+
+    async def remove_unreferenced(self) -> tuple[int, int]:
+        """Removes artifacts that no event, capsule or golden case names any more; returns their number and bytes."""
+        ...
+
+    async def use(self) -> StoreUse: ...
+
+
 class News(Protocol):
     """How a process notices what others store about a run."""
 
@@ -444,6 +536,8 @@ class Store:
     budgets: Budgets
     edits: Edits
     evals: Evals
+    outbox: Outbox
+    retention: Retention
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""

@@ -44,6 +44,9 @@ class SqlDatabase(base.Database, Protocol):
     now: str
     """SQL for the time that leases are measured by: seconds of one clock for all processes that share the database."""
 
+    size: str
+    """SQL for the bytes that the database takes."""
+
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
     async def write(self, *statements: Statement) -> Sequence[int]:

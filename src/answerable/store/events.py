@@ -10,6 +10,8 @@ from answerable.core.ids import RunId
 from answerable.store.base import Lease, LeaseLostError
 from answerable.store.database import Condition, Insert, RowExistsError, SqlDatabase, at_most
 from answerable.store.leases import Leases
+from answerable.store.outbox import INSERT as INSERT_NOTICES
+from answerable.store.outbox import notices_of
 from answerable.store.runs import run_not_found
 
 _INSERT = Insert(
@@ -39,7 +41,9 @@ class SqlEvents:
         if len(rows) != len(events) or lease.run != run:
             raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
         try:
-            stored = await self._database.insert_fenced(_fence(lease), (_INSERT, rows))
+            notices = notices_of(events, rows)
+            also = [(INSERT_NOTICES, notices)] if notices else []
+            stored = await self._database.insert_fenced(_fence(lease), (_INSERT, rows), *also)
         except RowExistsError as error:
             raise InternalError(
                 f"The run {run} has an event numbered {events[0].seq} to {events[-1].seq} already.",

@@ -14,6 +14,8 @@ from answerable.store.edits import SqlEdits
 from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
 from answerable.store.leases import LEASE_SECONDS, Leases
+from answerable.store.outbox import SqlOutbox
+from answerable.store.retention import SqlRetention
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schema import Migration, migrations
 from answerable.store.sqlite import MEMORY, SqliteDatabase
@@ -97,6 +99,8 @@ async def _assembled(database: SqlDatabase, folder: Path, clock: Clock, lease_se
         budgets=SqlBudgets(database, clock, leases),
         edits=SqlEdits(database, clock),
         evals=SqlEvals(database, clock),
+        outbox=SqlOutbox(database, clock, leases),
+        retention=SqlRetention(database, clock, leases, artifacts),
         news=database,
         release=leases.release,
         database=database,

@@ -34,6 +34,11 @@ class PostgresDatabase:
     now = "extract(epoch FROM clock_timestamp())"
     """The server's clock, so that clocks of machines need not agree."""
 
+    size = (
+        "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
+        " WHERE c.relnamespace = 'answerable'::regnamespace AND c.relkind = 'r'"
+    )
+
     def __init__(self, pool: AsyncConnectionPool[Connection], url: str, name: str) -> None:
         self._pool = pool
         self._name = name

@@ -55,6 +55,8 @@ class SqliteDatabase:
     now = "lease_clock()"
     """Counts from the start of the machine, the same for all its processes; nobody can set it."""
 
+    size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
+
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection = connection
         self._path = path

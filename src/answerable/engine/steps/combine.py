@@ -11,6 +11,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from answerable.answers.answer import StepRecord
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
@@ -18,6 +19,7 @@ from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import FrameRef, Frozen, Json, OutputColumn
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.engine.steps.python import Tell
 from answerable.engine.steps.stored_frame import stored_frame
@@ -40,6 +42,18 @@ class CombineConfig(Frozen):
 
 
 class CombineStep:
+    descriptor = StepDescriptor(
+        name="combine",
+        config=CombineConfig,
+        title="Combine",
+        label="join",
+        produces="rows",
+        rows_from="steps",
+        language="sql",
+        data_source_type="combine",
+        repeatable=True,
+    )
+
     def __init__(self, query: FrameQuery, artifacts: Artifacts, limits: Limits) -> None:
         self._query = query
         self._artifacts = artifacts
@@ -67,7 +81,9 @@ class CombineStep:
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
         result, frame = await self._execute(query, inputs, principal, progress)
         return Produced(
-            kind="combine",
+            kind=self.descriptor.name,
+            language=self.descriptor.language,
+            data_source_type=self.descriptor.data_source_type,
             frame=frame,
             code=query.text,
             sources=_distinct(source for each in earlier.values() for source in each.sources),
@@ -80,14 +96,14 @@ class CombineStep:
             quantities=written_quantities(query.text, query.language),
         )
 
-    async def repeat(self, sql: str, inputs: Mapping[str, ArtifactId], principal: Principal) -> FrameRef:
+    async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
         """Runs recorded SQL once more over the stored rows that it ran over then."""
         from answerable.answers.frame import columns
 
-        paths = [await self._artifacts.path(principal, each) for each in inputs.values()]
-        query = checked_over(sql, dict(zip(inputs, map(columns, paths), strict=True)))
-        _result, frame = await self._execute(query, inputs, principal, no_progress)
-        return frame
+        paths = {name: await self._artifacts.path(principal, each) for name, each in record.inputs.items()}
+        query = checked_over(record.code or "", {name: columns(path) for name, path in paths.items()})
+        _result, frame = await self._execute(query, record.inputs, principal, no_progress)
+        return Repeated(artifact=frame.artifact, fingerprint=record.fingerprint)
 
     async def _execute(
         self, query: CheckedQuery, inputs: Mapping[str, ArtifactId], principal: Principal, progress: Progress

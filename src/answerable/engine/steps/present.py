@@ -17,6 +17,7 @@ from answerable.core.values import Frozen, Json
 from answerable.engine.frontier import STOPPED_EARLY
 from answerable.engine.step_records import WITH_ROWS, produced_record
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules
@@ -73,6 +74,15 @@ class Advice(Frozen):
 
 
 class PresentStep:
+    descriptor = StepDescriptor(
+        name="present",
+        config=Presentation,
+        title="Check and write",
+        label="answer",
+        produces="answer",
+        rows_from="steps",
+    )
+
     def __init__(self, artifacts: Artifacts, capsules: Capsules, clock: Clock) -> None:
         self._artifacts = artifacts
         self._capsules = capsules
@@ -236,7 +246,7 @@ def _unfinished(step: Step, presentation: Presentation) -> Iterator[StepRecord]:
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
     outputs = list(results.values())
-    kinds = {output.kind for output in outputs}
+    kinds = {output.data_source_type or output.kind for output in outputs}
     findings = dict.fromkeys([*presentation.findings, *(text for output in outputs for text in output.findings)])
     return Provenance(
         mind=presentation.mind,

@@ -1,8 +1,7 @@
-"""What a step that gives rows records of them: the rows by reference, and what is needed to account for them."""
+"""What a step that produces rows records: the rows by reference, and what is needed to account for them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Literal
 
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
@@ -10,7 +9,12 @@ from answerable.query.quantities import Quantity
 
 
 class Produced(Frozen):
-    kind: Literal["sql", "combine", "python"]
+    kind: str
+    """The name of the kind of step."""
+    language: str | None = None
+    """The language in which its code is shown."""
+    data_source_type: str | None = None
+    """Where the rows come from, by kind of source; the name of the step's kind if None."""
     frame: FrameRef
     code: str
     """The program that ran, exactly."""
@@ -18,9 +22,9 @@ class Produced(Frozen):
     """Where the rows come from in the end."""
     duration_ms: float
     rows_in: int | None = None
-    """How many rows stood in what was read; nothing where that is not known."""
+    """How many rows were in what was read; None if that is not known."""
     fingerprint: str | None
-    """Of the data that was read; nothing when the program read none."""
+    """Of the data that was read; None if the program read none."""
     last_sync: datetime | None = None
     findings: tuple[str, ...] = ()
     inputs: Mapping[str, ArtifactId] = {}

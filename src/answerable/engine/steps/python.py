@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
+from answerable.answers.answer import StepRecord
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
 from answerable.store.base import Artifacts
@@ -36,7 +38,7 @@ _HINTS = {
 }
 
 
-class Sandboxes(Protocol):
+class CodeRunner(Protocol):
     async def run(self, request: Request, backend: str | None = None) -> SandboxResult: ...
 
     async def type_errors(
@@ -69,8 +71,20 @@ class Program:
 
 
 class PythonStep:
+    descriptor = StepDescriptor(
+        name="python",
+        config=PythonConfig,
+        title="Compute",
+        label="Python",
+        produces="rows",
+        rows_from="steps",
+        language="python",
+        data_source_type="python",
+        repeatable=True,
+    )
+
     def __init__(
-        self, sandboxes: Sandboxes, artifacts: Artifacts, limits: SandboxLimits, host: HostFunctions | None = None
+        self, sandboxes: CodeRunner, artifacts: Artifacts, limits: SandboxLimits, host: HostFunctions | None = None
     ) -> None:
         self._sandboxes = sandboxes
         self._artifacts = artifacts
@@ -82,6 +96,11 @@ class PythonStep:
         earlier = produced_before(step.inputs)
         produced = await self.produce(config, earlier, step.context.principal, step.output)
         return produced.model_dump(mode="json")
+
+    async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
+        """Runs the recorded program once more over the rows that it got then."""
+        _ran, stored = await self.execute(Program(record.code or "", record.inputs, record.sandbox), principal)
+        return Repeated(artifact=stored.frame.artifact, fingerprint=record.fingerprint)
 
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
         """Raises for a program that cannot work on the rows of earlier steps; it does not run."""
@@ -96,11 +115,13 @@ class PythonStep:
         """Runs the program over the rows of earlier steps; `tell` hears it before it starts."""
         tell("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        ran, made = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, tell)
+        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, tell)
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
-            kind="python",
-            frame=made.frame,
+            kind=self.descriptor.name,
+            language=self.descriptor.language,
+            data_source_type="api" if config.api else self.descriptor.data_source_type,
+            frame=stored.frame,
             code=config.code,
             sources=tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources)),
             duration_ms=ran.resources.wall_ms,
@@ -111,12 +132,12 @@ class PythonStep:
             inputs=inputs,
             sandbox=ran.backend,
             api=config.api,
-            chart=made.chart,
+            chart=stored.chart,
         )
 
     async def execute(
         self, program: Program, principal: Principal, tell: Tell = lambda _channel, _data: None
-    ) -> tuple[SandboxResult, "Kept"]:
+    ) -> tuple[SandboxResult, "StoredResult"]:
         """Runs a program over stored rows; what it cannot do is raised."""
         staging = self._artifacts.staging()
         try:
@@ -132,8 +153,8 @@ class PythonStep:
                 tell("printed", ran.output)
             if ran.outcome != "ok":
                 raise _failure(ran)
-            made = await asyncio.to_thread(_made, ran, staging)
-            return ran, await self._kept(made, principal, staging)
+            table = await asyncio.to_thread(_result_table, ran, staging)
+            return ran, await self._stored(table, principal, staging)
         finally:
             staging.unlink(missing_ok=True)
 
@@ -144,25 +165,25 @@ class PythonStep:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
         return self._host.calls(api, lambda call: tell("host_call", call))
 
-    async def _kept(self, made: "ResultTable", principal: Principal, staging: Path) -> "Kept":
+    async def _stored(self, table: "ResultTable", principal: Principal, staging: Path) -> "StoredResult":
         artifact = await self._artifacts.adopt(principal, staging)
         frame = FrameRef(
             artifact=artifact,
-            columns=made.columns,
-            row_count=made.row_count,
-            byte_count=made.byte_count,
-            sample=made.sample,
+            columns=table.columns,
+            row_count=table.row_count,
+            byte_count=table.byte_count,
+            sample=table.sample,
         )
-        return Kept(frame, made.chart)
+        return StoredResult(frame, table.chart)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredResult:
     frame: FrameRef
     chart: Json
 
 
-def _made(ran: SandboxResult, path: Path) -> "ResultTable":
+def _result_table(ran: SandboxResult, path: Path) -> "ResultTable":
     from answerable.answers.result_table import (
         result_table_of,  # brings polars, which a question without a program may not need
     )

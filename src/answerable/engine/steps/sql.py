@@ -1,33 +1,32 @@
-"""Kind `sql`: runs one query at one source and keeps its rows as an artifact.
+"""Kind `sql`: runs one SQL query at one source and stores its rows as an artifact.
 
 The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
 the source runs is the regenerated text, and that is also what the answer shows.
 
-What parses SQL is loaded when it is first needed, so that a command that asks one question is soon under way.
+What parses SQL is loaded when it is first needed, so that a command that asks one question starts quickly.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pydantic import model_validator
 
+from answerable.answers.answer import StepRecord
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced
-from answerable.engine.steps.stored_frame import stored_frame
+from answerable.engine.steps.source_query import SourceQueries, Sources
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
-from answerable.sources.base import Limits, Source
+from answerable.sources.base import Limits
 from answerable.store.base import Artifacts
 
-
-class Sources(Protocol):
-    async def get(self, name: str, principal: Principal) -> Source:
-        """The source as this principal may see it."""
-        ...
+if TYPE_CHECKING:
+    from answerable.query.sql.check import CheckedSql
 
 
 class SqlConfig(Frozen):
@@ -43,10 +42,20 @@ class SqlConfig(Frozen):
 
 
 class SqlStep:
+    descriptor = StepDescriptor(
+        name="sql",
+        config=SqlConfig,
+        title="Query",
+        label="SQL",
+        produces="rows",
+        rows_from="source",
+        language="sql",
+        data_source_type="sql",
+        repeatable=True,
+    )
+
     def __init__(self, sources: Sources, artifacts: Artifacts, limits: Limits) -> None:
-        self._sources = sources
-        self._artifacts = artifacts
-        self._limits = limits
+        self._queries = SourceQueries(sources, artifacts, limits)
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
@@ -54,6 +63,11 @@ class SqlStep:
             config, step.context.principal, lambda code: step.output("code", code), step.reporter()
         )
         return output.model_dump(mode="json")
+
+    async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
+        assert record.source is not None
+        fresh = await self.query(SqlConfig(source=record.source, sql=record.code), principal)
+        return Repeated(artifact=fresh.frame.artifact, fingerprint=fresh.fingerprint)
 
     async def query(
         self,
@@ -63,29 +77,21 @@ class SqlStep:
         progress: Progress = no_progress,
     ) -> Produced:
         """Runs the query. `tell` gets the text that runs before it starts."""
-        from answerable.query.sql.check import checked
 
-        source = await self._sources.get(config.source, principal)
-        catalog = await source.describe(progress)
-        statement = checked(_text(config, catalog), catalog)
-        code = statement.text
-        tell(code)
-        result, frame = await stored_frame(
-            lambda into: source.execute(statement, into, self._limits, progress), self._artifacts, principal
+        def check(catalog: Catalog) -> "CheckedSql":
+            from answerable.query.sql.check import checked
+
+            return checked(_text(config, catalog), catalog)
+
+        produced, query, catalog = await self._queries.ask(
+            self.descriptor, config.source, check, principal, tell, progress
         )
-        return Produced(
-            kind="sql",
-            frame=frame,
-            sources=(config.source,),
-            code=code,
-            duration_ms=result.duration_ms,
-            rows_in=_rows_in(statement.tables, catalog),
-            fingerprint=catalog.fingerprint,
-            last_sync=catalog.last_sync,
-            units=_units(config, catalog),
-            quantities=_quantities(config, code, catalog),
-            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
-        )
+        known = {
+            "rows_in": _rows_in(query.tables, catalog),
+            "units": _units(config, catalog),
+            "quantities": _quantities(config, query.text, catalog),
+        }
+        return produced.model_copy(update=known)
 
 
 def _text(config: SqlConfig, catalog: Catalog) -> str:

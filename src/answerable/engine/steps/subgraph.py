@@ -11,6 +11,7 @@ from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.outcome import Outcome
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 
 
 class SubgraphConfig(Frozen):
@@ -28,6 +29,8 @@ class SubgraphStep:
     """Gives `{"status", "output", "outputs": {node: output}, "errors": {node: {"kind", "code", "message", "hint"}}}`,
     with the nodes under the ids that the graph gives them."""
 
+    descriptor = StepDescriptor(name="subgraph", config=SubgraphConfig, produces="value")
+
     async def run(self, step: Step) -> Json:
         config = step.config_as(SubgraphConfig)
         document, sentence = _document(step, config)
@@ -37,7 +40,7 @@ class SubgraphStep:
         if outcome.error is not None and config.on_failure == "fail":
             raise outcome.error
         step.partial = outcome.status != "done"
-        return _told(outcome)
+        return _report(outcome)
 
 
 def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:
@@ -45,10 +48,10 @@ def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:
         return config.graph, None
     if config.source is None or config.source not in step.inputs:
         raise GraphError(f"Node `{step.id}`: it needs `graph`, or `from` with a node it comes after.", node=step.id)
-    made = step.inputs[config.source]
-    if not isinstance(made, dict) or config.field not in made:
+    output = step.inputs[config.source]
+    if not isinstance(output, dict) or config.field not in output:
         raise GraphError(f"Node `{step.id}`: the output of `{config.source}` has no `{config.field}`.", node=step.id)
-    return made[config.field], made.get("sentence")
+    return output[config.field], output.get("sentence")
 
 
 def _plan(step: Step, graph: Graph) -> Json:
@@ -61,7 +64,7 @@ def _plan(step: Step, graph: Graph) -> Json:
     return {"step": step.id, "nodes": [shown(graph.by_id[node]) for node in graph.order]}
 
 
-def _told(outcome: Outcome) -> Json:
+def _report(outcome: Outcome) -> Json:
     return {
         "status": outcome.status,
         "output": outcome.output,

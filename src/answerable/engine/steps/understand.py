@@ -14,6 +14,7 @@ from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.store.base import Capsules, Message, Threads
 
 Mode = Literal["auto", "plan", "react"]
@@ -67,6 +68,10 @@ class Router(Protocol):
 
 
 class UnderstandStep:
+    descriptor = StepDescriptor(
+        name="understand", config=Question, title="Understand", label="question", produces="graph"
+    )
+
     def __init__(self, router: Router, threads: Threads, capsules: Capsules, window: int) -> None:
         self._router = router
         self._threads = threads

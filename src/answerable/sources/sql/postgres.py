@@ -10,6 +10,7 @@ from answerable.core.values import Language
 from answerable.sources.sql.source import Snapshot, SourceOptions
 
 SCHEMES = ("postgresql", "postgres")
+EXAMPLE = "postgresql://user@host/database"
 _ENVIRONMENT = {
     "PGHOST": "host",
     "PGPORT": "port",
@@ -22,7 +23,7 @@ _ENVIRONMENT = {
     "PGSSLCERT": "sslcert",
     "PGSSLKEY": "sslkey",
 }
-"""What libpq takes from its environment; a worker has none, so it is handed over by name."""
+"""What libpq takes from its environment. A worker has no environment, so it gets them by name."""
 
 
 class PostgresBackend:
@@ -46,7 +47,7 @@ class PostgresBackend:
 
 
 class _Parameters(dict[str, str]):
-    """Of a connection. Shown anywhere, they show nothing."""
+    """Parameters of a connection. Their `repr` shows none of them, because one is the password."""
 
     def __repr__(self) -> str:
         return "<parameters of a connection>"
@@ -57,7 +58,7 @@ def _parameters(url: str) -> _Parameters:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+        explicit = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
     except psycopg.ProgrammingError:
         # The complaint may quote the URL, password and all, so it is neither shown nor chained.
         raise UserError(
@@ -67,5 +68,5 @@ def _parameters(url: str) -> _Parameters:
         ) from None
     inherited = {name: os.environ[variable] for variable, name in _ENVIRONMENT.items() if variable in os.environ}
     passfile = Path.home() / ".pgpass"
-    kept = {"passfile": str(passfile)} if passfile.exists() else {}
-    return _Parameters({**kept, **inherited, **given})
+    default = {"passfile": str(passfile)} if passfile.exists() else {}
+    return _Parameters({**default, **inherited, **explicit})

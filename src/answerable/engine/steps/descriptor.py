@@ -1,0 +1,59 @@
+"""What there is to know about a kind of step. Engine, answers, replay, page and docs read it instead of kind names."""
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from answerable.answers.answer import StepRecord
+from answerable.core.context import Principal
+from answerable.core.ids import ArtifactId
+from answerable.core.values import Frozen
+from answerable.engine.steps.base import StepKind
+
+Product = Literal["rows", "graph", "answer", "advice", "value"]
+RowsFrom = Literal["source", "steps"]
+
+
+class StepDescriptor(Frozen):
+    name: str
+    """The wire name, which stored graphs hold: it never changes."""
+    config: type[BaseModel] | None
+    """The model of its config; None if any JSON is its config."""
+    produces: Product
+    title: str | None = None
+    """What people read for such a step, followed by the source that it asks. If None, they read the step's id."""
+    label: str | None = None
+    """One or two words for what the step is, beside its title; the name if None."""
+    rows_from: RowsFrom | None = None
+    """Where the rows come from that it reads: a source, or earlier steps."""
+    language: str | None = None
+    """The language in which its code is shown; None if it runs no code."""
+    data_source_type: str | None = None
+    """Where an answer that consists of its rows comes from."""
+    repeatable: bool = False
+    """Whether the same code gives the same rows for the same data, so that an answer can be replayed."""
+
+
+class DescribedStepKind(StepKind, Protocol):
+    @property
+    def descriptor(self) -> StepDescriptor: ...
+
+
+class Repeated(Frozen):
+    """What a recorded step gives now."""
+
+    artifact: ArtifactId
+    fingerprint: str | None
+    """Of the data that was read now."""
+
+
+@runtime_checkable
+class RepeatableStepKind(Protocol):
+    async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
+        """Runs the recorded code once more."""
+        ...
+
+
+def by_name(kinds: Iterable[DescribedStepKind]) -> Mapping[str, DescribedStepKind]:
+    return {kind.descriptor.name: kind for kind in kinds}

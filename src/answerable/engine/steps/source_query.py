@@ -1,0 +1,64 @@
+"""What the kinds of steps that ask a source share: describe it, check the query, run it, store the rows.
+
+A kind for another query language is a config, a descriptor, and a function from the catalog to a checked query.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from answerable.core.catalog import Catalog
+from answerable.core.context import Principal
+from answerable.core.progress import Progress
+from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.produced import Produced
+from answerable.engine.steps.stored_frame import stored_frame
+from answerable.query.checked import CheckedQuery
+from answerable.sources.base import Limits, Source
+from answerable.store.base import Artifacts
+
+Q = TypeVar("Q", bound=CheckedQuery)
+
+
+class Sources(Protocol):
+    async def get(self, name: str, principal: Principal) -> Source:
+        """The source as this principal may see it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQueries:
+    sources: Sources
+    artifacts: Artifacts
+    limits: Limits
+
+    async def ask(
+        self,
+        descriptor: StepDescriptor,
+        name: str,
+        check: Callable[[Catalog], Q],
+        principal: Principal,
+        tell: Callable[[str], None],
+        progress: Progress,
+    ) -> tuple[Produced, Q, Catalog]:
+        """Runs the query that `check` makes of the catalog. `tell` gets its text before it starts."""
+        source = await self.sources.get(name, principal)
+        catalog = await source.describe(progress)
+        query = check(catalog)
+        tell(query.text)
+        result, frame = await stored_frame(
+            lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal
+        )
+        produced = Produced(
+            kind=descriptor.name,
+            language=descriptor.language,
+            data_source_type=descriptor.data_source_type,
+            frame=frame,
+            sources=(name,),
+            code=query.text,
+            duration_ms=result.duration_ms,
+            fingerprint=catalog.fingerprint,
+            last_sync=catalog.last_sync,
+            findings=tuple(f"{warning.subject}: {warning.message}" for warning in catalog.warnings),
+        )
+        return produced, query, catalog
