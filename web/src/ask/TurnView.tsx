@@ -6,6 +6,7 @@ import { address } from "../app/router";
 import { cellText, formatOf } from "../result/cells";
 import { PreviewTable } from "../result/PreviewTable";
 import { titleOf } from "../result/title";
+import { Code } from "../shared/Code";
 import { duration, plural } from "../shared/format";
 import { Notice } from "../shared/Notice";
 import { ChosenLine, ClarifyCard } from "./ClarifyCard";
@@ -15,7 +16,7 @@ import { PlanGraph } from "./PlanGraph";
 import { Prose } from "./Prose";
 import { Question } from "./Question";
 import { Receipt } from "./Receipt";
-import { isOver, type RunView, shownSteps } from "./run";
+import { isOver, type RunView, type StepView, shownSteps } from "./run";
 import { StepList } from "./StepList";
 
 export interface TurnActions {
@@ -192,7 +193,45 @@ function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; o
         )}
       </dl>
       {steps.length > 1 && <StepList steps={steps} />}
+      {kept
+        .filter((step) => step.code)
+        .map((step) => (
+          <Found key={step.id} step={step} />
+        ))}
     </>
+  );
+}
+
+/** What a step of a failed run found before: its program and some of its rows. */
+function Found({ step }: { step: StepView }) {
+  const names = Object.keys(step.sample[0] ?? {});
+  return (
+    <details>
+      <summary>
+        {step.name}: {plural(step.rows ?? 0, "row")}
+      </summary>
+      <Code text={step.code ?? ""} language={step.kind === "python" ? "python" : "sql"} />
+      {names.length > 0 && (
+        <table className="plain">
+          <thead>
+            <tr>
+              {names.map((name) => (
+                <th key={name}>{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {step.sample.map((record, row) => (
+              <tr key={row}>
+                {names.map((name) => (
+                  <td key={name}>{String(record[name] ?? "")}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </details>
   );
 }
 

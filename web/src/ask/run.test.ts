@@ -130,6 +130,20 @@ describe("a run folded from its events", () => {
     ]);
     expect(shownSteps(run)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
   });
+
+  it("keeps what the steps of a failed run found", () => {
+    const found = { ...answer.steps[0], id: "found", row_count: 3, sample: [{ region: "East" }] };
+    const wrong = { ...answer.steps[0], id: "wrong", status: "failed", row_count: null };
+    const run = recalled({ ...answer, status: "failed", columns: [], rows: [], steps: [found, wrong] } as Answer);
+    expect(run.phase).toBe("failed");
+    expect(shownSteps(run).map((step) => [step.id, step.state])).toEqual([
+      ["understand", "ok"],
+      ["found", "ok"],
+      ["wrong", "error"],
+      ["present", "skipped"],
+    ]);
+    expect(shownSteps(run)[1]).toMatchObject({ code: "SELECT 1", rows: 3, sample: [{ region: "East" }] });
+  });
 });
 
 describe("text that a model writes", () => {

@@ -19,6 +19,8 @@ export interface StepView {
   ms: number | null;
   rows: number | null;
   code: string | null;
+  /** A few of its rows as records. */
+  sample: Record<string, unknown>[];
 }
 
 export type Phase = "running" | "done" | "partial" | "failed" | "cancelled";
@@ -127,13 +129,15 @@ export function recalled(answer: Answer): RunView {
       ms: step.duration_ms,
       rows: step.row_count,
       code: step.code,
+      sample: (step.sample ?? []) as StepView["sample"],
     }),
   );
-  const around = (kind: string): StepView => ({ ...blankStep({ id: kind, kind }), state: "ok" });
+  const unanswered = answer.status === "failed" || answer.status === "cancelled";
+  const around = (kind: string, state: State = "ok"): StepView => ({ ...blankStep({ id: kind, kind }), state });
   const steps = [
     ...(answer.provenance.mind === "direct" ? [] : [around("understand")]),
     ...told,
-    ...(told.length ? [around("present")] : []),
+    ...(told.length ? [around("present", unanswered ? "skipped" : "ok")] : []),
   ];
   const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
   return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
@@ -181,6 +185,7 @@ function blankStep(node: PlanNode): StepView {
     ms: null,
     rows: null,
     code: null,
+    sample: [],
   };
 }
 
@@ -211,9 +216,9 @@ export function reconnected(run: RunView): RunView {
 
 function outputOf(output: Json): Partial<StepView> {
   if (output === null || typeof output !== "object" || Array.isArray(output)) return {};
-  const { frame, code } = output as { frame?: { row_count?: number }; code?: string };
+  const { frame, code } = output as { frame?: { row_count?: number; sample?: StepView["sample"] }; code?: string };
   return {
-    ...(frame?.row_count !== undefined && { rows: frame.row_count }),
+    ...(frame?.row_count !== undefined && { rows: frame.row_count, sample: frame.sample ?? [] }),
     ...(typeof code === "string" && { code }),
   };
 }

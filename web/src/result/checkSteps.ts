@@ -44,7 +44,7 @@ export function checkSteps(answer: Answer, timeline: RunTimeline | null): CheckS
   );
 }
 
-const BLANK = { attempt: 1, note: null, done: null, total: null };
+const BLANK = { attempt: 1, note: null, done: null, total: null, sample: [] };
 
 function viewOf(step: StepRecord): StepView {
   const state = step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped";
