@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-.PHONY: setup page page-types screenshots run test test-llm test-sandboxes test-docker check bench train lock clean
+.PHONY: setup page page-types screenshots run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -32,6 +32,9 @@ test: $(VENV)/.dev  ## Runs every test, three at a time: many wait for processes
 	$(PYTHON) scripts/page.py tools build
 	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
+test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in about a minute, while you work.
+	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $$($(BIN)/python tests/fast.py) $(ARGS)
+
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)
 
@@ -53,6 +56,9 @@ check: $(VENV)/.dev  ## Lint, format and types, of the page too.
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(PYTHON) scripts/page.py check test
+
+mutants: $(VENV)/.dev  ## Plants known defects in the code, one at a time, and reports those that no test catches.
+	$(BIN)/python scripts/mutants.py $(ARGS)
 
 bench: $(VENV)/.dev  ## Measures speed as ratios and writes bench/results/.
 	$(BIN)/python -m bench $(ARGS)

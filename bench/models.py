@@ -21,7 +21,7 @@ from answerable.core.context import LOCAL, RunContext
 from answerable.core.ids import RunId
 from answerable.models.budget import Budget
 from answerable.models.config import BudgetLimits, ModelsConfig
-from answerable.models.guarded import Caller, GuardedModel, Means
+from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target
 from answerable.store.base import Store
 from answerable.store.open import open_store
@@ -79,7 +79,7 @@ async def _first_token(store: Store, repeats: int) -> Figure:
 
 def _guarded(model: Model, store: Store, limits: BudgetLimits) -> Model:
     clock = SystemClock()
-    means = Means(ModelsConfig(), Budget(store.budgets, limits, clock), clock, Random(1))
+    means = CallPolicy(ModelsConfig(), Budget(store.budgets, limits, clock), clock, Random(1))
     target = Target("local", "instant", "chat", "http://127.0.0.1/v1")
     caller = Caller("coding", RunContext(RunId("run_1"), LOCAL), (lambda _: None,))
     return GuardedModel(model, target, Breaker("local", clock, 5, 30), means, caller)

@@ -73,9 +73,9 @@ def _write_rows(path: Path) -> None:
 
 
 async def _dispatch(sandbox: Any, bare: "BareWorkers", folder: Path, repeats: int) -> tuple[float, float]:
-    from answerable.sandbox.base import Request
+    from answerable.sandbox.base import SandboxRequest
 
-    request = Request(CODE, frames={"rows": folder / "rows.arrow"}, into=folder / "ours.arrow")
+    request = SandboxRequest(CODE, frames={"rows": folder / "rows.arrow"}, into=folder / "ours.arrow")
 
     async def ours() -> None:
         result = await sandbox.run(request)
@@ -99,12 +99,12 @@ def _cold(repeats: int) -> float:
 
 async def _fairness(sandbox: Any) -> Figure:
     """The place in which each of many equal requests ends, against the place in which it was made."""
-    from answerable.sandbox.base import Request
+    from answerable.sandbox.base import SandboxRequest
 
     ended: list[int] = []
 
     async def one(number: int) -> None:
-        result = await sandbox.run(Request(f"result = {number}"))
+        result = await sandbox.run(SandboxRequest(f"result = {number}"))
         assert result.value == number, result.message
         ended.append(number)
 
@@ -115,11 +115,11 @@ async def _fairness(sandbox: Any) -> Figure:
 
 async def _growth(sandbox: Any, runs: int) -> list[Figure]:
     """Figures of one more than the growth, so that none is a ratio of 1."""
-    from answerable.sandbox.base import Request
+    from answerable.sandbox.base import SandboxRequest
 
     async def some(count: int) -> None:
         for _ in range(count // POOL):
-            await asyncio.gather(*(sandbox.run(Request("result = 1")) for _ in range(POOL)))
+            await asyncio.gather(*(sandbox.run(SandboxRequest("result = 1")) for _ in range(POOL)))
 
     await some(runs // 2)
     before = await _state()

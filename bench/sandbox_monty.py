@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 
 from pydantic_monty import Monty
 
-from answerable.sandbox.base import HostCalls, Request
+from answerable.sandbox.base import HostCalls, SandboxRequest
 from answerable.sandbox.monty.sandbox import MontySandbox
 from bench.figures import Figure, compared, in_turn
 
@@ -47,7 +47,7 @@ async def _opened() -> AsyncIterator[MontySandbox]:
 
 
 async def _plain(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
-    request = Request(CODE)
+    request = SandboxRequest(CODE)
 
     async def ours() -> None:
         assert (await sandbox.run(request)).value == 6
@@ -63,7 +63,7 @@ async def _calling(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
     async def lookup(number: int) -> int:
         return number
 
-    request = Request(CALLING, host=HostCalls({"lookup": lookup}, STUBS))
+    request = SandboxRequest(CALLING, host=HostCalls({"lookup": lookup}, STUBS))
 
     async def ours() -> None:
         assert (await sandbox.run(request)).value == 21
@@ -79,7 +79,7 @@ async def _checked(bare: Monty, sandbox: MontySandbox, repeats: int) -> Figure:
     numbers = itertools.count()
 
     async def ours() -> None:
-        assert (await sandbox.run(Request(f"{CODE} + {next(numbers)}"))).outcome == "ok"
+        assert (await sandbox.run(SandboxRequest(f"{CODE} + {next(numbers)}"))).outcome == "ok"
 
     async def floor() -> None:
         with bare.checkout(type_check=True) as session:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from answerable import Answerable, SourceError, UserError
+from answerable import Answerable, NotFoundError, SourceError, UserError
 
 
 @pytest.fixture
@@ -61,3 +61,26 @@ def test_a_question_back_is_a_result_and_a_refusal_too(people: Answerable) -> No
 
 def test_the_catalog_is_at_hand(people: Answerable) -> None:
     assert [column.name for column in people.catalog().tables[0].columns] == ["id", "name", "city"]
+
+
+def test_the_verbs_of_the_service_are_there(people: Answerable, tmp_path: Path) -> None:
+    """What the page and the command line can do, a script can do."""
+    run = people.ask("how many people per city?").answer.run_id
+    assert [record.run for record in people.runs.list()] == [run]
+    assert [event.type for event in people.runs.events(run)][-1] == "run.finished"
+    assert people.rows.page(run, limit=1).row_count == 2
+    [thread] = people.threads.list()
+    assert people.threads.change(thread.thread_id, title="Cities").title == "Cities"
+    (tmp_path / "pets.csv").write_text("name\nRex\n")
+    added = people.sources.add(str(tmp_path / "pets.csv"))
+    assert people.sources.wait(added.name).rows == 1
+    assert people.sources.describe("pets").tables[0].row_count == 1
+    people.sources.remove("pets")
+    again = people.questions.retry(run)
+    people.runs.wait(again)
+    assert people.comparisons.compare(run, again).counts.same == 2
+    assert people.evals.add_case("mine", run).question == "how many people per city?"
+    assert people.setup.usage(days=1).days[0].runs == 2
+    assert "cancel" in dir(people.runs)
+    with pytest.raises(NotFoundError):
+        people.runs.cancel("run_" + "0" * 24)

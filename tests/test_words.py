@@ -13,11 +13,7 @@ ODD_BEGINNING = re.compile(
     r"(Of |Nothing |Whose |None but )|.*\b([Nn]othing (when|where|if)|is told instead|the like)\b"
 )
 KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-SHARED_NAMES = {
-    *("Budget", "End", "Endpoint", "Engine", "Fact", "Facts", "Held", "Kind", "Models"),
-    *("Place", "Reply", "Report", "Request", "Result", "Sandboxes", "Size"),
-    *("Column", "Table", "Threads"),
-}
+SHARED_NAMES = {"Budget", "Engine", "Kind", "Models", "Report", "Sandboxes"}
 """Class names with two meanings that are still to be parted."""
 ODD_DOCSTRINGS = 52
 """How many are still to be rewritten."""

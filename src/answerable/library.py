@@ -7,8 +7,9 @@ from coroutines, and from notebooks whose own loop is running already.
 import asyncio
 import threading
 import weakref
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
+from inspect import isasyncgen, isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,6 +63,61 @@ class Answerable:
     def catalog(self) -> Catalog:
         """The tables, columns and relationships as they were understood."""
         return self._host.wait(self._described())
+
+    @property
+    def runs(self) -> "Verbs":
+        """Recorded runs: `list`, `get`, `answer`, `events`, `timeline`, `cancel`, `decide`, `wait`."""
+        return Verbs(self._host, "runs")
+
+    @property
+    def questions(self) -> "Verbs":
+        """`retry` asks a recorded question once more; `explain` shows how a question is read."""
+        return Verbs(self._host, "questions")
+
+    @property
+    def answers(self) -> "Verbs":
+        """`replay` runs the steps of an answer again; `freshness` says whether its data has changed."""
+        return Verbs(self._host, "answers")
+
+    @property
+    def rows(self) -> "Verbs":
+        """The rows of a recorded answer: `page`, `part`, `totals`, `export`, `file`."""
+        return Verbs(self._host, "rows")
+
+    @property
+    def comparisons(self) -> "Verbs":
+        """Two runs side by side: `compare`, `export_differences`."""
+        return Verbs(self._host, "comparisons")
+
+    @property
+    def threads(self) -> "Verbs":
+        """Conversations: `list`, `get`, `messages`, `change`, `share`, `unshare`, `fork`, `delete`, `restore`."""
+        return Verbs(self._host, "threads")
+
+    @property
+    def sources(self) -> "Verbs":
+        """Sources by name: `list`, `add`, `upload`, `remove`, `sync`, `wait`, `describe`, `preview`, `statistics`."""
+        return Verbs(self._host, "sources")
+
+    @property
+    def names(self) -> "Verbs":
+        """What is said about a source: `read`, `edit`, `rewrite`, `history`, `undo`."""
+        return Verbs(self._host, "semantic")
+
+    @property
+    def suggestions(self) -> "Verbs":
+        """`questions` gives a few questions that a source can answer."""
+        return Verbs(self._host, "suggestions")
+
+    @property
+    def evals(self) -> "Verbs":
+        """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
+        return Verbs(self._host, "evals")
+
+    @property
+    def setup(self) -> "Verbs":
+        """How Answerable is set up: `models`, `check_model`, `usage`, `doctor`, `about`."""
+        return Verbs(self._host, "setup")
 
     def forget(self) -> None:
         self._thread = new_thread_id()
@@ -160,6 +216,49 @@ class Result:
         from answerable.answers.render import to_html
 
         return to_html(self.answer)
+
+
+class Verbs:
+    """The verbs of one noun of the service (`answerable/service/`), called for the person whose program this is.
+
+    A verb takes the arguments of the service's verb without `principal`, waits, and gives what that gives. A stream of
+    events becomes a plain iterator.
+    """
+
+    def __init__(self, host: "_Host", noun: str) -> None:
+        self._host = host
+        self._noun = noun
+
+    def __getattr__(self, verb: str) -> Callable[..., Any]:
+        if verb.startswith("_"):
+            raise AttributeError(verb)
+
+        async def act(*arguments: Any, **named: Any) -> Any:
+            noun = getattr(await self._host.service(), self._noun)
+            result = getattr(noun, verb)(*arguments, principal=_principal(), **named)
+            return await result if isawaitable(result) else result
+
+        def call(*arguments: Any, **named: Any) -> Any:
+            result = self._host.wait(act(*arguments, **named))
+            return self._iterated(result) if isasyncgen(result) else result
+
+        return call
+
+    def _iterated(self, stream: AsyncIterator[Any]) -> Iterator[Any]:
+        async def following() -> Any:
+            return await anext(stream, _END)
+
+        while (each := self._host.wait(following())) is not _END:
+            yield each
+
+    def __dir__(self) -> list[str]:
+        async def names() -> list[str]:
+            return [name for name in dir(getattr(await self._host.service(), self._noun)) if not name.startswith("_")]
+
+        return self._host.wait(names())
+
+
+_END = object()
 
 
 class _Host:

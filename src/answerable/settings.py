@@ -129,13 +129,17 @@ class Settings(Frozen):
         except ValidationError as error:
             raise _explained(error, "models.") from None
 
-    def open_sources(self, *, any_location: bool) -> "SourceRegistry":
-        """`any_location`: whether a path or URL may stand for a source."""
+    def open_sources(self, *, any_location: bool, expect: tuple[str, Principal] | None = None) -> "SourceRegistry":
+        """`any_location`: whether a path or URL may stand for a source. `expect`: a source that is about to be asked,
+        and by whom; its worker starts while the rest of a command is loaded."""
         from answerable import demo
         from answerable.sources.registry import SourceRegistry
 
         named = {"demo": str(demo.location()), **self.sources}
-        return SourceRegistry(named, self.home, any_location=any_location)
+        registry = SourceRegistry(named, self.home, any_location=any_location)
+        if expect is not None:
+            registry.expect(*expect)
+        return registry
 
     def added_sources(self, principal: Principal) -> "AddedSources":
         """The sources that the principal's tenant has added while Answerable ran."""
@@ -224,3 +228,18 @@ def _explained(error: ValidationError, within: str = "") -> OperatorError:
         code="settings_invalid",
         hint="`docs/settings.md` lists every setting with its meaning.",
     )
+
+
+def shown_settings(settings: Settings) -> dict[str, Any]:
+    """Every setting by name, as it may be shown: without keys, and locations without passwords."""
+    from answerable.sources.open import shown_location
+
+    shown = settings.model_dump(mode="json", exclude={"apis", "model_key"})
+    shown["store"] = shown_location(settings.store_url)
+    shown["source"] = shown_location(settings.source)
+    shown["sources"] = {name: shown_location(location) for name, location in settings.sources.items()}
+    shown["model_base_url"] = shown_location(settings.model_base_url)
+    shown["model_key"] = "set" if settings.model_key is not None else None
+    shown["models"] = "set" if settings.models else None
+    shown["apis"] = sorted(settings.apis)
+    return shown

@@ -5,7 +5,7 @@ import sys
 
 from tests.sandboxes import make_sandbox
 
-from answerable.sandbox.base import Request, SandboxLimits
+from answerable.sandbox.base import SandboxLimits, SandboxRequest
 
 ENDLESS = "while True:\n    pass\n"
 
@@ -13,7 +13,9 @@ ENDLESS = "while True:\n    pass\n"
 async def main(name: str) -> None:
     sandbox = make_sandbox(name, 2)
     await sandbox.start()
-    running = [asyncio.create_task(sandbox.run(Request(ENDLESS, limits=SandboxLimits(seconds=60)))) for _ in range(2)]
+    running = [
+        asyncio.create_task(sandbox.run(SandboxRequest(ENDLESS, limits=SandboxLimits(seconds=60)))) for _ in range(2)
+    ]
     await asyncio.sleep(0.7)
     assert not any(task.done() for task in running)
     print("running", flush=True)

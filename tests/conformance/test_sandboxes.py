@@ -23,7 +23,7 @@ from tests.sandboxes import ABILITIES, available_sandbox, make_sandbox, names_wi
 
 from answerable.core.errors import UserError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostCalls, Request, Sandbox, SandboxLimits, SandboxResult
+from answerable.sandbox.base import HostCalls, Sandbox, SandboxLimits, SandboxRequest, SandboxResult
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -49,7 +49,7 @@ def on(ability: str | None = None) -> pytest.MarkDecorator:
 
 
 async def ran(sandbox: Sandbox, code: str, **asked: Any) -> SandboxResult:
-    result = await asyncio.wait_for(sandbox.run(Request(code, **asked)), PATIENCE)
+    result = await asyncio.wait_for(sandbox.run(SandboxRequest(code, **asked)), PATIENCE)
     assert result.backend == sandbox.name
     assert (result.outcome == "ok") == (result.reason is None)
     assert result.outcome == "ok" or result.message
@@ -644,7 +644,7 @@ async def endless(sandbox: Sandbox) -> "asyncio.Task[SandboxResult]":
     async def begin() -> Json:
         begun.set()
 
-    request = Request(
+    request = SandboxRequest(
         "begin()\n" + ENDLESS,
         limits=SandboxLimits(seconds=PATIENCE),
         host=HostCalls({"begin": begin}, "def begin() -> None: ..."),
@@ -679,7 +679,7 @@ async def test_cancelling_reaches_a_call_of_the_host(sandbox: Sandbox) -> None:
         finally:
             ended.set()
 
-    running = asyncio.create_task(sandbox.run(Request("wait()", host=HostCalls({"wait": wait}, STUBS))))
+    running = asyncio.create_task(sandbox.run(SandboxRequest("wait()", host=HostCalls({"wait": wait}, STUBS))))
     await asyncio.wait_for(begun.wait(), PATIENCE)
     await cancelled(running)
     await asyncio.wait_for(ended.wait(), 5)

@@ -35,6 +35,8 @@ def test_threads_are_renamed_pinned_and_listed_by_page(api: httpx.Client, thread
     assert [one["thread_id"] for one in first["threads"]] == [thread["thread_id"]]
     second = api.get("/threads", params={**ours, "cursor": first["next_cursor"]}).json()
     assert [one["thread_id"] for one in second["threads"]] == [newer]
+    roomy = api.get("/threads", params={**ours, "limit": 3}).json()
+    assert (len(roomy["threads"]), roomy["next_cursor"]) == (2, None)
     assert api.patch(path, json={"pinned": False}).json()["title"] == "People of Zanzibar"
     assert api.patch(path, json={"title": ""}).status_code == 422
 

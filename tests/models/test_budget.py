@@ -23,7 +23,7 @@ from answerable.core.ids import RunId, TenantId, UserId
 from answerable.models.budget import Budget
 from answerable.models.calls import ModelCalled
 from answerable.models.config import BudgetLimits, ModelsConfig, Price
-from answerable.models.guarded import Caller, GuardedModel, Means
+from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target
 from answerable.store.base import Account, Amount, Balance, Store
 from answerable.store.open import open_store
@@ -209,7 +209,7 @@ def guarded(store: Store, caller: Caller, price: Price | None, limits: BudgetLim
     """An instant model that uses so many tokens of at most 84 for its reply."""
     target = Target("lab", "instant", "chat", "http://models.example/v1", price=price)
     clock = SystemClock()
-    means = Means(ModelsConfig(max_output_tokens=84), Budget(store.budgets, limits, clock), clock, Random(1))
+    means = CallPolicy(ModelsConfig(max_output_tokens=84), Budget(store.budgets, limits, clock), clock, Random(1))
     return GuardedModel(instant(used), target, Breaker("lab", clock, 5, 30), means, caller)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from answerable.sandbox.base import Request, SandboxResult
+from answerable.sandbox.base import SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.exchange import converse
-from answerable.sandbox.results import Place, result_of
+from answerable.sandbox.results import RunPlace, result_of
 
-Run = Callable[[Request], Awaitable[SandboxResult]]
+Run = Callable[[SandboxRequest], Awaitable[SandboxResult]]
 
 
 async def begin(command: list[str]) -> Process:
@@ -61,10 +61,10 @@ async def local_process() -> AsyncIterator[Callable[[list[str]], Awaitable[Proce
 
 @pytest.fixture
 def run_locally(local_process: Callable[[list[str]], Awaitable[Process]]) -> Run:
-    async def run(request: Request) -> SandboxResult:
+    async def run(request: SandboxRequest) -> SandboxResult:
         process = await local_process(list(boot.command()))
         heard = await converse(Pipes(process), request)
-        return await result_of(heard, request.into, Place("local"))
+        return await result_of(heard, request.into, RunPlace("local"))
 
     return run
 

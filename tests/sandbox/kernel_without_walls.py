@@ -7,7 +7,7 @@ from answerable.core.errors import OperatorError
 from answerable.isolation import seccomp
 from answerable.isolation.kernel import forbid_new_privileges
 from answerable.isolation.seccomp import ALLOW, JUMP_IF_EQUAL, REFUSE, RETURN, instruction
-from answerable.sandbox.base import Request
+from answerable.sandbox.base import SandboxRequest
 from answerable.sandbox.kernel.sandbox import KernelSandbox
 
 MISSING = {
@@ -35,7 +35,7 @@ async def main() -> None:
         print(error.message)
         print(error.hint)
     sandbox = KernelSandbox(1, bubblewrap=False, allow_unisolated=True)
-    result = await sandbox.run(Request("result = 1"))
+    result = await sandbox.run(SandboxRequest("result = 1"))
     print(result.outcome, result.isolated)
     await sandbox.close()
 

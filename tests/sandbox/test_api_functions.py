@@ -10,7 +10,7 @@ from answerable.apis.broker import Broker
 from answerable.apis.target import ApiTarget
 from answerable.core.values import Json
 from answerable.sandbox.api_functions import ApiFunctions
-from answerable.sandbox.base import Request
+from answerable.sandbox.base import SandboxRequest
 from answerable.sandbox.monty.sandbox import MontySandbox
 
 
@@ -43,8 +43,8 @@ async def test_code_calls_an_api(api: ApiServer, functions: ApiFunctions) -> Non
         "try:\n    api_get('/secrets')\nexcept RuntimeError as error:\n    print(error)\n"
         "result = users"
     )
-    ended = await sandbox.run(Request(code, host=calls))
-    wrong = await sandbox.run(Request("api_get(path=3)", host=calls))
+    ended = await sandbox.run(SandboxRequest(code, host=calls))
+    wrong = await sandbox.run(SandboxRequest("api_get(path=3)", host=calls))
     await sandbox.close()
     assert ended.value == [{"id": 1, "seen": "[hidden]"}], ended
     assert "is not allowed. Allowed are: /users" in ended.output

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.containers.control import ControlApi, ControlError
 from answerable.sandbox.containers.docker import DockerSandbox, manifest
 
@@ -28,7 +28,7 @@ real = pytest.mark.skipif(not WITH_DOCKER, reason="containers are tested by `mak
 
 def test_the_container_has_every_wall_and_limit(orders: Path) -> None:
     limits = SandboxLimits(memory_mb=300, scratch_mb=5)
-    made = manifest("image", Request("", frames={"orders": orders}, limits=limits), cpus=0.5)
+    made = manifest("image", SandboxRequest("", frames={"orders": orders}, limits=limits), cpus=0.5)
     host = made["HostConfig"]
     assert (made["User"], made["NetworkDisabled"], host["NetworkMode"]) == ("65534:65534", True, "none")
     assert (host["ReadonlyRootfs"], host["CapDrop"], host["SecurityOpt"]) == (True, ["ALL"], ["no-new-privileges"])
@@ -102,7 +102,7 @@ async def test_a_daemon_that_fails_in_the_middle_is_the_operators_problem(tmp_pa
     reply = b'HTTP/1.1 500 -\r\nContent-Length: 21\r\n\r\n{"message":"no room"}'
     async with daemon(tmp_path / "socket", reply) as host:
         with pytest.raises(OperatorError, match=r"no room \(500\)") as caught:
-            await DockerSandbox("image", host).run(Request("result = 1"))
+            await DockerSandbox("image", host).run(SandboxRequest("result = 1"))
     assert caught.value.stable_code == "sandbox_failed"
 
 
@@ -208,7 +208,7 @@ async def test_code_is_spoken_to_over_the_attached_streams(
     into = tmp_path / "result.arrow"
     limits = SandboxLimits(output_bytes=200_000)
     host = HostCalls({"factor": factor})
-    result = await sandbox.run(Request(code, frames={"orders": orders}, into=into, host=host, limits=limits))
+    result = await sandbox.run(SandboxRequest(code, frames={"orders": orders}, into=into, host=host, limits=limits))
     assert (result.outcome, result.message, len(result.output)) == ("ok", None, 100_001)
     assert pl.read_ipc(into)["amount"].to_list() == [105.0, 200.0, 70.0]
     assert len(simulator.removed) == 1
@@ -226,7 +226,7 @@ async def test_the_exit_code_of_the_container_tells_why_it_ended(
     simulated: tuple[Daemon, DockerSandbox], code: str, reason: str
 ) -> None:
     simulator, sandbox = simulated
-    result = await sandbox.run(Request(code, limits=SandboxLimits(seconds=5 if reason != "time" else 0.3)))
+    result = await sandbox.run(SandboxRequest(code, limits=SandboxLimits(seconds=5 if reason != "time" else 0.3)))
     assert (result.outcome, result.reason) == ("stopped", reason)
     assert len(simulator.removed) == 1
 
@@ -264,7 +264,7 @@ async def containers() -> Any:
 @real
 async def test_a_container_is_gone_after_its_run(sandbox: DockerSandbox) -> None:
     await sandbox.start()
-    results = await asyncio.gather(*(sandbox.run(Request(f"result = {number}")) for number in range(6)))
+    results = await asyncio.gather(*(sandbox.run(SandboxRequest(f"result = {number}")) for number in range(6)))
     assert [result.value for result in results] == list(range(6))
     assert await containers() == []
 
@@ -281,7 +281,7 @@ result = {
     "writable": [path for path in ("/", "/etc", "/usr", "/dev/shm", "/tmp") if os.access(path, os.W_OK)],
 }
 """
-    result = await sandbox.run(Request(code))
+    result = await sandbox.run(SandboxRequest(code))
     assert result.value == {
         "user": 65534,
         "capabilities": 0,
@@ -303,7 +303,7 @@ result = {
     ],
 )
 async def test_the_daemon_tells_what_stopped_it(sandbox: DockerSandbox, code: str, reason: str) -> None:
-    result = await sandbox.run(Request(code, limits=SandboxLimits(seconds=5, memory_mb=256)))
+    result = await sandbox.run(SandboxRequest(code, limits=SandboxLimits(seconds=5, memory_mb=256)))
     assert (result.outcome, result.reason) == ("stopped", reason)
     assert await containers() == []
 
@@ -314,7 +314,7 @@ async def test_cancelling_removes_the_container(sandbox: DockerSandbox) -> None:
         running.cancel()
 
     host = HostCalls({"cancel": cancel})
-    running = asyncio.ensure_future(sandbox.run(Request("while True: cancel()", host=host)))
+    running = asyncio.ensure_future(sandbox.run(SandboxRequest("while True: cancel()", host=host)))
     with pytest.raises(asyncio.CancelledError):
         await running
     assert await containers() == []
@@ -323,7 +323,7 @@ async def test_cancelling_removes_the_container(sandbox: DockerSandbox) -> None:
 @real
 async def test_what_a_killed_process_left_is_swept(sandbox: DockerSandbox) -> None:
     api = ControlApi(os.environ["DOCKER_HOST"])
-    left = manifest("answerable-sandbox", Request("", limits=SandboxLimits(seconds=-1_000_000)), 1.0)
+    left = manifest("answerable-sandbox", SandboxRequest("", limits=SandboxLimits(seconds=-1_000_000)), 1.0)
     made = await api.call("POST", "/containers/create?name=left", left)
     await api.call("POST", f"/containers/{made.json['Id']}/start")
     assert await containers() == [["/left"]]
@@ -333,13 +333,13 @@ async def test_what_a_killed_process_left_is_swept(sandbox: DockerSandbox) -> No
 
 HOST = """
 import asyncio
-from answerable.sandbox.base import HostCalls, Request
+from answerable.sandbox.base import HostCalls, SandboxRequest
 from answerable.sandbox.containers.docker import DockerSandbox
 
 async def begun():
     print("begun", flush=True)
 
-request = Request("begun()\\nwhile True: pass", host=HostCalls({"begun": begun}))
+request = SandboxRequest("begun()\\nwhile True: pass", host=HostCalls({"begun": begun}))
 asyncio.run(DockerSandbox("answerable-sandbox").run(request))
 """
 
@@ -360,5 +360,5 @@ async def test_a_container_ends_when_its_host_is_killed() -> None:
 @real
 async def test_an_image_that_is_missing_is_the_operators_problem(sandbox: DockerSandbox) -> None:
     with pytest.raises(OperatorError) as caught:
-        await DockerSandbox("no-such-image").run(Request("result = 1"))
+        await DockerSandbox("no-such-image").run(SandboxRequest("result = 1"))
     assert caught.value.stable_code == "sandbox_failed"

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.exchange import converse
-from answerable.sandbox.results import Place, result_of
+from answerable.sandbox.results import RunPlace, result_of
 
 READY = b'{"ready": true}'
 
@@ -35,9 +35,9 @@ class Forged:
 
 async def told(*bodies: bytes, into: Path | None = None) -> tuple[str, str | None, str]:
     limits = SandboxLimits(seconds=5, output_bytes=10, result_mb=1, host_calls=2)
-    request = Request("", limits=limits, into=into, host=HostCalls({}))
+    request = SandboxRequest("", limits=limits, into=into, host=HostCalls({}))
     heard = await converse(Forged(message(READY) + b"".join(bodies), 1 << 20), request)
-    result = await result_of(heard, into, Place("forged"))
+    result = await result_of(heard, into, RunPlace("forged"))
     return result.outcome, result.reason, result.output
 
 
@@ -76,11 +76,11 @@ async def test_rows_are_bounded_and_looked_into(tmp_path: Path) -> None:
 async def test_a_place_that_never_begins_is_the_operators_problem() -> None:
     for said in (b"", message(b'{"done": {}}'), b"\0" * 10):
         with pytest.raises(OperatorError) as caught:
-            await converse(Forged(said), Request(""))
+            await converse(Forged(said), SandboxRequest(""))
         assert caught.value.stable_code == "sandbox_failed"
 
 
 async def test_messages_are_put_together_from_pieces() -> None:
     said = message(READY) + message(b'{"print": "a"}') + message(b'{"done": {"outcome": "ok", "value": [2]}}')
-    heard = await converse(Forged(said, 1), Request(""))
+    heard = await converse(Forged(said, 1), SandboxRequest(""))
     assert (heard.output, heard.done) == ("a", {"outcome": "ok", "value": [2]})

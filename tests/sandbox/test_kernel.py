@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import Request, SandboxLimits
+from answerable.sandbox.base import SandboxLimits, SandboxRequest
 from answerable.sandbox.kernel.jail.launch import bubblewrap
 from answerable.sandbox.kernel.jail.zygote import Zygote
 from answerable.sandbox.kernel.sandbox import KernelSandbox
@@ -74,7 +74,7 @@ def _closed(number):
 @pytest.mark.parametrize("way", ["bubblewrap", "namespaces"])
 async def test_what_the_code_sees(way: str) -> None:
     sandbox = await opened(way)
-    result = await sandbox.run(Request(CLOSED + SEEN))
+    result = await sandbox.run(SandboxRequest(CLOSED + SEEN))
     await sandbox.close()
     assert result.outcome == "ok", result.message
     seen = result.value
@@ -90,7 +90,7 @@ async def test_what_the_code_sees(way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 async def test_each_way_tells_which_walls_stand(way: str) -> None:
     sandbox = await opened(way)
-    result = await sandbox.run(Request("result = 1"))
+    result = await sandbox.run(SandboxRequest("result = 1"))
     found = await KernelSandbox(**WAYS[way]).available()
     await sandbox.close()
     assert result.isolated
@@ -109,8 +109,8 @@ async def test_a_file_outside_stays_outside(way: str, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     os.chmod(tmp_path / "secret", 0o644)
     sandbox = await opened(way)
-    result = await sandbox.run(Request(f"result = open({str(tmp_path / 'secret')!r}).read()"))
-    written = await sandbox.run(Request(f"open({str(tmp_path / 'new')!r}, 'w')"))
+    result = await sandbox.run(SandboxRequest(f"result = open({str(tmp_path / 'secret')!r}).read()"))
+    written = await sandbox.run(SandboxRequest(f"open({str(tmp_path / 'new')!r}, 'w')"))
     await sandbox.close()
     assert (result.outcome, result.reason) == ("error", "exception")
     assert written.outcome == "error"
@@ -131,7 +131,7 @@ said = json.dumps({{"done": {{"outcome": "ok", "frame": True}}}}).encode()
 os.write(3, struct.pack("!I", len(said)) + said)
 os._exit(0)
 """
-    result = await sandbox.run(Request(CLOSED + code, into=tmp_path / "rows.arrow"))
+    result = await sandbox.run(SandboxRequest(CLOSED + code, into=tmp_path / "rows.arrow"))
     assert (result.outcome, result.reason, result.frame) == ("error", "result", None)
     assert not (tmp_path / "rows.arrow").exists()
 
@@ -151,7 +151,7 @@ said = json.dumps({"done": {"outcome": "ok", "frame": True}}).encode()
 os.write(3, struct.pack("!I", len(said)) + said)
 os._exit(0)
 """
-    result = await sandbox.run(Request(CLOSED + code, into=tmp_path / "rows.arrow"))
+    result = await sandbox.run(SandboxRequest(CLOSED + code, into=tmp_path / "rows.arrow"))
     assert (result.outcome, result.reason) == ("error", "result"), result
 
 
@@ -168,7 +168,7 @@ os.write(3, struct.pack("!I", len(said)) + said)
 while True:
     os.pwrite(rows, b"changed", 400)
 """
-    result = await sandbox.run(Request(CLOSED + code, into=tmp_path / "rows.arrow"))
+    result = await sandbox.run(SandboxRequest(CLOSED + code, into=tmp_path / "rows.arrow"))
     if result.frame is not None:
         assert pl.read_ipc(tmp_path / "rows.arrow").height == 1000
     else:
@@ -187,19 +187,19 @@ while True:
     ids=["too-long", "no-object", "no-json", "unknown", "deep"],
 )
 async def test_nonsense_on_the_line_ends_the_run_and_nothing_else(sandbox: KernelSandbox, said: bytes) -> None:
-    result = await sandbox.run(Request(f"import os\nos.write(3, {said!r})\nimport time\ntime.sleep(20)"))
+    result = await sandbox.run(SandboxRequest(f"import os\nos.write(3, {said!r})\nimport time\ntime.sleep(20)"))
     assert (result.outcome, result.reason) == ("stopped", "died")
-    assert (await sandbox.run(Request("result = 1"))).value == 1
+    assert (await sandbox.run(SandboxRequest("result = 1"))).value == 1
 
 
 async def test_a_zygote_that_dies_is_replaced(sandbox: KernelSandbox) -> None:
     first = living_zygote(sandbox)
-    running = asyncio.create_task(sandbox.run(Request("import time\ntime.sleep(60)")))
+    running = asyncio.create_task(sandbox.run(SandboxRequest("import time\ntime.sleep(60)")))
     await asyncio.sleep(0.5)
     os.kill(first.pid, signal.SIGKILL)
     result = await asyncio.wait_for(running, 20)
     assert (result.outcome, result.reason) == ("stopped", "died")
-    assert (await sandbox.run(Request("result = 1"))).value == 1
+    assert (await sandbox.run(SandboxRequest("result = 1"))).value == 1
     assert living_zygote(sandbox).pid != first.pid
 
 
@@ -215,7 +215,7 @@ async def test_many_runs_leave_nothing(way: str) -> None:
 
     async def some(count: int) -> tuple[int, int]:
         for _ in range(count):
-            await asyncio.gather(sandbox.run(Request("result = 1")), sandbox.run(Request("1 / 0")))
+            await asyncio.gather(sandbox.run(SandboxRequest("result = 1")), sandbox.run(SandboxRequest("1 / 0")))
         await asyncio.sleep(1)
         processes = psutil.Process(living_zygote(sandbox).pid).children(recursive=True)
         return len(os.listdir("/proc/self/fd")), len(processes)
@@ -227,10 +227,10 @@ async def test_many_runs_leave_nothing(way: str) -> None:
 
 async def test_scratch_is_bounded(sandbox: KernelSandbox) -> None:
     code = "for n in range(9):\n    open(str(n), 'wb').write(b'x' * (1 << 20))"
-    result = await sandbox.run(Request(code, limits=SandboxLimits(scratch_mb=4)))
+    result = await sandbox.run(SandboxRequest(code, limits=SandboxLimits(scratch_mb=4)))
     assert (result.outcome, result.reason) == ("error", "exception")
     assert "No space left" in (result.message or "")
-    assert (await sandbox.run(Request(code, limits=SandboxLimits(scratch_mb=16)))).outcome == "ok"
+    assert (await sandbox.run(SandboxRequest(code, limits=SandboxLimits(scratch_mb=16)))).outcome == "ok"
 
 
 THREADS = """
@@ -248,7 +248,7 @@ result = made
 
 
 async def test_threads_are_bounded(sandbox: KernelSandbox) -> None:
-    result = await sandbox.run(Request(THREADS))
+    result = await sandbox.run(SandboxRequest(THREADS))
     assert result.outcome == "ok", result.message
     assert 4 < result.value < 200
 
@@ -292,9 +292,9 @@ async def test_a_control_group_bounds_what_the_limits_of_a_process_cannot_see(co
     await sandbox.start()
     code = "open('x', 'wb').write(b'x' * (300 << 20))\nresult = 1"
     limits = SandboxLimits(memory_mb=64, scratch_mb=400, result_mb=400)
-    result = await sandbox.run(Request(code, limits=replace(limits, memory_mb=800)))
-    stopped = await sandbox.run(Request(FILL, limits=limits))
-    after = await sandbox.run(Request("result = 2"))
+    result = await sandbox.run(SandboxRequest(code, limits=replace(limits, memory_mb=800)))
+    stopped = await sandbox.run(SandboxRequest(FILL, limits=limits))
+    after = await sandbox.run(SandboxRequest("result = 2"))
     await sandbox.close()
     assert result.value == 1, result.message
     assert "control group" in result.isolation["memory"]

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.containers.control import ControlApi, ControlError
 from answerable.sandbox.containers.kubernetes import KubernetesSandbox, manifest, network_policy
 from answerable.sandbox.containers.kubernetes_access import cluster_api
@@ -196,16 +196,16 @@ def sandbox(cluster: Cluster) -> KubernetesSandbox:
 
 
 def test_the_manifests_fit_the_published_schema() -> None:
-    assert faults("Job", manifest("answerable-1", "image", Request("result = 1"))) == []
+    assert faults("Job", manifest("answerable-1", "image", SandboxRequest("result = 1"))) == []
     assert faults("NetworkPolicy", network_policy()) == []
-    wrong = manifest("answerable-1", "image", Request(""))
+    wrong = manifest("answerable-1", "image", SandboxRequest(""))
     wrong["spec"]["template"]["spec"]["containers"][0]["securityContext"]["readonlyRootFilesystem"] = True
     assert len(faults("Job", wrong)) == 1
 
 
 def test_the_job_has_every_wall_and_limit(orders: Path) -> None:
     limits = SandboxLimits(seconds=7, memory_mb=300, scratch_mb=5)
-    job = manifest("answerable-1", "image", Request("", frames={"orders": orders}, limits=limits), cpus=0.5)
+    job = manifest("answerable-1", "image", SandboxRequest("", frames={"orders": orders}, limits=limits), cpus=0.5)
     pod = job["spec"]["template"]["spec"]
     [box] = pod["containers"]
     assert (job["spec"]["backoffLimit"], job["spec"]["activeDeadlineSeconds"]) == (0, 128)
@@ -235,7 +235,9 @@ async def test_code_runs_in_a_job_that_is_deleted_after_it(
     into = tmp_path / "result.arrow"
     await sandbox.start()
     await sandbox.start()
-    result = await sandbox.run(Request(code, frames={"orders": orders}, into=into, host=HostCalls({"factor": factor})))
+    result = await sandbox.run(
+        SandboxRequest(code, frames={"orders": orders}, into=into, host=HostCalls({"factor": factor}))
+    )
     assert (result.outcome, result.output, result.message) == ("ok", "hello\n", None)
     assert pl.read_ipc(into)["amount"].to_list() == [105.0, 200.0, 70.0]
     assert cluster.deleted == list(cluster.jobs)
@@ -253,16 +255,16 @@ async def test_code_runs_in_a_job_that_is_deleted_after_it(
 async def test_the_state_of_the_pod_tells_why_it_ended(
     sandbox: KubernetesSandbox, cluster: Cluster, code: str, reason: str
 ) -> None:
-    result = await sandbox.run(Request(code))
+    result = await sandbox.run(SandboxRequest(code))
     assert (result.outcome, result.reason) == ("stopped", reason)
     assert cluster.deleted == list(cluster.jobs)
 
 
 async def test_out_of_time_or_cancelled_the_job_is_deleted(sandbox: KubernetesSandbox, cluster: Cluster) -> None:
-    result = await sandbox.run(Request("while True: pass", limits=SandboxLimits(seconds=0.3)))
+    result = await sandbox.run(SandboxRequest("while True: pass", limits=SandboxLimits(seconds=0.3)))
     assert (result.outcome, result.reason) == ("stopped", "time")
     cluster.created.clear()
-    running = asyncio.ensure_future(sandbox.run(Request("while True: pass")))
+    running = asyncio.ensure_future(sandbox.run(SandboxRequest("while True: pass")))
     await cluster.created.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -273,7 +275,7 @@ async def test_out_of_time_or_cancelled_the_job_is_deleted(sandbox: KubernetesSa
 async def test_a_pod_that_cannot_start_is_told(sandbox: KubernetesSandbox, cluster: Cluster) -> None:
     cluster.waiting = {"reason": "ImagePullBackOff", "message": "no such image"}
     with pytest.raises(OperatorError, match="ImagePullBackOff: no such image"):
-        await sandbox.run(Request("result = 1"))
+        await sandbox.run(SandboxRequest("result = 1"))
     assert cluster.deleted == list(cluster.jobs)
 
 
@@ -305,7 +307,7 @@ async def test_a_cluster_that_does_not_attach_is_told(reply: bytes, error: str) 
 
 async def test_the_token_reaches_no_log(sandbox: KubernetesSandbox, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
-    assert (await sandbox.run(Request("result = 1"))).value == 1
+    assert (await sandbox.run(SandboxRequest("result = 1"))).value == 1
     assert TOKEN not in caplog.text
 
 

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.containers.microsandbox import MicrosandboxSandbox
 
 SDK = json.loads((Path(__file__).parents[1] / "fixtures" / "sandboxes" / "microsandbox.json").read_text())
@@ -128,7 +128,9 @@ async def test_code_runs_in_a_machine_that_is_destroyed_after_it(sdk: Sdk, order
     into = tmp_path / "result.arrow"
     sandbox = MicrosandboxSandbox("python", sdk=sdk)
     await sandbox.start()
-    result = await sandbox.run(Request(code, frames={"orders": orders}, into=into, host=HostCalls({"factor": factor})))
+    result = await sandbox.run(
+        SandboxRequest(code, frames={"orders": orders}, into=into, host=HostCalls({"factor": factor}))
+    )
     assert (result.outcome, result.output, result.message) == ("ok", "hello\n", None)
     assert pl.read_ipc(into)["amount"].to_list() == [105.0, 200.0, 70.0]
     assert [machine.destroyed for machine in sdk.machines] == [True]
@@ -136,7 +138,7 @@ async def test_code_runs_in_a_machine_that_is_destroyed_after_it(sdk: Sdk, order
 
 async def test_the_machine_has_every_wall_and_limit(sdk: Sdk) -> None:
     limits = SandboxLimits(seconds=5, memory_mb=300, scratch_mb=7)
-    await MicrosandboxSandbox("python", sdk=sdk).run(Request("", limits=limits))
+    await MicrosandboxSandbox("python", sdk=sdk).run(SandboxRequest("", limits=limits))
     made = sdk.machines[0].configuration
     assert made["network"] == "denied both ways"
     assert made["security"] == "restricted"
@@ -155,7 +157,7 @@ async def test_the_machine_has_every_wall_and_limit(sdk: Sdk) -> None:
     ],
 )
 async def test_why_it_ended_is_told(sdk: Sdk, code: str, reason: str) -> None:
-    result = await MicrosandboxSandbox("python", sdk=sdk).run(Request(code, limits=SandboxLimits(seconds=0.5)))
+    result = await MicrosandboxSandbox("python", sdk=sdk).run(SandboxRequest(code, limits=SandboxLimits(seconds=0.5)))
     assert (result.outcome, result.reason) == ("stopped", reason)
     assert sdk.machines[0].destroyed
 
@@ -165,7 +167,9 @@ async def test_cancelling_destroys_the_machine(sdk: Sdk) -> None:
         running.cancel()
 
     host = HostCalls({"cancel": cancel})
-    running = asyncio.ensure_future(MicrosandboxSandbox("python", sdk=sdk).run(Request("cancel()\n" * 9, host=host)))
+    running = asyncio.ensure_future(
+        MicrosandboxSandbox("python", sdk=sdk).run(SandboxRequest("cancel()\n" * 9, host=host))
+    )
     with pytest.raises(asyncio.CancelledError):
         await running
     assert sdk.machines[0].destroyed
@@ -178,7 +182,7 @@ async def test_what_is_missing_is_named(sdk: Sdk) -> None:
     assert "runtime" in (await MicrosandboxSandbox("python", sdk=sdk).available()).detail
     sdk.broken = True
     with pytest.raises(OperatorError, match="no KVM"):
-        await MicrosandboxSandbox("python", sdk=sdk).run(Request(""))
+        await MicrosandboxSandbox("python", sdk=sdk).run(SandboxRequest(""))
 
 
 async def test_the_package_is_not_needed_until_it_is_used() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostCalls, Pause, Paused, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.base import HostCalls, Pause, Paused, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.sandbox.monty import launch
 from answerable.sandbox.monty.sandbox import MontySandbox
 from answerable.sandbox.policy import SMALL
@@ -54,7 +54,7 @@ async def monty() -> AsyncIterator[MontySandbox]:
 
 
 async def ran(monty: MontySandbox, code: str, **asked: Any) -> SandboxResult:
-    return await monty.run(Request(code, host=HOST, **asked))
+    return await monty.run(SandboxRequest(code, host=HOST, **asked))
 
 
 # The result
@@ -197,6 +197,7 @@ async def test_it_has_every_module_that_the_policy_lets_in(monty: MontySandbox) 
         ("import time\ntime.sleep(60)", SandboxLimits(seconds=0.2), "time"),
         ("import asyncio\nawait asyncio.sleep(60)", SandboxLimits(seconds=0.2), "time"),
         ("x = 'a' * 10 ** 9", SandboxLimits(), "memory"),
+        ("x = 'a' * 50_000_000", SandboxLimits(memory_mb=20), "memory"),
         ("while True:\n    try:\n        nothing\n    except NameError:\n        pass", SandboxLimits(), "host_calls"),
     ],
 )
@@ -231,7 +232,7 @@ async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: Mont
 async def test_closing_ends_a_run_that_is_under_way() -> None:
     sandbox = MontySandbox(1)
     await sandbox.start()
-    running = asyncio.create_task(sandbox.run(Request("while True:\n    pass")))
+    running = asyncio.create_task(sandbox.run(SandboxRequest("while True:\n    pass")))
     await asyncio.sleep(0.1)
     await sandbox.close()
     ended = await running
@@ -259,7 +260,7 @@ PEOPLE = [{"name": "Ada"}, {"name": "Bo"}]
 
 
 async def paused_by(monty: MontySandbox, **asked: Any) -> Paused:
-    ended = await monty.begin(Request(ASKING, values={"people": PEOPLE}, host=HOST, **asked))
+    ended = await monty.begin(SandboxRequest(ASKING, values={"people": PEOPLE}, host=HOST, **asked))
     assert isinstance(ended, Paused), ended
     return ended
 
@@ -269,7 +270,7 @@ async def test_a_call_that_needs_a_person_pauses_the_code(monty: MontySandbox) -
     assert (paused.function, paused.args, dict(paused.kwargs)) == ("grant", ("Ada",), {"role": "admin"})
     assert paused.reason == "Ada would become admin"
     assert paused.output == "before\n"
-    ended = await monty.resume(paused, Request(ASKING, host=HOST), "done")
+    ended = await monty.resume(paused, SandboxRequest(ASKING, host=HOST), "done")
     assert isinstance(ended, SandboxResult)
     assert ended.value == ["done", ["Ada", "Bo"], "/a"]
     assert ended.output == "before\nafter\n"
@@ -277,7 +278,7 @@ async def test_a_call_that_needs_a_person_pauses_the_code(monty: MontySandbox) -
 
 
 async def test_a_refusal_reaches_the_code(monty: MontySandbox) -> None:
-    ended = await monty.resume(await paused_by(monty), Request(ASKING, host=HOST), UserError("Not today."))
+    ended = await monty.resume(await paused_by(monty), SandboxRequest(ASKING, host=HOST), UserError("Not today."))
     assert isinstance(ended, SandboxResult)
     assert (ended.outcome, ended.reason) == ("error", "exception")
     assert "RuntimeError: Not today." in (ended.message or "")
@@ -286,21 +287,21 @@ async def test_a_refusal_reaches_the_code(monty: MontySandbox) -> None:
 async def test_what_was_used_before_the_pause_counts(monty: MontySandbox) -> None:
     paused = await paused_by(monty)
     limits = SandboxLimits(host_calls=1)
-    ended = await monty.resume(paused, Request(ASKING, host=HOST, limits=limits), "done")
+    ended = await monty.resume(paused, SandboxRequest(ASKING, host=HOST, limits=limits), "done")
     assert isinstance(ended, SandboxResult)
     assert (ended.outcome, ended.reason) == ("stopped", "host_calls")
     no_time = SandboxLimits(seconds=paused.seconds)
-    ended = await monty.resume(paused, Request(ASKING, host=HOST, limits=no_time), "done")
+    ended = await monty.resume(paused, SandboxRequest(ASKING, host=HOST, limits=no_time), "done")
     assert isinstance(ended, SandboxResult)
     assert (ended.outcome, ended.reason) == ("stopped", "time")
 
 
 async def test_code_can_pause_again(monty: MontySandbox) -> None:
     code = "result = [grant('a', 'r'), grant('b', 'r')]"
-    ended = await monty.begin(Request(code, host=HOST))
+    ended = await monty.begin(SandboxRequest(code, host=HOST))
     for reply in ("one", "two"):
         assert isinstance(ended, Paused)
-        ended = await monty.resume(ended, Request(code, host=HOST), reply)
+        ended = await monty.resume(ended, SandboxRequest(code, host=HOST), reply)
     assert isinstance(ended, SandboxResult)
     assert ended.value == ["one", "two"]
 
@@ -313,7 +314,7 @@ async def test_without_begin_nobody_is_waited_for(monty: MontySandbox) -> None:
 
 CONTINUES = """
 import asyncio, json, pickle, sys
-from answerable.sandbox.base import HostCalls, Request
+from answerable.sandbox.base import HostCalls, SandboxRequest
 from answerable.sandbox.monty.sandbox import MontySandbox
 
 async def fetch(path, count=1):
@@ -323,7 +324,7 @@ async def main():
     sandbox = MontySandbox(1)
     await sandbox.start()
     paused = pickle.loads(sys.stdin.buffer.read())
-    ended = await sandbox.resume(paused, Request("", host=HostCalls({"fetch": fetch})), "elsewhere")
+    ended = await sandbox.resume(paused, SandboxRequest("", host=HostCalls({"fetch": fetch})), "elsewhere")
     await sandbox.close()
     print(json.dumps([ended.outcome, ended.value, ended.output]))
 
@@ -362,7 +363,7 @@ async def test_the_loop_goes_on_while_code_runs(monty: MontySandbox) -> None:
 async def test_nothing_of_the_environment_reaches_the_worker() -> None:
     sandbox = MontySandbox(1)
     await sandbox.start()
-    await sandbox.run(Request("result = 1"))
+    await sandbox.run(SandboxRequest("result = 1"))
     workers = [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
     environments = [worker.environ() for worker in workers]
     await sandbox.close()
@@ -377,7 +378,7 @@ def status_of(process: int) -> str:
 async def test_the_worker_is_behind_walls_and_the_result_names_them() -> None:
     sandbox = MontySandbox(1)
     await sandbox.start()
-    result = await sandbox.run(Request("result = 1"))
+    result = await sandbox.run(SandboxRequest("result = 1"))
     (worker,) = [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
     status = status_of(worker.pid)
     await sandbox.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from answerable.core.errors import OperatorError, UserError
-from answerable.sandbox.base import Request, SandboxLimits
+from answerable.sandbox.base import SandboxLimits, SandboxRequest
 from answerable.sandbox.open import BACKENDS, Sandboxes, SandboxOptions, open_sandbox
 
 
@@ -42,18 +42,18 @@ print([name for name in sys.modules if name.startswith("answerable.sandbox.") or
 async def test_what_the_policy_refuses_reaches_no_sandbox(code: str, reason: str, said: str, tmp_path: Path) -> None:
     """The backend that is named could not even start."""
     sandboxes = Sandboxes(SandboxOptions(backend="docker", docker_host=f"unix://{tmp_path}/none"))
-    result = await sandboxes.run(Request(code))
+    result = await sandboxes.run(SandboxRequest(code))
     assert (result.outcome, result.reason, result.backend) == ("error", reason, "docker")
     assert said in str(result.message)
     with pytest.raises(UserError):
-        await sandboxes.run(Request(code), backend="chroot")
+        await sandboxes.run(SandboxRequest(code), backend="chroot")
 
 
 async def test_one_that_cannot_start_is_told_each_time(tmp_path: Path) -> None:
     sandboxes = Sandboxes(SandboxOptions(backend="docker", docker_host=f"unix://{tmp_path}/none"))
     for _ in range(2):
         with pytest.raises(OperatorError) as caught:
-            await sandboxes.run(Request("result = 1"))
+            await sandboxes.run(SandboxRequest("result = 1"))
         assert caught.value.stable_code == "sandbox_unavailable"
     await sandboxes.close()
 
@@ -63,7 +63,7 @@ async def test_a_backend_is_started_once_and_ends_with_the_rest() -> None:
     first, second = await asyncio.gather(sandboxes.get(), sandboxes.get("monty"))
     assert first is second
     limits = SandboxLimits(seconds=20)
-    results = await asyncio.gather(*(sandboxes.run(Request(f"result = {n}", limits=limits)) for n in range(4)))
+    results = await asyncio.gather(*(sandboxes.run(SandboxRequest(f"result = {n}", limits=limits)) for n in range(4)))
     assert [result.value for result in results] == [0, 1, 2, 3]
     await sandboxes.close()
     await sandboxes.close()

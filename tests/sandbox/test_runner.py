@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from answerable.core.errors import UserError
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 
-Run = Callable[[Request], Awaitable[SandboxResult]]
+Run = Callable[[SandboxRequest], Awaitable[SandboxResult]]
 SMALL = SandboxLimits(seconds=20, output_bytes=1_000, result_mb=1, host_calls=3, recursion=200)
 
 
@@ -31,7 +31,7 @@ SMALL = SandboxLimits(seconds=20, output_bytes=1_000, result_mb=1, host_calls=3,
     ],
 )
 async def test_a_value_comes_back_as_json_holds_it(run_locally: Run, code: str, value: Any) -> None:
-    result = await run_locally(Request(code))
+    result = await run_locally(SandboxRequest(code))
     assert (result.outcome, result.value, result.message) == ("ok", value, None)
 
 
@@ -48,7 +48,7 @@ async def test_every_kind_of_table_comes_back_as_rows(
     run_locally: Run, orders: Path, tmp_path: Path, code: str
 ) -> None:
     into = tmp_path / "result.arrow"
-    result = await run_locally(Request(code, frames={"orders": orders}, into=into))
+    result = await run_locally(SandboxRequest(code, frames={"orders": orders}, into=into))
     assert (result.outcome, result.message) == ("ok", None)
     assert result.frame is not None
     assert [(column.name, column.type) for column in result.frame.columns] == [("region", "text"), ("amount", "number")]
@@ -82,7 +82,7 @@ async def test_every_kind_of_table_comes_back_as_rows(
     ],
 )
 async def test_how_it_ended_is_told(run_locally: Run, code: str, outcome: str, reason: str, said: str) -> None:
-    result = await run_locally(Request(code, limits=SMALL, host=HOST))
+    result = await run_locally(SandboxRequest(code, limits=SMALL, host=HOST))
     assert (result.outcome, result.reason) == (outcome, reason)
     assert said in str(result.message)
     assert len(result.output) <= 1_000
@@ -101,17 +101,17 @@ HOST = HostCalls({"twice": _twice, "refuse": _refuse})
 
 async def test_rows_past_the_limit_stop_it(run_locally: Run, tmp_path: Path) -> None:
     code = "result = pl.DataFrame({'a': range(1_000_000)})"
-    result = await run_locally(Request(code, limits=SMALL, into=tmp_path / "result.arrow"))
+    result = await run_locally(SandboxRequest(code, limits=SMALL, into=tmp_path / "result.arrow"))
     assert (result.outcome, result.reason) == ("stopped", "result_size")
 
 
 async def test_time_stops_it_and_what_it_printed_is_kept(run_locally: Run) -> None:
-    result = await run_locally(Request("print('begun')\nwhile True: pass", limits=SandboxLimits(seconds=0.3)))
+    result = await run_locally(SandboxRequest("print('begun')\nwhile True: pass", limits=SandboxLimits(seconds=0.3)))
     assert (result.outcome, result.reason, result.output) == ("stopped", "time", "begun\n")
 
 
 async def test_it_calls_the_host_and_sees_its_values(run_locally: Run) -> None:
-    result = await run_locally(Request("result = twice(number=x['n']) + 1", values={"x": {"n": 4}}, host=HOST))
+    result = await run_locally(SandboxRequest("result = twice(number=x['n']) + 1", values={"x": {"n": 4}}, host=HOST))
     assert (result.value, result.resources.host_calls) == (9, 1)
 
 
@@ -123,7 +123,7 @@ async def test_the_process_ends_when_its_host_does(
     from answerable.sandbox.exchange import asked
 
     process = await local_process(list(boot.command()))
-    body = orjson.dumps(asked(Request("while True: pass"), {}))
+    body = orjson.dumps(asked(SandboxRequest("while True: pass"), {}))
     process.stdin.write(b"J" + len(body).to_bytes(4, "big") + body)
     await process.stdout.readexactly(5 + len(b'{"ready": true}'))
     process.stdin.close()

@@ -1,11 +1,21 @@
 """Single things are said differently; the rest of the text stays as somebody wrote it."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from answerable.core.errors import AnswerableError
-from answerable.sources.editing import NameEdit, RelationshipEdit, RelationshipRemoval, edited
+from answerable.sources.editing import (
+    NameEdit,
+    RelationshipEdit,
+    RelationshipRemoval,
+    edited,
+    read_meaning,
+    write_meaning,
+)
+from answerable.sources.open import open_source
 from answerable.sources.semantic import parse
 
 TEXT = """\
@@ -93,6 +103,31 @@ def test_any_way_of_writing_can_be_changed(text: str) -> None:
     assert parse(edited(text, [names(label="C")])).tables["customers"].label == "C"
 
 
+OTHER_STYLES = {
+    "wide indentation": "tables:\n      orders:\n          label: Order\n      customers:\n          label: Customer\n",
+    "uneven indentation": "tables:\n  orders:\n       label: Order\n",
+    "aligned": "version  :   1\ntables:\n  orders:\n    label   :  Order\n    hidden  :  true\n",
+    "flow": "tables:\n  orders: { label:  Order,synonyms: [ a,b ] }\n",
+    "flow over lines": "tables:\n  orders: {label: Order,\n     hidden: true}\n",
+    "quotes": """tables:\n  'orders':\n    label: "O\\u0072der"\n    description: 'it''s'\n""",
+    "text over lines": "tables:\n  orders:\n    description: one\n      two\n    label: |-\n      x\n       y\n",
+    "no end of line": "tables:\n  customers:\n    label: Customer\n  orders:\n    label: Order",
+    "document marks": "---\ntables:\n  customers:\n    label: Customer\n...\n",
+    "lists": "tables:\n  orders:\n    synonyms:\n      - a   # one\n      # between\n      - b\n",
+    "blank lines": "\n\ntables:\n\n\n  customers:\n\n    label: Customer\n\n\n\n  orders:\n    label: Order\n\n",
+    "null": "tables:\n  customers:\n    label: Customer\n  orders:\n    label: ~\n    hidden: true\n",
+    "trailing spaces": "tables:   \n  orders:  # all\n    label: Order   \n",
+}
+
+
+@pytest.mark.parametrize("text", OTHER_STYLES.values(), ids=OTHER_STYLES)
+def test_what_is_not_edited_stays_letter_by_letter(text: str) -> None:
+    text = text if "customers" in text else f"{text}  customers:\n    label: Customer\n"
+    old = next(line for line in text.splitlines(keepends=True) if "label: Customer" in line)
+    expected = text.replace(old, old.replace("Customer", "Client"))
+    assert edited(text, [names(label="Client")]).rstrip("\n") == expected.rstrip("\n")
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
@@ -113,3 +148,14 @@ def test_what_was_meant_is_what_is_read(edits: list[NameEdit]) -> None:
         thing = table.columns.get(edit.column) if table and edit.column else table
         assert (thing.label if thing else None) == edit.label
         assert (thing.synonyms if thing else ()) == (edit.synonyms or ())
+
+
+async def test_a_file_keeps_its_line_ends_and_its_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "customers.csv").write_text("id,nm\n1,Ada\n")
+    file = tmp_path / "semantic.yaml"
+    file.write_bytes(b"\xef\xbb\xbftables:\r\n  customers:\r\n    label: Customer\r\n")
+    source = await open_source(str(tmp_path), cache=tmp_path / "cache")
+    meaning = await read_meaning(source)
+    await write_meaning(source, edited(meaning.text, [names(label="Client")]))
+    await source.close()
+    assert file.read_bytes() == b"\xef\xbb\xbftables:\r\n  customers:\r\n    label: Client\r\n"

@@ -25,6 +25,7 @@ from answerable.sources.open import open_source, shown_location
         ("postgresql://ann:sec%40ret@host/db?sslmode=require", "postgresql://ann@host/db?sslmode=require"),
         ("postgresql://ann:p@ss@host/db", "postgresql://ann@host/db"),
         ("postgresql:///db?host=/tmp&password=secret&user=ann", "postgresql:///db?host=/tmp&user=ann"),
+        ("postgresql://host/db?PASSWORD=secret", "postgresql://host/db"),
         ("postgresql://u:secret@[::1/db", "postgresql://…"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import exit_code, progress, progress_text, tell_answer, tell_json
+from answerable.cli.output import exit_code, progress, progress_text, tell_answer, tell_json, write_whole
 from answerable.cli.session import principal
 
 if TYPE_CHECKING:
@@ -86,10 +86,8 @@ def command(as_json: bool, rows: int | None, **options: object) -> None:
 
 
 async def _ask(settings: "Settings", options: AskOptions) -> int:
-    sources = settings.open_sources(any_location=True)
-    sources.expect(
-        next(iter(options.sources), settings.source), principal()
-    )  # starts its worker while the rest is loaded
+    named = next(iter(options.sources), settings.source)
+    sources = settings.open_sources(any_location=True, expect=(named, principal()))
     try:
         app = await asyncio.to_thread(import_module, "answerable.app")
         async with app.open_service(settings, any_location=True, sources=sources) as service:
@@ -161,14 +159,7 @@ async def _write(service: "Service", answer: "Answer", output: Path) -> None:
     from answerable.answers.export import export, format_of
 
     path = await service.answers.rows_path(answer, principal())
-    pieces = export(path, format_of(output))
-    partial = output.with_name(output.name + ".part")
-    try:
-        with partial.open("wb") as file:
-            file.writelines(pieces)
-        partial.replace(output)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(output, export(path, format_of(output)))
 
 
 def _thread(options: AskOptions) -> "ThreadId":

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import tell_json
-from answerable.cli.session import principal
+from answerable.cli.output import json_option, progress, tell_json, tell_table
+from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
+    from answerable.core.context import Principal
     from answerable.core.values import Json
     from answerable.engine.steps.understand import Mode
     from answerable.evals.cases import Case
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from answerable.evals.run import Progress
     from answerable.evals.score import Report, Scored
     from answerable.service import Service
+    from answerable.service.eval_views import EvalRun
     from answerable.settings import Settings
 
 
@@ -38,7 +40,118 @@ class ModelMeasurement:
     results: Path | None
 
 
-@click.command("eval")
+class DefaultGroup(click.Group):
+    """A group whose first word may also be an argument of its default command: `eval demo` is `eval cases demo`."""
+
+    default = "cases"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("eval", cls=DefaultGroup)
+def command() -> None:
+    """Measure how many questions are answered right: `eval CASES`, or suites of golden cases made from answers.
+
+    CASES is a .jsonl file (see docs/evals.md) or the name of a bundled set: demo. Without a command, `cases` is meant.
+    """
+
+
+@command.command("list")
+@json_option
+def list_suites(as_json: bool) -> None:
+    """Suites of golden cases, and how many of their questions were right when they were last measured."""
+    suites = with_service(lambda service, principal: service.evals.suites(principal))
+    if as_json:
+        tell_json({"suites": [suite.model_dump(mode="json") for suite in suites]})
+        return
+    for suite in suites:
+        last = suite.trend[-1] if suite.trend else None
+        result = "never measured" if last is None else f"{last.correct} of {last.cases} right"
+        click.echo(f"{suite.name:20} {suite.cases:4} cases  {result}")
+
+
+@command.command("show")
+@click.argument("suite")
+@click.argument("case", required=False)
+@json_option
+def show(suite: str, case: str | None, as_json: bool) -> None:
+    """The cases of SUITE and how they did; with CASE, what was expected of it and what it gave."""
+    if case is not None:
+        detail = with_service(lambda service, principal: service.evals.case(suite, case, principal))
+        document = detail.model_dump(mode="json")
+        if as_json:
+            tell_json(document)
+            return
+        for line in _lines(document):
+            click.echo(line)
+        return
+    found = with_service(lambda service, principal: service.evals.suite(suite, principal))
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        tell_table([(each.id, each.outcome or "never measured", each.question) for each in found.cases])
+
+
+@command.command("add")
+@click.argument("suite")
+@click.argument("run")
+@click.option("--id", "case_id", help="Name of the case; else after its question.")
+@click.option("--ordered", is_flag=True, help="The order of the rows counts.")
+@json_option
+def add(suite: str, run: str, case_id: str | None, ordered: bool, as_json: bool) -> None:
+    """Make a golden case of SUITE from RUN, whose answer is right. A suite that is new is made."""
+    from answerable.core.ids import RunId
+
+    made = with_service(
+        lambda service, principal: service.evals.add_case(
+            suite, RunId(run), principal, case_id=case_id, ordered=ordered
+        )
+    )
+    if as_json:
+        tell_json(made.model_dump(mode="json"))
+    else:
+        click.echo(f"{suite} has the case {made.id}: {made.question}")
+
+
+@command.command("remove")
+@click.argument("suite")
+@click.argument("case")
+@json_option
+def remove(suite: str, case: str, as_json: bool) -> None:
+    """Remove CASE from SUITE."""
+    with_service(lambda service, principal: service.evals.remove_case(suite, case, principal))
+    if as_json:
+        tell_json({"removed": case})
+    else:
+        click.echo(f"{case} removed from {suite}.")
+
+
+@command.command("run")
+@click.argument("suite")
+@json_option
+def run_suite(suite: str, as_json: bool) -> None:
+    """Measure SUITE and record the result, as the page does. Exit code 0 when every case was answered right."""
+    from answerable.core.ids import EvalId
+
+    async def measure(service: "Service", principal: "Principal") -> "EvalRun":
+        begun = await service.evals.measure(suite, principal)
+        return await service.evals.wait(suite, EvalId(begun.eval_id), principal)
+
+    with progress("Asking …"):
+        found = with_service(measure)
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    elif found.error is not None:
+        click.echo(f"The measurement failed: {found.error}", err=True)
+    else:
+        click.echo(f"{found.correct} of {found.cases} right; {found.seconds or 0:.1f} s")
+    sys.exit(0 if found.correct == found.cases else 1)
+
+
+@command.command("cases", hidden=True)
 @click.argument("cases")
 @click.option("--split", help="Only cases of this split.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first N cases.")
@@ -57,7 +170,7 @@ class ModelMeasurement:
     help="With --model: write each result to this file as it comes; what is in it already is not asked again.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(
+def measure_cases(
     cases: str, split: str | None, limit: int | None, force: bool, explain: str | None, as_json: bool, **options: Any
 ) -> None:
     """Measure how many questions of CASES are answered right.
@@ -85,10 +198,10 @@ async def _measure(cases: "Sequence[Case]", force: bool, measure: ModelMeasureme
     from answerable.evals.run import evaluate
 
     async with open_service(_settings(measure), any_location=True) as service:
-        with _progress(len(cases)) as progress:
+        with _progress_bar(len(cases)) as ended:
             if measure is not None:
-                return await _measured(cases, service, force, progress, measure)
-            return await evaluate(cases, service.evals.runner(principal()), force=force, progress=progress)
+                return await _measured(cases, service, force, ended, measure)
+            return await evaluate(cases, service.evals.runner(principal()), force=force, progress=ended)
 
 
 def _settings(measure: ModelMeasurement | None) -> "Settings":
@@ -184,7 +297,7 @@ def _lines(found: "Json") -> "Iterator[str]":
 
 
 @contextmanager
-def _progress(total: int) -> "Iterator[Progress | None]":
+def _progress_bar(total: int) -> "Iterator[Progress | None]":
     if not sys.stderr.isatty():
         yield None
         return

@@ -11,13 +11,16 @@ COMMANDS = {
     "ask": ("answerable.cli.ask", "Ask a question in plain words of files or a database."),
     "demo": ("answerable.cli.demo", "Answer sample questions on bundled data, then serve the page."),
     "doctor": ("answerable.cli.doctor", "Show what this machine offers and where generated code can run."),
-    "eval": ("answerable.cli.evaluate", "Measure how many questions of a set are answered right."),
+    "eval": ("answerable.cli.evaluate", "Measure how many questions are answered right; keep golden cases."),
     "models": ("answerable.cli.models", "Try the language models that are set."),
+    "names": ("answerable.cli.names", "Show and change what tables and columns are called and mean."),
     "replay": ("answerable.cli.replay", "Run a recorded answer again and compare the rows."),
-    "runs": ("answerable.cli.runs", "List, show and continue recorded runs."),
+    "runs": ("answerable.cli.runs", "List, show, compare, cancel and continue recorded runs."),
     "sandbox": ("answerable.cli.sandbox", "Run Python where it can do no harm."),
     "serve": ("answerable.cli.serve", "Serve the HTTP API and the page."),
-    "sources": ("answerable.cli.sources", "Show what a source holds and how it was understood."),
+    "settings": ("answerable.cli.settings", "Show how Answerable is set up, and what was spent."),
+    "sources": ("answerable.cli.sources", "Add and remove sources, show what they hold."),
+    "threads": ("answerable.cli.threads", "List, read, rename, share, fork and delete conversations."),
 }
 
 _GARBAGE_EVERY = 50_000

@@ -1,8 +1,9 @@
 """How commands speak: people get text, programs get one JSON document, and the exit code says how it went."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from answerable.core.events import Event
 
 EXIT_CODES = {"done": 0, "partial": 0, "failed": 1, "cancelled": 1, "clarify": 3, "refused": 4}
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def tell_table(rows: Iterable[Sequence[object]]) -> None:
+    """Lines of text in columns; the last column is as long as it needs."""
+    cells = [[("" if cell is None else str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def tell_json(document: Any) -> None:
@@ -79,3 +91,14 @@ def progress_text(event: "Event") -> str | None:
         case StepRetried():
             return f"{event.message} Trying again in {event.delay:.1f} s …"
     return None
+
+
+def write_whole(output: Path, pieces: Iterable[bytes]) -> None:
+    """Writes a file that is there whole or not at all."""
+    partial = output.with_name(output.name + ".part")
+    try:
+        with partial.open("wb") as file:
+            file.writelines(pieces)
+        partial.replace(output)
+    finally:
+        partial.unlink(missing_ok=True)

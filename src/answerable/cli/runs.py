@@ -1,30 +1,35 @@
 """`answerable runs`"""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import tell_answer, tell_json
+from answerable.cli.output import exit_code, json_option, progress, tell_answer, tell_json, tell_table, write_whole
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
     from answerable.core.context import Principal
     from answerable.core.events import Event
+    from answerable.engine.timeline import Timeline
     from answerable.service import Service
+    from answerable.service.comparison import RunComparison
+    from answerable.service.rows import RowsPage
     from answerable.store.base import RunRecord
 
 
 @click.group("runs")
 def command() -> None:
-    """List, show and continue recorded runs."""
+    """List, show, compare, cancel and continue recorded runs, and ask again."""
 
 
 @command.command("list")
 @click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def list_runs(limit: int, as_json: bool) -> None:
     """Recorded runs, newest first."""
     records = with_service(lambda service, principal: service.runs.list(principal, limit=limit))
@@ -60,7 +65,7 @@ def show(run: str, as_json: bool) -> None:
 
 
 @command.command("resume")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def resume(as_json: bool) -> None:
     """Continue runs that an earlier process left unfinished, and wait for them."""
 
@@ -76,9 +81,195 @@ def resume(as_json: bool) -> None:
         click.echo(f"{count} continued." if count else "Nothing to continue.")
 
 
+@command.command("cancel")
+@click.argument("run")
+@json_option
+def cancel(run: str, as_json: bool) -> None:
+    """Stop RUN, whichever process carries it out. A run that has ended stays as it is."""
+    from answerable.core.ids import RunId
+
+    async def stop(service: "Service", principal: "Principal") -> "RunRecord":
+        await service.runs.cancel(RunId(run), principal)
+        return await service.runs.get(RunId(run), principal)
+
+    record = with_service(stop)
+    if as_json:
+        tell_json({"run_id": record.run, "status": record.status})
+    else:
+        click.echo(f"{record.run}: {record.status}")
+
+
+@command.command("approve")
+@click.argument("run")
+@click.argument("step")
+@click.option("--refuse", is_flag=True, help="Refuse what the run asked instead.")
+@click.option("--note", help="Why; it is recorded.")
+@json_option
+def approve(run: str, step: str, refuse: bool, note: str | None, as_json: bool) -> None:
+    """Approve STEP of RUN, which waits for it, and wait for the run to end."""
+    from answerable.core.ids import RunId
+
+    async def decide(service: "Service", principal: "Principal") -> "Answer":
+        await service.runs.decide(RunId(run), step, principal, approved=not refuse, note=note)
+        return await service.runs.wait(RunId(run), principal)
+
+    with progress("Going on …"):
+        answer = with_service(decide)
+    if as_json:
+        tell_json(answer.model_dump(mode="json"))
+    else:
+        tell_answer(f"{step} of {run}", answer)
+    sys.exit(exit_code(answer))
+
+
+@command.command("retry")
+@click.argument("run")
+@json_option
+def retry(run: str, as_json: bool) -> None:
+    """Ask the question or query of RUN once more, in its thread, as a run of its own, and wait for the answer."""
+    from answerable.core.ids import RunId
+
+    async def ask_again(service: "Service", principal: "Principal") -> "tuple[RunRecord, Answer]":
+        new = await service.questions.retry(RunId(run), principal)
+        answer = await service.runs.wait(new, principal)
+        most = 10_000 if as_json else 20
+        return await service.runs.get(new, principal), await service.answers.with_rows(answer, most, principal)
+
+    with progress("Asking again …"):
+        record, answer = with_service(ask_again)
+    if as_json:
+        tell_json(answer.model_dump(mode="json"))
+    else:
+        tell_answer(record.question or "(a query)", answer, record.thread)
+    sys.exit(exit_code(answer))
+
+
+@command.command("rows")
+@click.argument("run")
+@click.option("--offset", type=click.IntRange(min=0), default=0, show_default=True, help="First row to print.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Most rows to print.")
+@click.option("--sort", multiple=True, metavar="COLUMN", help="Sort by this column; -COLUMN sorts descending.")
+@click.option("--search", help="Only rows that hold this text in some column.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
+@json_option
+def rows(
+    run: str,
+    offset: int,
+    limit: int,
+    sort: tuple[str, ...],
+    search: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Rows of the answer RUN: a page of them, or with --output all of them as a file."""
+    from answerable.answers.export import format_of
+    from answerable.answers.view import Selection, SortKey
+    from answerable.core.ids import RunId
+
+    keys = tuple(SortKey(column=name.removeprefix("-"), descending=name.startswith("-")) for name in sort)
+    selection = Selection(sort=keys, search=search)
+
+    async def read(service: "Service", principal: "Principal") -> "RowsPage":
+        if output is not None:
+            pieces = await service.rows.export(RunId(run), principal, selection, format=format_of(output))
+            write_whole(output, pieces)
+        return await service.rows.page(RunId(run), principal, selection, offset=offset, limit=limit)
+
+    page = with_service(read)
+    if as_json:
+        columns = [column.model_dump() for column in page.columns]
+        tell_json({"columns": columns, "rows": page.rows, "offset": offset, "row_count": page.row_count})
+    elif output is not None:
+        click.echo(f"{page.row_count:,} rows written to {output}")
+    else:
+        tell_table([[column.name for column in page.columns], *page.rows])
+
+
+@command.command("compare")
+@click.argument("run")
+@click.argument("other")
+@click.option("--key", multiple=True, metavar="COLUMN", help="Column that identifies a row; looked for if not given.")
+@click.option("--limit", type=click.IntRange(0, 1_000), default=20, show_default=True, help="Most rows to print.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write all differing rows here.")
+@json_option
+def compare(run: str, other: str, key: tuple[str, ...], limit: int, output: Path | None, as_json: bool) -> None:
+    """What is different in the later run OTHER: rows, columns, plan and code.
+
+    Exit code 0 when the rows are the same, else 1.
+    """
+    from answerable.answers.export import format_of
+    from answerable.core.ids import RunId
+
+    async def look(service: "Service", principal: "Principal") -> "RunComparison":
+        before, after, chosen = RunId(run), RunId(other), key or None
+        if output is not None:
+            format_ = format_of(output)
+            pieces = await service.comparisons.export_differences(before, after, principal, format_, key=chosen)
+            write_whole(output, pieces)
+        return await service.comparisons.compare(before, after, principal, key=chosen, limit=limit)
+
+    found = with_service(look)
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        _tell_comparison(found)
+    counts = found.counts
+    sys.exit(0 if found.rows_compared and not (counts.added or counts.removed or counts.changed) else 1)
+
+
+@command.command("freshness")
+@click.argument("run")
+@json_option
+def freshness(run: str, as_json: bool) -> None:
+    """Whether the data of the answer RUN has changed since. Exit code 0 when it has not, else 1."""
+    from answerable.core.ids import RunId
+
+    found = with_service(lambda service, principal: service.answers.freshness(RunId(run), principal))
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        words = {True: "changed", False: "as it was", None: "cannot be looked at"}
+        tell_table([(each.source, words[each.changed]) for each in found.sources])
+    sys.exit(1 if found.stale else 0)
+
+
+@command.command("timeline")
+@click.argument("run")
+@json_option
+def timeline(run: str, as_json: bool) -> None:
+    """When each step of RUN began and how long it took."""
+    from answerable.core.ids import RunId
+
+    async def look(service: "Service", principal: "Principal") -> "Timeline":
+        await service.runs.get(RunId(run), principal)
+        return await service.runs.timeline(RunId(run), principal)
+
+    found = with_service(look)
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+        return
+    tell_table([(step.id, step.kind, step.status, _took(step.start_ms, step.end_ms)) for step in found.steps])
+
+
+def _took(start_ms: float | None, end_ms: float | None) -> str:
+    return f"{end_ms - start_ms:,.0f} ms" if start_ms is not None and end_ms is not None else ""
+
+
+def _tell_comparison(found: "RunComparison") -> None:
+    counts = found.counts
+    if found.rows_compared:
+        amounts = f"{counts.added:,} added, {counts.removed:,} removed, {counts.changed:,} changed"
+        click.echo(f"Rows: {amounts}, {counts.same:,} same")
+    else:
+        click.echo("Rows: one of the runs has none")
+    click.echo(f"Plan: {'same' if found.same_plan else 'differs'}; code: {'same' if found.same_code else 'differs'}")
+    for row in found.rows:
+        click.echo(f"{row.change:8} {list(row.before or ())} → {list(row.after or ())}")
+
+
 @command.command("prune")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def prune(dry_run: bool, as_json: bool) -> None:
     """Remove runs beyond the settings `keep_days`, `keep_runs` and `keep_mb`, with their results.
 

@@ -61,11 +61,11 @@ def run(
 
 
 async def _run(settings: "Settings", code: str, inputs: tuple[str, ...], folder: Path) -> "SandboxResult":
-    from answerable.sandbox.base import Request
+    from answerable.sandbox.base import SandboxRequest
     from answerable.sandbox.open import Sandboxes
 
     frames = dict(_input(given, folder) for given in inputs)
-    request = Request(code, frames=frames, limits=settings.sandbox_limits, into=folder / "result.arrow")
+    request = SandboxRequest(code, frames=frames, limits=settings.sandbox_limits, into=folder / "result.arrow")
     sandboxes = Sandboxes(settings.sandbox_options)
     try:
         with progress("Running …"):

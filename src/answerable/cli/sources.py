@@ -1,39 +1,42 @@
 """`answerable sources`"""
 
-import asyncio
-from collections.abc import Sequence
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import progress, tell_json
-from answerable.cli.session import principal
+from answerable.cli.output import json_option, progress, tell_json, tell_table
+from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
     from answerable.core.catalog import Catalog, Table
+    from answerable.core.context import Principal
+    from answerable.service import Service
+    from answerable.service.sources import SourceSummary
 
 
 @click.group("sources")
 def command() -> None:
-    """Show what a source holds and how it was understood."""
+    """Add and remove sources, show what they hold and how they were understood."""
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def list_sources(as_json: bool) -> None:
     """The sources that can be asked by name."""
-    from answerable import demo
-    from answerable.settings import load_settings
-    from answerable.sources.open import shown_location
 
-    settings = load_settings()
-    named = {"demo": str(demo.location()), **settings.sources}
-    listed = [{"name": name, "location": shown_location(place)} for name, place in named.items()]
+    async def look(service: "Service", principal: "Principal") -> "Sequence[SourceSummary]":
+        return service.sources.list(principal, look=False).sources
+
+    listed = with_service(look)
     if as_json:
-        tell_json({"sources": listed})
+        shown = {"name", "location", "origin", "default", "removable", "files"}
+        tell_json({"sources": [source.model_dump(mode="json", include=shown) for source in listed]})
         return
     for source in listed:
-        click.echo(f"{source['name']:20} {source['location']}")
+        click.echo(f"{source.name:20} {source.location}")
 
 
 @command.command("show")
@@ -41,20 +44,159 @@ def list_sources(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the whole catalog as JSON.")
 def show(source: str, as_json: bool) -> None:
     """Tables, columns, keys, relationships and measures of SOURCE: a name, a file, a folder or a database URL."""
-    catalog = asyncio.run(_catalog(source))
+    with progress("Looking at the data …"):
+        catalog = with_service(lambda service, principal: service.sources.describe(source, principal))
     if as_json:
         tell_json(catalog.model_dump(mode="json"))
     else:
         _tell(catalog)
 
 
-async def _catalog(source: str) -> "Catalog":
-    from answerable.app import open_service
-    from answerable.settings import load_settings
+@command.command("add")
+@click.argument("location")
+@click.option("--name", help="How it is called from now on; else after the file, folder or database.")
+@click.option("--copy", is_flag=True, help="Copy the file into the home folder, as an upload on the page does.")
+@click.option("--replace", is_flag=True, help="With --copy: take the place of a file of the same name.")
+@json_option
+def add(location: str, name: str | None, copy: bool, replace: bool, as_json: bool) -> None:
+    """Add LOCATION, a file, a folder or a database URL, to the sources that can be asked by name.
 
-    async with open_service(load_settings(), any_location=True) as service:
-        with progress("Looking at the data …"):
-            return await service.sources.describe(source, principal())
+    Files stay where they are unless --copy is given. A password in a URL is stored readable by you alone, and never
+    shown. The source is then read; exit code 1 when that fails (it stays added).
+    """
+
+    async def added(service: "Service", principal: "Principal") -> "SourceSummary":
+        if copy:
+            path = _file(location)
+            pieces = _pieces(path)
+            stored = await service.sources.upload(
+                path.name, pieces, principal, source=name, replace=replace, announced=path.stat().st_size
+            )
+            return await service.sources.wait(stored.source.name, principal)
+        summary = await service.sources.add(location, principal, name=name)
+        return await service.sources.wait(summary.name, principal)
+
+    with progress("Reading it …"):
+        summary = with_service(added)
+    _tell_summary(summary, as_json)
+
+
+@command.command("remove")
+@click.argument("source")
+@json_option
+def remove(source: str, as_json: bool) -> None:
+    """Remove SOURCE, which was added. Copied files are deleted; files that stayed where they are stay there."""
+    with_service(lambda service, principal: service.sources.remove(source, principal))
+    if as_json:
+        tell_json({"removed": source})
+    else:
+        click.echo(f"{source} removed.")
+
+
+@command.command("sync")
+@click.argument("source")
+@json_option
+def sync(source: str, as_json: bool) -> None:
+    """Read SOURCE again as it is now. Exit code 1 when it cannot be read."""
+
+    async def read(service: "Service", principal: "Principal") -> "SourceSummary":
+        service.sources.sync(source, principal)
+        return await service.sources.wait(source, principal)
+
+    with progress("Reading it …"):
+        summary = with_service(read)
+    _tell_summary(summary, as_json)
+
+
+@command.command("rows")
+@click.argument("source")
+@click.argument("table")
+@click.option("--offset", type=click.IntRange(min=0), default=0, show_default=True, help="First row to print.")
+@click.option("--limit", type=click.IntRange(1, 500), default=20, show_default=True, help="Most rows to print.")
+@json_option
+def rows(source: str, table: str, offset: int, limit: int, as_json: bool) -> None:
+    """Some rows of TABLE as they are stored in SOURCE."""
+    found = with_service(
+        lambda service, principal: service.sources.preview(source, table, principal, offset=offset, limit=limit)
+    )
+    if as_json:
+        tell_json(found.model_dump(mode="json"))
+    else:
+        tell_table([[column.name for column in found.columns], *found.rows])
+
+
+@command.command("statistics")
+@click.argument("source")
+@click.argument("table")
+@json_option
+def statistics(source: str, table: str, as_json: bool) -> None:
+    """How the values of each column of TABLE are distributed."""
+    found = with_service(lambda service, principal: service.sources.statistics(source, table, principal))
+    document = found.model_dump(mode="json")
+    if as_json:
+        tell_json(document)
+    else:
+        for column in document["columns"]:
+            click.echo(", ".join(f"{name} {value}" for name, value in column.items() if isinstance(value, str | int)))
+
+
+@command.command("relationships")
+@click.argument("source")
+@json_option
+def relationships(source: str, as_json: bool) -> None:
+    """How the tables of SOURCE belong together, and how many rows refer to no row."""
+    found = with_service(lambda service, principal: service.sources.relationships(source, principal))
+    if as_json:
+        tell_json({"relationships": [each.model_dump(mode="json") for each in found]})
+        return
+    for each in found:
+        orphans = "not counted" if each.orphan_rows is None else f"{each.orphan_rows:,} refer to no row"
+        start, end = (
+            f"{each.from_table}.{', '.join(each.from_columns)}",
+            f"{each.to_table}.{', '.join(each.to_columns)}",
+        )
+        click.echo(f"{start} → {end}  ({orphans})")
+
+
+@command.command("questions")
+@click.argument("source")
+@json_option
+def questions(source: str, as_json: bool) -> None:
+    """A few questions that SOURCE can answer."""
+    found = with_service(lambda service, principal: service.suggestions.questions(source, principal))
+    if as_json:
+        tell_json({"questions": found})
+    else:
+        for question in found:
+            click.echo(question)
+
+
+def _file(location: str) -> Path:
+    from answerable.core.errors import NotFoundError
+
+    path = Path(location).expanduser()
+    if not path.is_file():
+        raise NotFoundError(f"There is no file {path}.", code="source_missing", hint="--copy takes one file.")
+    return path
+
+
+async def _pieces(path: Path) -> AsyncIterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            yield piece
+
+
+def _tell_summary(summary: "SourceSummary", as_json: bool) -> None:
+    if as_json:
+        tell_json(summary.model_dump(mode="json"))
+    elif summary.error is not None:
+        click.echo(f"{summary.name} cannot be read: {summary.error.message} [{summary.error.code}]", err=True)
+        if summary.error.hint:
+            click.echo(f"Hint: {summary.error.hint}", err=True)
+    else:
+        tables = "1 table" if summary.tables == 1 else f"{summary.tables or 0:,} tables"
+        click.echo(f"{summary.name}: {tables}, {summary.rows or 0:,} rows ({summary.location})")
+    sys.exit(0 if summary.state == "ready" else 1)
 
 
 def _tell(catalog: "Catalog") -> None:

@@ -94,7 +94,7 @@ def _root(metrics: Metrics) -> APIRouter:
     @router.get("/metrics", tags=["operations"], response_class=Response)
     async def prometheus() -> Response:
         """Counters for Prometheus."""
-        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(metrics.collectors), media_type=CONTENT_TYPE_LATEST)
 
     return router
 

@@ -18,19 +18,19 @@ class Metrics:
     """One registry for each gateway, so that two in one process do not mix."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
+        self.collectors = CollectorRegistry()
         self.requests = self._counter("answerable_http_requests", "HTTP requests", "method", "route", "status")
         self.seconds = Histogram(
             "answerable_http_request_seconds",
             "Time to the end of the response",
             ("method", "route"),
-            registry=self.registry,
+            registry=self.collectors,
         )
         self.runs = self._counter("answerable_runs", "Ended runs", "status")
-        self.running = Gauge("answerable_runs_running", "Runs under way", registry=self.registry)
+        self.running = Gauge("answerable_runs_running", "Runs under way", registry=self.collectors)
         self.steps = self._counter("answerable_steps", "Ended steps", "status")
         self.retries = self._counter("answerable_step_retries", "Steps that were tried again", "code")
-        self.step_seconds = Histogram("answerable_step_seconds", "Time a step took", registry=self.registry)
+        self.step_seconds = Histogram("answerable_step_seconds", "Time a step took", registry=self.collectors)
         for status in ("done", "failed", "cancelled"):
             self.runs.labels(status)
 
@@ -54,4 +54,4 @@ class Metrics:
         self.runs.labels(status).inc()
 
     def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(name, meaning, labels, registry=self.registry)
+        return Counter(name, meaning, labels, registry=self.collectors)

@@ -23,7 +23,7 @@ from answerable.models import failures
 from answerable.models.budget import Budget
 from answerable.models.calls import Listener
 from answerable.models.config import ModelsConfig, Role
-from answerable.models.guarded import Caller, GuardedModel, Means
+from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
 from answerable.store.base import Budgets
@@ -48,7 +48,7 @@ class Models:
         clock = clock or SystemClock()
         chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
         self.budget = Budget(budgets, config.budget, clock)
-        self._means = Means(config, self.budget, clock, chance)
+        self._policy = CallPolicy(config, self.budget, clock, chance)
         self._environment = environment
         self._listeners = tuple(listeners)
         self._clients: dict[str, AsyncClient] = {}
@@ -57,11 +57,11 @@ class Models:
 
     @property
     def configured(self) -> bool:
-        return bool(self._means.config.named())
+        return bool(self._policy.config.named())
 
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> Model:
         """The model of a role, guarded on behalf of a run. Calls of sub-agents belong to the run that they work for."""
-        names = self._means.config.chain(role)
+        names = self._policy.config.chain(role)
         if not names:
             raise OperatorError(
                 "No language model is set.",
@@ -85,18 +85,18 @@ class Models:
 
     def _guarded(self, name: str, caller: Caller) -> GuardedModel:
         target, model = self._models.get(name) or self._built(name)
-        return GuardedModel(model, target, self._breaker(target), self._means, caller)
+        return GuardedModel(model, target, self._breaker(target), self._policy, caller)
 
     def _built(self, name: str) -> tuple[Target, Model]:
-        target = target_of(name, self._means.config, self._environment)
+        target = target_of(name, self._policy.config, self._environment)
         if target.provider not in self._clients:
-            self._clients[target.provider] = new_client(self._means.config.timeouts)
+            self._clients[target.provider] = new_client(self._policy.config.timeouts)
         self._models[name] = (target, model_for(target, self._clients[target.provider]))
         return self._models[name]
 
     def _breaker(self, target: Target) -> Breaker:
         if target.provider not in self._breakers:
-            self._breakers[target.provider] = Breaker(target.provider, self._means.clock, _FAILURES, _COOLDOWN)
+            self._breakers[target.provider] = Breaker(target.provider, self._policy.clock, _FAILURES, _COOLDOWN)
         return self._breakers[target.provider]
 
 

@@ -33,7 +33,7 @@ _LONGEST_PAUSE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class CallPolicy:
     """What all calls of a gateway share."""
 
     config: ModelsConfig
@@ -60,11 +60,11 @@ class Bound:
 
 
 class GuardedModel(WrapperModel):
-    def __init__(self, wrapped: Model, target: Target, breaker: Breaker, means: Means, caller: Caller) -> None:
+    def __init__(self, wrapped: Model, target: Target, breaker: Breaker, policy: CallPolicy, caller: Caller) -> None:
         super().__init__(wrapped)
         self.target = target
         self.breaker = breaker
-        self.means = means
+        self.policy = policy
         self.caller = caller
 
     async def request(
@@ -78,7 +78,7 @@ class GuardedModel(WrapperModel):
         attempt = 1
         while True:
             try:
-                async with Call(self, attempt, bound) as call, asyncio.timeout(self.means.config.timeouts.total):
+                async with Call(self, attempt, bound) as call, asyncio.timeout(self.policy.config.timeouts.total):
                     response = await self.wrapped.request(messages, settings, model_request_parameters)
                     call.answered(response)
                 return response
@@ -113,7 +113,7 @@ class GuardedModel(WrapperModel):
 
     def _bounded(self, settings: ModelSettings | None) -> ModelSettings:
         """Every call has a longest reply, and attempts are ours to make, except with Amazon's client."""
-        most = self.means.config.max_output_tokens
+        most = self.policy.config.max_output_tokens
         asked = (settings or {}).get("max_tokens")
         bounded: ModelSettings = {**(settings or {}), "max_tokens": min(most, asked or most)}
         return bounded if self.target.api == "bedrock" else {**bounded, "max_retries": 0}
@@ -125,12 +125,12 @@ class GuardedModel(WrapperModel):
 
     async def _pause(self, attempt: int, error: AnswerableError) -> None:
         """Waits before the next attempt, or raises if there is none. Who asks for more time than we have gets none."""
-        config = self.means.config
+        config = self.policy.config
         after = float(error.details.get("retry_after", 0))
         if attempt >= config.attempts or error.stable_code not in failures.RETRIED or after > config.longest_wait:
             raise error
         longest = min(_LONGEST_PAUSE, config.longest_wait, _FIRST_PAUSE * 2 ** (attempt - 1))
-        await self.means.clock.sleep(max(after, self.means.random.uniform(0, longest)))
+        await self.policy.clock.sleep(max(after, self.policy.random.uniform(0, longest)))
 
 
 class Call:
@@ -173,7 +173,7 @@ class Call:
 
     async def begin(self, opening: AsyncExitStack, opened: Any) -> StreamedResponse:
         """Waits for the first event, so that what fails before it can be tried again."""
-        limits = self._model.means.config.timeouts
+        limits = self._model.policy.config.timeouts
         deadline = asyncio.get_running_loop().time() + limits.total
         async with asyncio.timeout(min(limits.first_token, limits.total)):
             stream: StreamedResponse = await opening.enter_async_context(opened)
@@ -225,12 +225,12 @@ class Call:
 
     async def _reserved(self) -> Reservation | None:
         model = self._model
-        accounts = model.means.budget.accounts(model.caller.context)
+        accounts = model.policy.budget.accounts(model.caller.context)
         if not accounts:
             return None
         bound = Used(self._bound.input, self._bound.output)
         cost = cost_of(model.target, bound) if _limit_cost(accounts) else 0
-        return await model.means.budget.reserve(accounts, Amount(bound.total, cost or 0))
+        return await model.policy.budget.reserve(accounts, Amount(bound.total, cost or 0))
 
     async def _settle(self, outcome: str) -> None:
         reply = self._response or (self._stream.get() if self._stream is not None else None)
@@ -239,7 +239,7 @@ class Call:
         if reply is not None and cost is not None:
             reply.usage.cost = Decimal(cost) / BILLION
         if self._reservation is not None:
-            await self._model.means.budget.settle(self._reservation, Amount(spent.total, cost or 0))
+            await self._model.policy.budget.settle(self._reservation, Amount(spent.total, cost or 0))
         self._tell(outcome, spent, cost, estimated)
 
     def _spent(self, outcome: str, reply: ModelResponse | None) -> tuple[Used, bool]:

@@ -74,7 +74,7 @@ class Recorder:
         return Exchange.model_validate_json(document)
 
 
-class Models(Protocol):
+class ModelsByRole(Protocol):
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> Model: ...
 
     async def close(self) -> None: ...
@@ -83,7 +83,7 @@ class Models(Protocol):
 class TapedModels:
     """The same models, heard by a tape."""
 
-    def __init__(self, models: Models, tape: Tape) -> None:
+    def __init__(self, models: ModelsByRole, tape: Tape) -> None:
         self._models = models
         self._tape = tape
 

@@ -33,37 +33,37 @@ class Forged(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ArrowColumn:
     name: str
     format: str
     """The type, as Arrow's C data interface writes it."""
-    children: tuple["Column", ...] = ()
+    children: tuple["ArrowColumn", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ArrowValues:
     """Those of one column in one batch."""
 
     length: int
     buffers: tuple[Buffer, ...]
-    children: tuple["Values", ...]
+    children: tuple["ArrowValues", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    columns: tuple[Column, ...]
-    batches: tuple[tuple[int, tuple[Values, ...]], ...]
+class ArrowTable:
+    columns: tuple[ArrowColumn, ...]
+    batches: tuple[tuple[int, tuple[ArrowValues, ...]], ...]
     """How many rows, and the columns of them."""
 
 
-def read(data: memoryview) -> Table:
+def read(data: memoryview) -> ArrowTable:
     try:
         return _read(data)
     except struct.error as error:
         raise Forged("a message is cut short") from error
 
 
-def _read(data: memoryview) -> Table:
+def _read(data: memoryview) -> ArrowTable:
     messages = _messages(data)
     first = next(messages, None)
     if first is None or first.kind != _SCHEMA:
@@ -71,7 +71,7 @@ def _read(data: memoryview) -> Table:
     columns = _Columns().of(first.header.tables(1), _DEEPEST)
     if not columns:
         raise Forged("it has no columns")
-    return Table(columns, tuple(_batch(message, columns) for message in messages))
+    return ArrowTable(columns, tuple(_batch(message, columns) for message in messages))
 
 
 # Messages
@@ -176,7 +176,7 @@ class _Columns:
     def __init__(self) -> None:
         self._left = _MOST_COLUMNS
 
-    def of(self, fields: list[_Described], room: int) -> tuple[Column, ...]:
+    def of(self, fields: list[_Described], room: int) -> tuple[ArrowColumn, ...]:
         self._left -= len(fields)
         if self._left < 0 or not room:
             raise Forged("it has too many columns")
@@ -185,13 +185,13 @@ class _Columns:
             raise Forged("two columns have the same name")
         return columns
 
-    def _column(self, field: _Described, room: int) -> Column:
+    def _column(self, field: _Described, room: int) -> ArrowColumn:
         name = field.text(0)
         format = None if field.has(4) else _format(field.number(2, "<B"), field.table(3))
         children = self.of(field.tables(5), room - 1) if field.has(5) else ()
         if format is None or not _fit(format, len(children)):
             raise Forged(f"the column {name!r} is of a kind that is not taken")
-        return Column(name, format, children)
+        return ArrowColumn(name, format, children)
 
 
 def _fit(format: str, children: int) -> bool:
@@ -250,7 +250,7 @@ def _duration(told: _Described) -> str | None:
 # Values
 
 
-def _batch(message: _Message, columns: tuple[Column, ...]) -> tuple[int, tuple[Values, ...]]:
+def _batch(message: _Message, columns: tuple[ArrowColumn, ...]) -> tuple[int, tuple[ArrowValues, ...]]:
     if message.kind != _BATCH:
         raise Forged("it holds something else than rows")
     told = message.header
@@ -273,14 +273,16 @@ def _parts(body: memoryview, places: list[tuple[int, int]]) -> Iterator[Buffer]:
         yield _part(body, start, length)
 
 
-def _values(column: Column, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]) -> Values:
+def _values(
+    column: ArrowColumn, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]
+) -> ArrowValues:
     """`length`: how long it must be, if that is known. How many nulls the sender says there are does not count."""
     told, _ = next(nodes, (-1, 0))
     if told < 0 or length not in (None, told):
         raise Forged(f"the column {column.name!r} is not as long as its table")
     own = tuple(_of_size(bits, next(buffers, None)) for bits in _sizes(column.format, told))
     inside = _length_inside(column.format, told)
-    return Values(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
+    return ArrowValues(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
 
 
 def _of_size(bits: int, found: Buffer | None) -> Buffer:

@@ -73,7 +73,7 @@ class HostCalls:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SandboxRequest:
     code: str
     """Python. Its result is the value of the variable `result` when it ends, or else that of its last line."""
     frames: Mapping[str, Path] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class Sandbox(Protocol):
         """Warms it up. An `OperatorError` (`sandbox_unavailable`) with reason and remedy if it cannot run here."""
         ...
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         """Runs the code once, in a place that has never run anything else. Cancelling ends the code."""
         ...
 

@@ -17,7 +17,7 @@ import orjson
 
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostFunction, Pause, Request
+from answerable.sandbox.base import HostFunction, Pause, SandboxRequest
 from answerable.sandbox.results import Heard, Stopped
 
 START_SECONDS = 120.0
@@ -42,7 +42,7 @@ class Broken(Exception):
     """The other side said something that it should not."""
 
 
-async def converse(stream: Stream, request: Request) -> Heard:
+async def converse(stream: Stream, request: SandboxRequest) -> Heard:
     """Hands over the request, answers host calls, and listens to the end or until a limit is reached.
 
     Ending the place is left to the caller, however this ends.
@@ -67,7 +67,7 @@ async def converse(stream: Stream, request: Request) -> Heard:
     return heard
 
 
-async def _begun(stream: Stream, messages: "_Messages", request: Request) -> None:
+async def _begun(stream: Stream, messages: "_Messages", request: SandboxRequest) -> None:
     try:
         async with asyncio.timeout(START_SECONDS):
             await _hand_over(stream, request)
@@ -88,7 +88,7 @@ def _not_started(reason: str) -> OperatorError:
     )
 
 
-async def _hand_over(stream: Stream, request: Request) -> None:
+async def _hand_over(stream: Stream, request: SandboxRequest) -> None:
     files = dict(request.frames)
     sizes = {name: path.stat().st_size for name, path in files.items()}
     await _put(stream, _JSON, json.dumps(asked(request, sizes)).encode())  # which can also hold half of a character
@@ -96,7 +96,7 @@ async def _hand_over(stream: Stream, request: Request) -> None:
         await _put_file(stream, path)
 
 
-def asked(request: Request, frames: Mapping[str, Json]) -> dict[str, Json]:
+def asked(request: SandboxRequest, frames: Mapping[str, Json]) -> dict[str, Json]:
     """The request as the runner reads it."""
     return {
         "code": request.code,
@@ -122,7 +122,9 @@ async def _put(stream: Stream, letter: bytes, body: bytes) -> None:
     await stream.send(_HEAD.pack(letter, len(body)) + body)
 
 
-async def _listen(stream: Stream, messages: "_Messages", request: Request, heard: Heard, rows: bytearray) -> None:
+async def _listen(
+    stream: Stream, messages: "_Messages", request: SandboxRequest, heard: Heard, rows: bytearray
+) -> None:
     while heard.stopped is None and heard.done is None:
         message = await messages.next()
         if message is None:
@@ -142,7 +144,7 @@ async def _listen(stream: Stream, messages: "_Messages", request: Request, heard
             raise Broken("an unknown message")
 
 
-def _keep_rows(body: bytes, request: Request, heard: Heard, rows: bytearray) -> None:
+def _keep_rows(body: bytes, request: SandboxRequest, heard: Heard, rows: bytearray) -> None:
     if request.into is None:
         raise Broken("rows that nobody asked for")
     if len(rows) + len(body) > request.limits.result_mb * _MB:
@@ -163,7 +165,7 @@ def heard_print(text: Json, limit: int, heard: Heard) -> None:
         heard.stopped = Stopped("output", f"The code printed more than {limit:,} bytes.")
 
 
-async def answered(call: Mapping[str, Json], request: Request, heard: Heard) -> dict[str, Json]:
+async def answered(call: Mapping[str, Json], request: SandboxRequest, heard: Heard) -> dict[str, Json]:
     """What a function of the host says to the code: `{"return": …}` or `{"raise": sentence}`."""
     heard.host_calls += 1
     if heard.host_calls > request.limits.host_calls:

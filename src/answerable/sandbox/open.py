@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
-from answerable.sandbox.base import Availability, Reason, Request, Sandbox, SandboxResult
+from answerable.sandbox.base import Availability, Reason, Sandbox, SandboxRequest, SandboxResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Sandboxes:
             raise
         return sandbox
 
-    async def run(self, request: Request, backend: str | None = None) -> SandboxResult:
+    async def run(self, request: SandboxRequest, backend: str | None = None) -> SandboxResult:
         """What the policy refuses, or what is not Python, never reaches a sandbox."""
         name = _known(backend or self.options.backend)
         refused = _refused(request.code, name)

@@ -40,7 +40,7 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where the code ran, and what it used as seen from outside."""
 
     backend: str
@@ -49,14 +49,14 @@ class Place:
     peak_mb: float | None = None
 
 
-async def result_of(heard: Heard, into: Path | None, place: Place) -> SandboxResult:
+async def result_of(heard: Heard, into: Path | None, place: RunPlace) -> SandboxResult:
     """`into` is where the rows of a frame go, once they have been looked at."""
     if len(heard.rows) <= _SMALL:
         return _result(heard, into, place)
     return await asyncio.to_thread(_result, heard, into, place)
 
 
-def _result(heard: Heard, into: Path | None, place: Place) -> SandboxResult:
+def _result(heard: Heard, into: Path | None, place: RunPlace) -> SandboxResult:
     end = _end(heard, into)
     return SandboxResult(
         outcome=end.outcome,
@@ -107,7 +107,7 @@ def _frame(heard: Heard, into: Path) -> _End:
         return _End("error", "result", str(error))
 
 
-def _resources(heard: Heard, place: Place) -> Resources:
+def _resources(heard: Heard, place: RunPlace) -> Resources:
     done = heard.done or {}
     return Resources(
         wall_ms=heard.wall_ms,

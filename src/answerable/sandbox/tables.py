@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from answerable.core.values import ColumnType, OutputColumn
 from answerable.sandbox import arrow_stream
-from answerable.sandbox.arrow_stream import Column, Values
+from answerable.sandbox.arrow_stream import ArrowColumn, ArrowValues
 from answerable.sandbox.base import Frame
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def received(data: memoryview) -> "pl.DataFrame":
 
     try:
         table = arrow_stream.read(data)
-        schema = _schema(Column("", "+s", table.columns))
-        whole = [Values(length, (data[:0],), values) for length, values in table.batches]
+        schema = _schema(ArrowColumn("", "+s", table.columns))
+        whole = [ArrowValues(length, (data[:0],), values) for length, values in table.batches]
         arrays = [_array(schema, values) for values in whole]
         frame = pl.DataFrame(CArrayStream.from_c_arrays(arrays, schema))
         columns = zip(frame.schema.items(), table.columns, strict=True)
@@ -49,7 +49,7 @@ def received(data: memoryview) -> "pl.DataFrame":
         raise ValueError(f"The rows of the result cannot be read: {str(error)[:200]}.") from error
 
 
-def _schema(column: Column) -> "CSchema":
+def _schema(column: ArrowColumn) -> "CSchema":
     from nanoarrow import c_schema, null
 
     kind = _BYTES_FOR_TEXT.get(column.format, column.format)
@@ -57,7 +57,7 @@ def _schema(column: Column) -> "CSchema":
     return c_schema(null()).modify(format=kind, name=column.name, nullable=True, children=children)
 
 
-def _array(schema: "CSchema", values: Values) -> "CArray":
+def _array(schema: "CSchema", values: ArrowValues) -> "CArray":
     from nanoarrow.c_array import c_array_from_buffers
 
     validity, *others = values.buffers
@@ -74,7 +74,7 @@ def _array(schema: "CSchema", values: Values) -> "CArray":
     )
 
 
-def _check_offsets(format: str, values: Values) -> None:
+def _check_offsets(format: str, values: ArrowValues) -> None:
     """Each row begins where the one before it ends, and all lie inside."""
     import polars as pl
     from nanoarrow import c_schema, null
@@ -97,7 +97,7 @@ def _nulls(validity: memoryview, length: int) -> int:
     return length - bits.bit_count()
 
 
-def _with_text(dtype: "PolarsDataType", column: Column) -> "PolarsDataType":
+def _with_text(dtype: "PolarsDataType", column: ArrowColumn) -> "PolarsDataType":
     """The type that a column has once its bytes are text again."""
     import polars as pl
 

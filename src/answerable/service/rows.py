@@ -17,6 +17,8 @@ from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.service.answers import AnswerService
 from answerable.service.runs import RunService
 
+EVERY_ROW = view.Selection()
+
 
 class RowTotals(Frozen):
     row_count: int = Field(description="Of all rows that the filters leave.")
@@ -52,13 +54,19 @@ class RowService:
         self._answers = answers
         self._views = view.Views(folder)
 
-    async def file(self, run: RunId, principal: Principal, selection: view.Selection) -> Path:
+    async def file(self, run: RunId, principal: Principal, selection: view.Selection = EVERY_ROW) -> Path:
         """An Arrow file with the chosen rows of an answer."""
         answer = await self._runs.answer(run, principal)
         return await self._views.path(await self._answers.rows_path(answer, principal), selection)
 
     async def page(
-        self, run: RunId, principal: Principal, selection: view.Selection, *, offset: int, limit: int
+        self,
+        run: RunId,
+        principal: Principal,
+        selection: view.Selection = EVERY_ROW,
+        *,
+        offset: int = 0,
+        limit: int = 1_000,
     ) -> RowsPage:
         path = await self.file(run, principal, selection)
         return await asyncio.to_thread(
@@ -69,10 +77,10 @@ class RowService:
         self,
         run: RunId,
         principal: Principal,
-        selection: view.Selection,
+        selection: view.Selection = EVERY_ROW,
         *,
-        offset: int,
-        limit: int,
+        offset: int = 0,
+        limit: int = 1_000,
         columns: Sequence[str] | None = None,
     ) -> RowsPart:
         """A part of the chosen rows, with all columns or with those that are named."""
@@ -82,14 +90,14 @@ class RowService:
         known, cells = await asyncio.to_thread(view.page, path, chosen, offset, limit, columns)
         return RowsPart(known, cells, await asyncio.to_thread(frame.row_count, chosen), answer.row_count)
 
-    async def totals(self, run: RunId, principal: Principal, selection: view.Selection) -> RowTotals:
+    async def totals(self, run: RunId, principal: Principal, selection: view.Selection = EVERY_ROW) -> RowTotals:
         """What the numbers of an answer add up to, and between which they lie."""
         path = await self.file(run, principal, selection)
         columns = await asyncio.to_thread(totals, path)
         return RowTotals(row_count=await asyncio.to_thread(frame.row_count, path), columns=list(columns))
 
     async def export(
-        self, run: RunId, principal: Principal, selection: view.Selection, format: Format
+        self, run: RunId, principal: Principal, selection: view.Selection = EVERY_ROW, *, format: Format
     ) -> Iterator[bytes]:
         """Every chosen row, as the bytes of a file."""
         return export(await self.file(run, principal, selection), format)

@@ -104,10 +104,10 @@ class SourceService:
     def names(self, principal: Principal) -> Sequence[str]:
         return self._registry.names(principal)
 
-    def list(self, principal: Principal) -> SourceList:
-        """What can be asked. Sources that were not looked at for a while are looked at in the background."""
+    def list(self, principal: Principal, *, look: bool = True) -> SourceList:
+        """What can be asked. With `look`, sources that were not looked at for a while are read in the background."""
         names = self._registry.names(principal)
-        for name in names:
+        for name in names if look else ():
             self._watch.look(name, principal)
         room = max(0, self._added(principal).room(self._settings.upload_total_mb * MB) // MB)
         listed = [self._summary(name, principal) for name in names]
@@ -144,7 +144,8 @@ class SourceService:
             raise UserError(
                 "Only databases can be added by URL.",
                 code="source_url_invalid",
-                hint="Write it as postgresql://user:password@host:5432/database; upload files instead.",
+                hint="Write it as postgresql://user:password@host:5432/database; "
+                + ("name files by their path." if self._any_location else "upload files instead."),
             )
         called = self._free_name(name or wanted, principal, chosen=name is not None)
         self._added(principal).add_location(called, location)
@@ -187,7 +188,9 @@ class SourceService:
             return await (await self._registry.federated((name, *more), principal)).describe()
         return await (await self._registry.get(name, principal)).describe()
 
-    async def preview(self, name: str, table: str, principal: Principal, *, offset: int, limit: int) -> TablePreview:
+    async def preview(
+        self, name: str, table: str, principal: Principal, *, offset: int = 0, limit: int = 50
+    ) -> TablePreview:
         """Some rows of a table, as they are stored."""
         source = await self._registry.get(name, principal)
         found = table_named(await source.describe(), table)

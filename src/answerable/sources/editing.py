@@ -5,6 +5,7 @@ package, a folder that may only be read, a database); then to a file of the home
 """
 
 import asyncio
+import codecs
 import os
 import secrets
 from collections.abc import Mapping, Sequence
@@ -224,7 +225,10 @@ def _write(file: Path, text: str) -> None:
             file.unlink(missing_ok=True)
             return
         file.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, "utf-8")
+        # text is handled with plain line ends and without a byte order mark; a file keeps those that it has
+        old = file.read_bytes() if file.exists() else b""
+        encoding = "utf-8-sig" if old.startswith(codecs.BOM_UTF8) else "utf-8"
+        partial.write_text(text, encoding, newline="\r\n" if b"\r\n" in old else "\n")
         if file.exists():
             partial.chmod(file.stat().st_mode & 0o777)
         partial.replace(file)

@@ -19,7 +19,7 @@ from tests.sandboxes import Abilities
 
 from answerable.core.errors import UserError
 from answerable.core.values import Json
-from answerable.sandbox.base import HostCalls, HostFunction, Request, Sandbox, SandboxResult
+from answerable.sandbox.base import HostCalls, HostFunction, Sandbox, SandboxRequest, SandboxResult
 
 CLAIM = "ESCAPED"
 LATE_SECONDS = 8.0
@@ -96,7 +96,7 @@ class _Trial:
             self._attempt.evidence.append(f"it held the host for {seconds:.1f} s")
         self._attempt.faults += self._wrong(result, first)
 
-    async def _run(self, request: Request) -> SandboxResult | None:
+    async def _run(self, request: SandboxRequest) -> SandboxResult | None:
         visiting = asyncio.create_task(self._visit()) if self._case.visited else None
         try:
             return await (self._unchecked(request) if self._abilities.type_check else self._sandbox.run(request))
@@ -108,7 +108,7 @@ class _Trial:
             if visiting is not None:
                 visiting.cancel()
 
-    async def _unchecked(self, request: Request) -> SandboxResult:
+    async def _unchecked(self, request: SandboxRequest) -> SandboxResult:
         """Past the check of types, line by line: it is a courtesy, and not the wall that is judged here."""
         while True:
             result = await self._sandbox.run(request)
@@ -118,8 +118,8 @@ class _Trial:
                 return result
             request = replace(request, code=ignoring)
 
-    def _request(self, code: str, first: bool) -> Request:
-        return Request(
+    def _request(self, code: str, first: bool) -> SandboxRequest:
+        return SandboxRequest(
             code=code,
             frames={"table": self._canaries.frame_file} if self._case.frame and first else {},
             values={"target": self._target},

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 
 PROGRAM = Path(__file__).with_name("control_process.py")
 PATIENCE = 60.0
@@ -21,7 +21,7 @@ class ControlSandbox:
     async def start(self) -> None:
         return None
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             PROGRAM,

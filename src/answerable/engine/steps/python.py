@@ -20,7 +20,7 @@ from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
-from answerable.sandbox.base import HostCalls, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.store.base import Artifacts
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _HINTS = {
 
 
 class CodeRunner(Protocol):
-    async def run(self, request: Request, backend: str | None = None) -> SandboxResult: ...
+    async def run(self, request: SandboxRequest, backend: str | None = None) -> SandboxResult: ...
 
     async def type_errors(
         self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
@@ -141,7 +141,7 @@ class PythonStep:
         """Runs a program over stored rows; what it cannot do is raised."""
         staging = self._artifacts.staging()
         try:
-            request = Request(
+            request = SandboxRequest(
                 code=program.code,
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
                 limits=self._limits,

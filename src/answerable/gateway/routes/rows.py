@@ -105,7 +105,7 @@ async def rows(
     if format == "arrow":
         path = await service.rows.file(run_id, principal, selection)
         return LargeFile(path, media_type=info.media_type, headers=headers)
-    pieces = await service.rows.export(run_id, principal, selection, format)
+    pieces = await service.rows.export(run_id, principal, selection, format=format)
     return StreamingResponse(pieces, media_type=info.media_type, headers=headers)
 
 

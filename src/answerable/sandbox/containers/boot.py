@@ -7,7 +7,7 @@ Answerable: the modules that are needed travel as text with the command.
 from functools import cache
 from pathlib import Path
 
-from answerable.sandbox.base import Request
+from answerable.sandbox.base import SandboxRequest
 
 USER = 65534
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, where nobody else is
@@ -68,7 +68,7 @@ def _program() -> str:
     return _BOOT.format(modules=modules, open_files=_OPEN_FILES, headroom=_HEADROOM_MB, reserved=_RESERVED_MB)
 
 
-def memory_mb(request: Request) -> int:
+def memory_mb(request: SandboxRequest) -> int:
     """The inputs are held in memory there; they do not count as the code's."""
     inputs = sum(path.stat().st_size for path in request.frames.values())
     return request.limits.memory_mb + -(-inputs // (1 << 20))

@@ -16,11 +16,11 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, UpgradedStream, unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, Place, Stopped, result_of
+from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
 
 _USUAL_HOST = "unix:///var/run/docker.sock"
 _UNTIL = "answerable.until"
@@ -59,10 +59,10 @@ class DockerSandbox:
         await self._check()
         await self._sweep()
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._container(request) as name:
             heard = await self._talked(name, request)
-        return await result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run removes its own container."""
@@ -90,7 +90,7 @@ class DockerSandbox:
                 await self._remove(found["Id"])
 
     @asynccontextmanager
-    async def _container(self, request: Request) -> AsyncIterator[str]:
+    async def _container(self, request: SandboxRequest) -> AsyncIterator[str]:
         name = f"answerable-{uuid4().hex}"
         try:
             await self._call("POST", f"/containers/create?name={name}", manifest(self._image, request, self._cpus))
@@ -98,7 +98,7 @@ class DockerSandbox:
         finally:
             await asyncio.shield(self._remove(name))
 
-    async def _talked(self, name: str, request: Request) -> Heard:
+    async def _talked(self, name: str, request: SandboxRequest) -> Heard:
         path = f"/containers/{name}/attach?stream=1&stdin=1&stdout=1&stderr=1"
         try:
             async with self._daemon.upgraded("POST", path) as stream:
@@ -106,7 +106,7 @@ class DockerSandbox:
         except ControlError as error:
             raise _failed(error) from error
 
-    async def _started(self, name: str, streams: "_Attached", request: Request) -> Heard:
+    async def _started(self, name: str, streams: "_Attached", request: SandboxRequest) -> Heard:
         # asked for before the start: a container that ends at once is removed, and cannot be asked afterwards
         ending = asyncio.ensure_future(self._call("POST", f"/containers/{name}/wait?condition=next-exit"))
         try:
@@ -168,7 +168,7 @@ class _Attached:
         return True
 
 
-def manifest(image: str, request: Request, cpus: float) -> dict[str, Any]:
+def manifest(image: str, request: SandboxRequest, cpus: float) -> dict[str, Any]:
     """What the daemon is asked to make."""
     memory = boot.memory_mb(request) << 20
     until = int(time.time() + request.limits.seconds + 2 * START_SECONDS)

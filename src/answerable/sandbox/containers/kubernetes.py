@@ -16,13 +16,13 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, unavailable
 from answerable.sandbox.containers.kubernetes_access import cluster_api
 from answerable.sandbox.containers.kubernetes_attach import attached
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, Place, Stopped, result_of
+from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
 
 _LABEL = "answerable.sandbox"
 _POLICY = "answerable-sandbox"
@@ -81,11 +81,11 @@ class KubernetesSandbox:
         path = f"/apis/networking.k8s.io/v1/namespaces/{self._namespace}/networkpolicies"
         await self._call("POST", path, network_policy(), also=409)
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._job(request) as job:
             pod = await self._running_pod(job)
             heard = await self._talked(pod, request)
-        return await result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run deletes its own Job."""
@@ -115,7 +115,7 @@ class KubernetesSandbox:
             raise unavailable(f"The Kubernetes API refuses: {found.complaint}.", _REMEDY)
 
     @asynccontextmanager
-    async def _job(self, request: Request) -> AsyncIterator[str]:
+    async def _job(self, request: SandboxRequest) -> AsyncIterator[str]:
         name = f"answerable-{uuid4().hex[:20]}"
         try:
             await self._call("POST", self._jobs, manifest(name, self._image, request, self._cpus))
@@ -138,7 +138,7 @@ class KubernetesSandbox:
             await asyncio.sleep(_POLL_SECONDS)
         raise _failed("the pod did not start in time")
 
-    async def _talked(self, pod: str, request: Request) -> Heard:
+    async def _talked(self, pod: str, request: SandboxRequest) -> Heard:
         path = f"{self._pods}/{pod}/attach?container={_CONTAINER}&stdin=true&stdout=true&stderr=true"
         try:
             async with attached(self._cluster, path) as streams:
@@ -170,7 +170,7 @@ class KubernetesSandbox:
         return reply
 
 
-def manifest(name: str, image: str, request: Request, cpus: float = 1.0) -> dict[str, Any]:
+def manifest(name: str, image: str, request: SandboxRequest, cpus: float = 1.0) -> dict[str, Any]:
     """The Job, as the API takes it."""
     labels = {_LABEL: "true"}
     return {
@@ -186,7 +186,7 @@ def manifest(name: str, image: str, request: Request, cpus: float = 1.0) -> dict
     }
 
 
-def _pod(image: str, request: Request, cpus: float) -> dict[str, Any]:
+def _pod(image: str, request: SandboxRequest, cpus: float) -> dict[str, Any]:
     return {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -208,7 +208,7 @@ def _pod(image: str, request: Request, cpus: float) -> dict[str, Any]:
     }
 
 
-def _container(image: str, request: Request, cpus: float) -> dict[str, Any]:
+def _container(image: str, request: SandboxRequest, cpus: float) -> dict[str, Any]:
     bounds = {"cpu": f"{int(cpus * 1000)}m", "memory": f"{boot.memory_mb(request)}Mi"}
     return {
         "name": _CONTAINER,

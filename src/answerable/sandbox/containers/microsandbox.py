@@ -12,11 +12,11 @@ from typing import Any
 from uuid import uuid4
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import Availability, Request, SandboxResult
+from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, Place, Stopped, result_of
+from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
 
 _GUEST_MB = 192
 """What the guest's own kernel and agent take."""
@@ -58,10 +58,10 @@ class MicrosandboxSandbox:
     async def start(self) -> None:
         self._check()
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._machine(request) as machine:
             heard = await self._talked(machine, request)
-        return await result_of(heard, request.into, Place(self.name, _WALLS))
+        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Nothing is kept: each run destroys its own machine."""
@@ -87,7 +87,7 @@ class MicrosandboxSandbox:
             raise unavailable("The runtime of microsandbox is not installed.", "Install it: `msb self install`.")
 
     @asynccontextmanager
-    async def _machine(self, request: Request) -> AsyncIterator[Any]:
+    async def _machine(self, request: SandboxRequest) -> AsyncIterator[Any]:
         sdk = self._sdk()
         name = f"answerable-{uuid4().hex[:20]}"
         try:
@@ -100,7 +100,7 @@ class MicrosandboxSandbox:
         finally:
             await asyncio.shield(_destroyed(sdk, machine))
 
-    def configuration(self, request: Request) -> dict[str, Any]:
+    def configuration(self, request: SandboxRequest) -> dict[str, Any]:
         """What the SDK is asked to boot."""
         sdk = self._sdk()
         return {
@@ -119,7 +119,7 @@ class MicrosandboxSandbox:
             "ephemeral": True,
         }
 
-    async def _talked(self, machine: Any, request: Request) -> Heard:
+    async def _talked(self, machine: Any, request: SandboxRequest) -> Heard:
         sdk = self._sdk()
         program, *arguments = boot.command()
         limits = [sdk.Rlimit.nproc(boot.TASKS), sdk.Rlimit.nofile(512)]

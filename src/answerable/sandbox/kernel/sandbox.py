@@ -17,15 +17,15 @@ from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.isolation.kernel import Unavailable
-from answerable.sandbox.base import Availability, Request, SandboxLimits, SandboxResult
+from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.sandbox.exchange import Broken, answered, asked, heard_print
 from answerable.sandbox.kernel.jail import view
 from answerable.sandbox.kernel.jail.groups import Groups
 from answerable.sandbox.kernel.jail.launch import Way, ways
-from answerable.sandbox.kernel.jail.rows import Rows
+from answerable.sandbox.kernel.jail.rows import RowsFile
 from answerable.sandbox.kernel.jail.verdict import verdict
-from answerable.sandbox.kernel.jail.zygote import Child, End, Garbled, Zygote
-from answerable.sandbox.results import Heard, Place, Stopped, result_of
+from answerable.sandbox.kernel.jail.zygote import Child, Garbled, ProcessEnd, Zygote
+from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
 
 _MB = 1 << 20
 _LARGEST_MESSAGE = 16 * _MB
@@ -81,7 +81,7 @@ class KernelSandbox:
     async def start(self) -> None:
         await self._living_zygote()
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         _check(request)
         async with self._places:
             zygote = await self._living_zygote()
@@ -184,8 +184,8 @@ class KernelSandbox:
         while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
             self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
 
-    async def _run_in(self, child: Child, request: Request) -> SandboxResult:
-        rows = Rows() if request.into is not None else None
+    async def _run_in(self, child: Child, request: SandboxRequest) -> SandboxResult:
+        rows = RowsFile() if request.into is not None else None
         try:
             return await self._heard_out(child, request, rows)
         except asyncio.CancelledError:
@@ -195,7 +195,7 @@ class KernelSandbox:
             if rows is not None:
                 rows.close()
 
-    async def _heard_out(self, child: Child, request: Request, rows: Rows | None) -> SandboxResult:
+    async def _heard_out(self, child: Child, request: SandboxRequest, rows: RowsFile | None) -> SandboxResult:
         began = time.perf_counter()
         heard = Heard()
         if child.group is not None:
@@ -209,7 +209,7 @@ class KernelSandbox:
             heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
         except (Broken, Garbled) as error:
             heard.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
-        end = End()
+        end = ProcessEnd()
         if heard.done is None:
             end = await child.finish()
         if heard.done is None and heard.stopped is None:
@@ -221,10 +221,10 @@ class KernelSandbox:
         heard.wall_ms = (time.perf_counter() - began) * 1000
         return await self._result(heard, child.own(end), request)
 
-    async def _result(self, heard: Heard, end: End, request: Request) -> SandboxResult:
+    async def _result(self, heard: Heard, end: ProcessEnd, request: SandboxRequest) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
         walls = _with(self._groups, self._walls)
-        place = Place(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
+        place = RunPlace(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
         result = await result_of(heard, request.into, place)
         if end.cpu_ms is None:
             return result
@@ -244,12 +244,12 @@ async def _finished(child: Child) -> None:
         child.close()
 
 
-def _check(request: Request) -> None:
+def _check(request: SandboxRequest) -> None:
     if len(request.frames) > _MOST_FRAMES:
         raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="input_invalid")
 
 
-async def _hand_over(child: Child, request: Request, rows: Rows | None, cpu_seconds: int) -> None:
+async def _hand_over(child: Child, request: SandboxRequest, rows: RowsFile | None, cpu_seconds: int) -> None:
     limits = request.limits
     message = {
         **asked(request, list(request.frames)),  # type: ignore[arg-type]
@@ -274,7 +274,7 @@ def _open(name: str, path: Path) -> int:
 
 
 @contextmanager
-def _opened(request: Request) -> Iterator[list[int]]:
+def _opened(request: SandboxRequest) -> Iterator[list[int]]:
     """The frames, to read."""
     opened: list[int] = []
     try:
@@ -286,7 +286,7 @@ def _opened(request: Request) -> Iterator[list[int]]:
             os.close(descriptor)
 
 
-async def _listen(child: Child, request: Request, heard: Heard) -> None:
+async def _listen(child: Child, request: SandboxRequest, heard: Heard) -> None:
     while heard.stopped is None and heard.done is None:
         message = await child.receive(_LARGEST_MESSAGE)
         if message is None:

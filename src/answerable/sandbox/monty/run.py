@@ -31,15 +31,15 @@ from pydantic_monty import (
 )
 
 from answerable.core.values import Json
-from answerable.sandbox.base import Paused, Request, SandboxLimits
+from answerable.sandbox.base import Paused, SandboxLimits, SandboxRequest
 from answerable.sandbox.exchange import heard_print
 from answerable.sandbox.monty.faults import fault_of, too_large
-from answerable.sandbox.monty.values import CHUNK, LEAVES, Plain, Rows, Size, chunks_of, write_rows
+from answerable.sandbox.monty.values import CHUNK, LEAVES, Plain, Rows, ValueSize, chunks_of, write_rows
 from answerable.sandbox.results import Heard, Stopped
 from answerable.sandbox.runner import TooLarge, Unreturnable, plain, rows_in
 
 State: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
-Answer: TypeAlias = Callable[[Mapping[str, Json], Heard], "Future[dict[str, Json]]"]
+HostCaller: TypeAlias = Callable[[Mapping[str, Json], Heard], "Future[dict[str, Json]]"]
 """Starts the call of a host function on the loop; `{"return": …}` or `{"raise": sentence}` when it is done."""
 
 MEMORY_MB = 512
@@ -58,8 +58,8 @@ _NO_VALUES = frozenset(
 )
 
 
-class Held(Exception):
-    """A call waits for a person; raised by an `Answer`."""
+class WaitsForPerson(Exception):
+    """A call waits for a person; raised by a `HostCaller`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Known:
 
 
 class MontyRun:
-    def __init__(self, request: Request, answer: Answer, known: Known | None = None) -> None:
+    def __init__(self, request: SandboxRequest, answer: HostCaller, known: Known | None = None) -> None:
         self.heard = Heard()
         self.known = known
         self.request = request
@@ -105,7 +105,7 @@ class MontyRun:
         return self._lived(pool, {"type_check": True, "type_check_stubs": _stubs(self.request)}, self._started)
 
     def resume(self, pool: Monty, paused: Paused, reply: Mapping[str, Json]) -> Paused | None:
-        """Goes on from a pause, with the reply to the call that paused: like that of an `Answer`."""
+        """Goes on from a pause, with the reply to the call that paused: like that of a `HostCaller`."""
         self.heard.output, self.heard.output_bytes = paused.output, paused.output_bytes
         self.heard.host_calls = paused.host_calls
 
@@ -209,7 +209,7 @@ class MontyRun:
             return state.resume(_outcome({"raise": f"{state.function_name}() takes small JSON values only."}))
         try:
             reply = self._answered(call)
-        except Held as held:
+        except WaitsForPerson as held:
             return self._paused(state, call, str(held))
         if self.heard.stopped is not None:
             raise CancelledError
@@ -249,7 +249,7 @@ class MontyRun:
             return
         limit = self.request.limits.result_mb * _MB
         into = self.request.into
-        size = Size(limit)
+        size = ValueSize(limit)
         size.of(result)
         if named and size.doubtful:
             _check_texts(session)
@@ -270,7 +270,7 @@ class MontyRun:
             self.heard.done = fault
 
 
-def _stubs(request: Request) -> str:
+def _stubs(request: SandboxRequest) -> str:
     """What the code may take for granted, for the check of its types."""
     described = _described(request.host.stubs)
     functions = [f"{name}: Any" for name in request.host.functions if name not in described]
@@ -295,7 +295,7 @@ def _sets_result(code: str) -> bool:
     return any(isinstance(target, ast.Name) and target.id == "result" for target in targets)
 
 
-def identity(request: Request) -> Hashable:
+def identity(request: SandboxRequest) -> Hashable:
     """The same for requests whose types need to be checked only once."""
     host = request.host
     return request.code, host.stubs, tuple(host.functions), tuple(request.frames), tuple(request.values)
@@ -354,5 +354,5 @@ def _outcome(reply: Mapping[str, Json]) -> ExternalReturnValue | ExternalExcepti
 
 
 def _argument(value: Any) -> Json:
-    Size(_ARGUMENTS).of(value)
+    ValueSize(_ARGUMENTS).of(value)
     return Plain().of(value)

@@ -15,13 +15,13 @@ from pydantic_monty import Monty, __version__
 
 from answerable.core.errors import AnswerableError, InternalError
 from answerable.core.values import Json
-from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, Request, SandboxResult
+from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, SandboxRequest, SandboxResult
 from answerable.sandbox.exchange import answered
 from answerable.sandbox.monty.faults import too_long
 from answerable.sandbox.monty.pool import MontyPool, binary
-from answerable.sandbox.monty.run import Answer, Held, Known, MontyRun, identity
-from answerable.sandbox.monty.threads import Threads
-from answerable.sandbox.results import Place, Stopped, result_of
+from answerable.sandbox.monty.run import HostCaller, Known, MontyRun, WaitsForPerson, identity
+from answerable.sandbox.monty.threads import WorkerThreads
+from answerable.sandbox.results import RunPlace, Stopped, result_of
 
 WALLS: Mapping[str, str] = {
     "language": "an interpreter of its own, with its own small library",
@@ -41,7 +41,7 @@ class MontySandbox:
         """`size`: how many can run at the same time, each in its process."""
         self._size = size
         self._pool: MontyPool | None = None
-        self._threads: Threads[Paused | None] | None = None
+        self._threads: WorkerThreads[Paused | None] | None = None
         self._turns = asyncio.Semaphore(size)
         self._known: OrderedDict[Hashable, Known] = OrderedDict()
         self._running: set[MontyRun] = set()
@@ -55,7 +55,7 @@ class MontySandbox:
     async def start(self) -> None:
         if self._pool is None:
             self._pool = await asyncio.to_thread(MontyPool, self._size)
-            self._threads = Threads(self._size)
+            self._threads = WorkerThreads(self._size)
 
     async def close(self) -> None:
         pool, threads, self._pool, self._threads = self._pool, self._threads, None, None
@@ -66,16 +66,18 @@ class MontySandbox:
         if pool is not None:
             await asyncio.to_thread(pool.close)
 
-    async def run(self, request: Request) -> SandboxResult:
+    async def run(self, request: SandboxRequest) -> SandboxResult:
         ended = await self._run(request, pausing=False)
         assert isinstance(ended, SandboxResult)
         return ended
 
-    async def begin(self, request: Request) -> SandboxResult | Paused:
+    async def begin(self, request: SandboxRequest) -> SandboxResult | Paused:
         """Like `run`, for code whose host calls may have to wait for a person (`Pause`)."""
         return await self._run(request, pausing=True)
 
-    async def resume(self, paused: Paused, request: Request, reply: Json | AnswerableError) -> SandboxResult | Paused:
+    async def resume(
+        self, paused: Paused, request: SandboxRequest, reply: Json | AnswerableError
+    ) -> SandboxResult | Paused:
         """Goes on where the code was paused, here or in another process, days later.
 
         `reply` is what the call that paused gives back, or an error that the code sees as a `RuntimeError`. The request
@@ -84,7 +86,12 @@ class MontySandbox:
         return await self._run(request, pausing=True, paused=paused, reply=_reply(reply))
 
     async def _run(
-        self, request: Request, *, pausing: bool, paused: Paused | None = None, reply: Mapping[str, Json] | None = None
+        self,
+        request: SandboxRequest,
+        *,
+        pausing: bool,
+        paused: Paused | None = None,
+        reply: Mapping[str, Json] | None = None,
     ) -> SandboxResult | Paused:
         code = identity(request)
         async with self._turns:
@@ -99,7 +106,7 @@ class MontySandbox:
         run.heard.wall_ms = seconds * 1e3
         if halted is not None and run.heard.stopped is None:
             return replace(halted, seconds=seconds)
-        return await result_of(run.heard, request.into, Place(self.name, self._walls()))
+        return await result_of(run.heard, request.into, RunPlace(self.name, self._walls()))
 
     async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
         """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""
@@ -127,7 +134,7 @@ class MontySandbox:
             self._known.popitem(last=False)
 
 
-def _answers(request: Request, pausing: bool) -> Answer:
+def _answers(request: SandboxRequest, pausing: bool) -> HostCaller:
     loop = asyncio.get_running_loop()
     if pausing:
         functions = {name: _held(function) for name, function in request.host.functions.items()}
@@ -143,7 +150,7 @@ def _held(function: HostFunction) -> HostFunction:
         try:
             return await function(*args, **kwargs)
         except Pause as pause:
-            raise Held(str(pause)) from pause
+            raise WaitsForPerson(str(pause)) from pause
 
     return held
 

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 Outcome = TypeVar("Outcome")
 
 
-class Threads(Generic[Outcome]):
+class WorkerThreads(Generic[Outcome]):
     def __init__(self, size: int) -> None:
         self._errands: SimpleQueue[_Errand[Outcome] | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._work, name="monty", daemon=True) for _ in range(size)]

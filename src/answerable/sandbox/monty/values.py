@@ -48,7 +48,7 @@ class _Walk:
         return value
 
 
-class Size(_Walk):
+class ValueSize(_Walk):
     """How large a value is once everything in it is written out; one list in two places counts twice."""
 
     def __init__(self, limit: int) -> None:

@@ -79,7 +79,7 @@ def _and(standing: str | None, more: str) -> str:
     return f"{standing}, {more}" if standing else more
 
 
-class Size:
+class ProcessSize:
     """How large this process is, asked for before there is no more /proc, and told after polars has its threads."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Size:
         return int(fields[5]) * page, int(fields[0]) * page
 
 
-def limit(limits: dict[str, Any], size: Size, inputs: int) -> None:
+def limit(limits: dict[str, Any], size: ProcessSize, inputs: int) -> None:
     """For the code that comes now; what it cannot raise again."""
     data, addresses = size.told()
     memory = (limits["memory_mb"] + _HEADROOM_MB) * _MB

@@ -23,7 +23,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
     connection, errors, *groups = descriptors
     for group in groups:
         os.write(group, b"0")  # this process joins the group
-    size = walls.Size()
+    size = walls.ProcessSize()
     _keep_only(connection, errors, size.descriptor)
     channel = _Channel()
     try:

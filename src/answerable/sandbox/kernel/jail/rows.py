@@ -9,7 +9,7 @@ from answerable.sandbox.kernel.jail.zygote import Child
 _FROZEN = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
-class Rows:
+class RowsFile:
     """A file in memory. Once it is frozen it is the same for whoever still holds it open, so that what is checked stays
     what was checked, without waiting for the process to be gone."""
 

@@ -3,7 +3,7 @@
 import signal
 
 from answerable.sandbox.base import SandboxLimits
-from answerable.sandbox.kernel.jail.zygote import End
+from answerable.sandbox.kernel.jail.zygote import ProcessEnd
 from answerable.sandbox.results import Stopped
 
 _ABORTS = (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGILL, -signal.SIGTRAP, -signal.SIGBUS, 127)
@@ -11,7 +11,9 @@ _ABORTS = (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGILL, -signal.SIGTRAP, -s
 _OUT_OF_MEMORY = ("memory allocation of", "bad_alloc", "out of memory", "cannot allocate memory", "capacity overflow")
 
 
-def verdict(end: End, complaint: str, limits: SandboxLimits, cpu_seconds: int, *, killed_for_memory: bool) -> Stopped:
+def verdict(
+    end: ProcessEnd, complaint: str, limits: SandboxLimits, cpu_seconds: int, *, killed_for_memory: bool
+) -> Stopped:
     status = end.status
     if killed_for_memory or _gave_up(status, complaint):
         return Stopped("memory", f"The code needed more than {limits.memory_mb:,} MB of memory.")

@@ -38,7 +38,7 @@ class Garbled(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ProcessEnd:
     """How a process ended, as the kernel told its parent."""
 
     status: int | None = None
@@ -54,7 +54,7 @@ class Child:
         self.number = number
         self.scratch_mb = scratch_mb
         self.group = group
-        self.ended: asyncio.Future[End] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[ProcessEnd] = asyncio.get_running_loop().create_future()
         self._zygote = zygote
         self._walls: Mapping[str, str] | None = None
         self.cpu_ms_before = 0.0
@@ -132,20 +132,20 @@ class Child:
         except BlockingIOError:
             return ""
 
-    async def finish(self) -> End:
+    async def finish(self) -> ProcessEnd:
         """Ends it, and waits until it is gone, with all that it held open."""
         self.kill()
         done, _ = await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not done:
             self._zygote.kill_all()
             await asyncio.wait({self.ended}, timeout=_END_SECONDS)
-        return self.ended.result() if self.ended.done() else End()
+        return self.ended.result() if self.ended.done() else ProcessEnd()
 
     def kill(self) -> None:
         if not self.ended.done():
             self._zygote.kill(self.number)
 
-    def own(self, end: End) -> End:
+    def own(self, end: ProcessEnd) -> ProcessEnd:
         """Without what it used before the code came."""
         if end.cpu_ms is None:
             return end
@@ -256,7 +256,7 @@ class Zygote:
             while (message := await self._receive()) is not None:
                 child = self._children.pop(message["ended"], None)
                 if child is not None and not child.ended.done():
-                    child.ended.set_result(End(message["status"], message["cpu_ms"], message["peak_mb"]))
+                    child.ended.set_result(ProcessEnd(message["status"], message["cpu_ms"], message["peak_mb"]))
         except ConnectionError:
             pass  # as good as a closed line
         finally:
@@ -280,7 +280,7 @@ class Zygote:
         while self._children:
             _, child = self._children.popitem()
             if not child.ended.done():
-                child.ended.set_result(End())
+                child.ended.set_result(ProcessEnd())
 
     async def _last_words(self) -> str:
         self.kill_all()

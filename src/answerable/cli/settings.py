@@ -1,0 +1,47 @@
+"""`answerable settings`"""
+
+import click
+
+from answerable.cli.output import json_option, tell_json, tell_table
+
+
+@click.group("settings")
+def command() -> None:
+    """Show how Answerable is set up."""
+
+
+@command.command("show")
+@json_option
+def show(as_json: bool) -> None:
+    """Every setting with its value. Keys and passwords are never printed."""
+    from answerable.settings import load_settings, shown_settings
+
+    shown = shown_settings(load_settings())
+    if as_json:
+        tell_json({"settings": shown})
+    else:
+        tell_table([(name, value) for name, value in shown.items()])
+
+
+@command.command("usage")
+@click.option("--days", type=click.IntRange(1, 366), default=30, show_default=True)
+@json_option
+def usage(days: int, as_json: bool) -> None:
+    """What was asked and spent, by day (UTC), and what is left of the budgets."""
+    from answerable.cli.session import with_service
+
+    report = with_service(lambda service, principal: service.setup.usage(principal, days=days))
+    if as_json:
+        tell_json(report.model_dump(mode="json"))
+        return
+    lines = [
+        (day.day, f"{day.runs:,}", f"{day.failed:,}", f"{day.tokens:,}", f"${day.cost_usd:.4f}")
+        for day in report.days
+        if day.runs
+    ]
+    tell_table([("day", "runs", "failed", "tokens", "cost"), *lines])
+    for budget in report.budgets:
+        limit = f"{budget.tokens_limit:,} tokens" if budget.tokens_limit is not None else ""
+        money = f"${budget.cost_limit_usd:.2f}" if budget.cost_limit_usd is not None else ""
+        spent = f"spent {budget.tokens_spent:,} tokens, ${budget.cost_spent_usd:.4f}"
+        click.echo(f"budget {budget.name} {budget.period}: {' and '.join(filter(None, (limit, money)))}; {spent}")
