@@ -86,7 +86,7 @@ def _is_expression(call: ast.Call) -> bool:
 
 
 def _path(node: ast.AST) -> list[str | None]:
-    """The names of a chain from its beginning: `pl.col("a").sum` is `pl`, `col`, `sum`; None if it does not begin with a name."""
+    """The names of a chain from its beginning: `pl.col("a").sum` is `pl`, `col`, `sum`; else None."""
     names: list[str | None] = []
     while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
         names += [node.attr] if isinstance(node, ast.Attribute) else []
