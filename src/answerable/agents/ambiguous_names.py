@@ -41,7 +41,7 @@ def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[Query
 
 
 def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
-    """Nothing where the other table has not what the plan needs."""
+    """Returns None if the other table lacks a column that the plan needs."""
     try:
         yield plan, sentence(plan, merged.catalog)
     except UserError:

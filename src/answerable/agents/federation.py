@@ -55,7 +55,7 @@ def reading_plan(question: Question, reading: Reading, merged: "Merged | None") 
 
 
 def unrelated_note(merged: "Merged | None") -> str:
-    """Why a question that would need rows of two sources together cannot be read; nothing where it can."""
+    """Returns why a question over rows of two sources cannot be read, or None if it can."""
     if merged is None:
         return ""
     sources = dict.fromkeys(origin.source for origin in merged.origins.values())

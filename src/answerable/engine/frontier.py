@@ -67,7 +67,7 @@ class Frontier:
 
     @property
     def ended(self) -> bool:
-        """Nothing runs, and nothing will without a person."""
+        """Whether no node runs and only a person can make one ready."""
         return not self._running and not self._ready and (not self._left or bool(self.held))
 
     def take(self) -> Sequence[Node]:

@@ -64,7 +64,7 @@ def _output(frontier: Frontier) -> Json:
 
 
 def told(events: Iterable[Event]) -> Outcome | None:
-    """The same from the events of a run that has ended; nothing if it has not. Nodes inside sub-graphs are left out."""
+    """The same from the events of a run, or None if the run has not ended. Nodes inside sub-graphs are left out."""
     outputs: dict[NodeId, Json] = {}
     errors: dict[NodeId, AnswerableError] = {}
     skipped: dict[NodeId, str] = {}

@@ -424,7 +424,7 @@ class _Data:
         return {number: result[0] for number, result in enumerate(single) if 0 in result}
 
     async def _rows(self, subject: str, statement: Sql) -> list[tuple[Any, ...]] | None:
-        """Nothing when the source cannot say: a pair that cannot be compared is left unrelated, and costs no other."""
+        """Returns None if the source cannot compare the pair; the pair is then left unrelated, and costs no other."""
         if self.patience == 0:
             return None
         try:
