@@ -11,7 +11,7 @@ from answerable.agents.programs import ProgramStep
 from answerable.agents.readers import Readers
 from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
-from answerable.agents.runtime import Agents, Models
+from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
 from answerable.core.clock import Clock, SystemClock
@@ -134,7 +134,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
 
 
 def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:
-    def models() -> Models:
+    def models() -> ModelGateway:
         from answerable.models.gateway import Models  # brings the clients of providers, which only models need
         from answerable.models.tape import TapedModels
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answerable.agents.advice_steps import Held
+from answerable.agents.advice_steps import CheckResult
 from answerable.agents.replies import Verification
 
 
@@ -23,8 +23,8 @@ from answerable.agents.replies import Verification
 )
 def test_a_check_agrees_as_far_as_it_was_written_out(expected: float, found: float, agrees: bool) -> None:
     verification = Verification(question="How many?", sql="SELECT 1", expected=expected)
-    assert Held(verification, found).agrees is agrees
+    assert CheckResult(verification, found).agrees is agrees
 
 
 def test_a_check_that_did_not_run_decides_nothing() -> None:
-    assert not Held(Verification(question="?", sql="SELECT 1", expected=1), None).decided
+    assert not CheckResult(Verification(question="?", sql="SELECT 1", expected=1), None).decided

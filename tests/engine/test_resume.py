@@ -29,7 +29,7 @@ from answerable.core.events import (
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
 from answerable.engine.guards import default_guards
-from answerable.engine.outcome import told
+from answerable.engine.outcome import outcome_of
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.subgraph import SubgraphStep
@@ -89,7 +89,7 @@ async def test_from_any_stored_prefix_the_run_comes_to_the_same_end(
         events, worker = memory_events(cut), Worker(seed=length)
         outcome = await engine_for(worker, events, clock).resume(context)
         assert summary(outcome) == summary(undisturbed)
-        assert summary(told(events.stored)) == summary(undisturbed)
+        assert summary(outcome_of(events.stored)) == summary(undisturbed)
         finished = {event.node for event in cut if isinstance(event, StepFinished)}
         assert not finished & set(worker.calls)
         attempts = Counter(e.node for e in events.stored if isinstance(e, StepRetried))

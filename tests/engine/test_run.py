@@ -35,7 +35,7 @@ from answerable.core.events import (
 from answerable.core.ids import NodeId, new_run_id
 from answerable.engine import walk
 from answerable.engine.graph import Graph, Node
-from answerable.engine.outcome import told
+from answerable.engine.outcome import outcome_of
 from answerable.engine.run import Engine
 from answerable.engine.steps.base import Step
 from answerable.store.base import Store
@@ -306,7 +306,7 @@ async def test_cancel_reaches_the_running_call_and_is_told(
     assert ended == ["x"]
     assert [e.type for e in seen][-2:] == ["step.started", "run.cancelled"]
     assert seen[-1].reason == "not needed any more"
-    assert told(seen) == outcome
+    assert outcome_of(seen) == outcome
     live.cancel("once more")
     assert live.reason == "not needed any more"
 
@@ -598,7 +598,7 @@ async def test_stored_streamed_and_plain_runs_tell_the_same(
     stored = await store.events.read(context.principal, context.run)
     for events in (streamed, stored):
         assert [event.seq for event in events] == list(range(1, len(events) + 1))
-        assert projection(told(events)) == projection(plain)
+        assert projection(outcome_of(events)) == projection(plain)
 
 
 def projection(outcome: Any) -> Any:

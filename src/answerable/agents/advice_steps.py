@@ -35,7 +35,7 @@ class CriticStep:
         dependencies = self._dependencies
         source = await dependencies.sources.get(config.source, step.context.principal)
         reader = await dependencies.readers.reader(source, step.context.principal)
-        given = {
+        prompt_context = {
             "question": config.question,
             "today": (config.today or reader.today()).isoformat(),
             "program": produced.code,
@@ -48,24 +48,24 @@ class CriticStep:
             for verification in reply.checks:
                 await checked_sql(verification.sql, source)
 
-        reply = await dependencies.agents.ask("critic", given, Checks, step.context, step.output, check=check)
+        reply = await dependencies.agents.ask("critic", prompt_context, Checks, step.context, step.output, check=check)
         held = [await self._held(each, config.source, step) for each in reply.checks]
         return _verdict(reply, held).model_dump(mode="json")
 
-    async def _held(self, verification: Verification, source: str, step: Step) -> "Held":
+    async def _held(self, verification: Verification, source: str, step: Step) -> "CheckResult":
         try:
             result = await self._dependencies.sql.query(
                 SqlConfig(source=source, sql=verification.sql), step.context.principal
             )
         except (UserError, RefusedError, LimitError):
-            return Held(verification, None)
+            return CheckResult(verification, None)
         value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
         step.output("check", {"question": verification.question, "expected": verification.expected, "found": value})
-        return Held(verification, value)
+        return CheckResult(verification, value)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CheckResult:
     """A check and what the data said to it."""
 
     verification: Verification
@@ -85,7 +85,7 @@ class Held:
         return abs(float(self.found) - expected) <= max(rounding, _TOLERANCE * max(1.0, abs(expected)))
 
 
-def _verdict(reply: Checks, held: Sequence[Held]) -> Advice:
+def _verdict(reply: Checks, held: Sequence[CheckResult]) -> Advice:
     decided = [each for each in held if each.decided]
     wrong = [each for each in decided if not each.agrees]
     findings = tuple(
@@ -113,8 +113,8 @@ class FormatStep:
         if not dependencies.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
         rows = await _rows_text(produced, dependencies.store.artifacts, step, share_rows=True)
-        given = {"question": config.question, "rows": rows}
-        reply = await dependencies.agents.ask("format", given, Wording, step.context, step.output)
+        prompt_context = {"question": config.question, "rows": rows}
+        reply = await dependencies.agents.ask("format", prompt_context, Wording, step.context, step.output)
         return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
 
 

@@ -18,8 +18,8 @@ def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> R
     """The same reading of each table that has the name of one it uses, to choose from."""
     plan = reply.best.plan.model_dump(mode="json")
     readings = [
-        reply.best.model_copy(update={"plan": other, "sentence": told, "sql": None})
-        for other, told in _alternatives(plan, question.text, merged)
+        reply.best.model_copy(update={"plan": other, "sentence": sentence_of_other, "sql": None})
+        for other, sentence_of_other in _alternatives(plan, question.text, merged)
     ]
     if question.force or not readings:
         return reply
@@ -41,7 +41,11 @@ def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[Query
 
 
 def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
+<<<<<<< HEAD
     """Returns None if the other table lacks a column that the plan needs."""
+=======
+    """Yields nothing if the other table lacks a column that the plan needs."""
+>>>>>>> main
     try:
         yield plan, sentence(plan, merged.catalog)
     except UserError:

@@ -87,18 +87,18 @@ def save_transcript(folder: Path, case: AgentCase, transcript: Transcript) -> No
     path = _place(folder, case)
     path.parent.mkdir(exist_ok=True)
     document = transcript.model_dump(mode="json", exclude_defaults=True)
-    path.write_text(yaml.dump(document, Dumper=_Readable, sort_keys=False, allow_unicode=True, width=100))
+    path.write_text(yaml.dump(document, Dumper=_BlockTextDumper, sort_keys=False, allow_unicode=True, width=100))
 
 
 def _place(folder: Path, case: AgentCase) -> Path:
     return folder / TRANSCRIPTS / f"{case.id}.yaml"
 
 
-class _Readable(yaml.SafeDumper):
+class _BlockTextDumper(yaml.SafeDumper):
     """Text of several lines stands as it is."""
 
 
-_Readable.add_representer(
+_BlockTextDumper.add_representer(
     str,
     lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
 )

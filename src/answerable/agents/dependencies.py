@@ -1,4 +1,4 @@
-"""What the steps of language models work with."""
+"""The dependencies of the steps in which a language model takes part."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from answerable.store.base import Store
 class AgentDependencies:
     agents: Agents
     readers: Readers
-    """Reads without a model; what it links of a question is what a model is told of the data."""
+    """Read questions without a model. The tables and values they link also choose what a prompt shows of the data."""
     sources: SourceLookup
     sql: SqlStep
     combine: CombineStep

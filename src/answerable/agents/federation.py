@@ -37,7 +37,7 @@ class SourceLookup(Sources, Protocol):
 
 
 def by_label(question: Question) -> dict[str, str]:
-    """The sources of a question by what a model is told that they are called: a place may hold a password."""
+    """The sources of a question by the label that a model sees. Their locations may hold passwords."""
     from answerable.query.merged import short_names
 
     sources = question.sources or (question.source,)
@@ -55,7 +55,7 @@ def reading_plan(question: Question, reading: Reading, merged: "Merged | None") 
 
 
 def unrelated_note(merged: "Merged | None") -> str:
-    """Returns why a question over rows of two sources cannot be read, or None if it can."""
+    """Why a question cannot combine rows of some of the sources, or an empty text if it can combine all."""
     if merged is None:
         return ""
     sources = dict.fromkeys(origin.source for origin in merged.origins.values())

@@ -1,4 +1,4 @@
-"""An agent as a folder: who it is (`agent.yaml`), what it is told (`prompt.md`), how it is tried (`cases.yaml`).
+"""An agent as a folder: who it is (`agent.yaml`), its prompt (`prompt.md`), how it is tried (`cases.yaml`).
 
     agent.yaml    name, role (`reasoning` or `coding`), description, requests, output_tokens
     prompt.md     between two lines `---` the variables that it needs, one `name: what it is` a line; then the
@@ -42,14 +42,16 @@ class AgentFolder(Frozen):
     instructions: str = ""
     message: str = ""
 
-    def written(self, given: Mapping[str, str]) -> str:
+    def written(self, prompt_context: Mapping[str, str]) -> str:
         """The message with every variable in its place, quoted."""
-        if set(given) != set(self.variables):
-            wrong = sorted(set(given) ^ set(self.variables))
+        if set(prompt_context) != set(self.variables):
+            wrong = sorted(set(prompt_context) ^ set(self.variables))
             raise OperatorError(
                 f"The agent {self.name!r} and its caller disagree about: {', '.join(wrong)}.", code="agent_invalid"
             )
-        return _Placeholders(self.message).substitute({name: quoted(name, text) for name, text in given.items()})
+        return _Placeholders(self.message).substitute(
+            {name: quoted(name, text) for name, text in prompt_context.items()}
+        )
 
 
 def quoted(name: str, text: str) -> str:

@@ -21,7 +21,7 @@ from answerable.agents.prompt_context import (
 )
 from answerable.agents.replies import Explored
 from answerable.agents.runtime import Mistake
-from answerable.agents.write_steps import told
+from answerable.agents.write_steps import error_text
 from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.ids import NodeId
@@ -54,7 +54,7 @@ class ReactStep:
         schemas = schema_texts(found, share_rows=dependencies.share_rows)
         looks = _Looks(step, question, dependencies)
         reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
-        given = {
+        prompt_context = {
             "question": question.text,
             "today": (question.today or reader.today()).isoformat(),
             "datasets": await self._datasets(question, found, schemas, principal),
@@ -62,7 +62,7 @@ class ReactStep:
             "earlier": earlier_text(await dependencies.conversation(step.context)),
         }
         reply = await dependencies.agents.ask(
-            "react", given, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
+            "react", prompt_context, Explored, step.context, step.output, tools=looks.tools(schemas), check=looks.check
         )
         graph = _asked(question, reply, looks) or looks.graph(reply)
         return RoutedGraph(dependencies.policy.applied(graph)).as_json()
@@ -70,12 +70,12 @@ class ReactStep:
     async def _datasets(
         self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str], principal: Principal
     ) -> str:
-        told = [
+        texts = [
             f"source {label}, in the SQL of {each.catalog.dialect}\n{schemas[label]}" for label, each in found.items()
         ]
-        if len(told) > 1:
-            told += [await links_between_sources(question, self._dependencies, principal), _SEVERAL]
-        return "\n".join(filter(None, told))
+        if len(texts) > 1:
+            texts += [await links_between_sources(question, self._dependencies, principal), _SEVERAL]
+        return "\n".join(filter(None, texts))
 
 
 class _Looks:
@@ -130,8 +130,8 @@ class _Looks:
         """Every look is accounted for; the one that is shown comes last."""
         shown = NodeId(reply.show)
         order = (*self.fetched, *(name for name in self.produced if name != shown), shown)
-        given = self.fetched | self.produced
-        nodes = [Node(id=name, kind="given", config=given[name].model_dump(mode="json")) for name in order]
+        found = self.fetched | self.produced
+        nodes = [Node(id=name, kind="given", config=found[name].model_dump(mode="json")) for name in order]
         presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
         config = presentation.model_dump(mode="json", exclude_none=True)
         return Graph(nodes=(*nodes, Node(id=ANSWER, kind="present", config=config, after=order)), output=ANSWER)
@@ -145,7 +145,7 @@ class _Looks:
         try:
             produced = await run()
         except (AnswerableError, ValueError) as error:
-            return f"It failed: {told(error) if isinstance(error, AnswerableError) else error}"
+            return f"It failed: {error_text(error) if isinstance(error, AnswerableError) else error}"
         self.produced[NodeId(name)] = produced
         return await self._seen(name, produced.frame)
 

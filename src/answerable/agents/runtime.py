@@ -35,14 +35,14 @@ class Mistake(Exception):
     """What is wrong with a reply, in words that its writer can act on."""
 
 
-class Models(Protocol):
+class ModelGateway(Protocol):
     def for_role(self, role: Role, context: RunContext, listener: Listener | None = None) -> "Model": ...
 
     async def close(self) -> None: ...
 
 
 class Agents:
-    def __init__(self, open_models: Callable[[], Models], *, available: bool) -> None:
+    def __init__(self, open_models: Callable[[], ModelGateway], *, available: bool) -> None:
         """Models are opened when the first agent is asked: most questions need none."""
         self._models = cache(open_models)
         self.available = available
@@ -55,7 +55,7 @@ class Agents:
     async def ask(
         self,
         name: str,
-        given: Mapping[str, str],
+        prompt_context: Mapping[str, str],
         reply: type[T],
         context: RunContext,
         tell: Tell,
@@ -67,7 +67,7 @@ class Agents:
         from answerable.agents.folder import BUILTIN, load_agent
 
         folder = load_agent(BUILTIN / name)
-        message = folder.written(given)
+        message = folder.written(prompt_context)
         tell("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
         agent = self._agent(folder, reply, context, tell, tools)
         mistakes = _judged_by(agent, check) if check is not None else []

@@ -23,7 +23,7 @@ class WriteCombineStep:
         config = step.config_as(WriteConfig)
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
         frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
-        given = {
+        prompt_context = {
             "question": config.question,
             "task": config.task,
             "dialect": "duckdb",
@@ -39,4 +39,4 @@ class WriteCombineStep:
             config = CombineConfig(sql=reply.sql)
             return await dependencies.combine.produce(config, earlier, step.context.principal, step.output)
 
-        return await produced_by(dependencies.agents, "write_sql", given, WrittenSql, step, run)
+        return await produced_by(dependencies.agents, "write_sql", prompt_context, WrittenSql, step, run)

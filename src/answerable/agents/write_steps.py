@@ -48,7 +48,7 @@ class WriteSqlStep:
         reader = await dependencies.readers.reader(source, step.context.principal)
         found = schema_links(reader, f"{config.question} {config.task}")
         meant = schema_links(reader, config.question)  # words of the task, which a model wrote, match values by chance
-        given = {
+        prompt_context = {
             "question": config.question,
             "task": config.task,
             "dialect": source.languages[0],
@@ -61,7 +61,9 @@ class WriteSqlStep:
             if reply.sql.strip():
                 await checked_sql(reply.sql, source)
 
-        return await dependencies.agents.ask("write_sql", given, WrittenSql, step.context, step.output, check=check)
+        return await dependencies.agents.ask(
+            "write_sql", prompt_context, WrittenSql, step.context, step.output, check=check
+        )
 
 
 async def checked_sql(sql: str, source: Source) -> None:
@@ -71,7 +73,7 @@ async def checked_sql(sql: str, source: Source) -> None:
     try:
         await source.check(checked(sql, await source.describe()))
     except (UserError, RefusedError) as error:
-        raise Mistake(told(error)) from error
+        raise Mistake(error_text(error)) from error
 
 
 class WritePythonStep:
@@ -82,7 +84,7 @@ class WritePythonStep:
         config = step.config_as(WriteConfig)
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
         frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
-        given = {
+        prompt_context = {
             "question": config.question,
             "task": config.task,
             "today": (config.today or today(dependencies.clock)).isoformat(),
@@ -97,13 +99,13 @@ class WritePythonStep:
             await dependencies.python.check(config, earlier)
             return await dependencies.python.produce(config, earlier, step.context.principal, step.output)
 
-        return await produced_by(dependencies.agents, "write_python", given, WrittenPython, step, run)
+        return await produced_by(dependencies.agents, "write_python", prompt_context, WrittenPython, step, run)
 
 
 async def produced_by(
     agents: Agents,
     agent: str,
-    given: Mapping[str, str],
+    prompt_context: Mapping[str, str],
     reply: type[W],
     step: Step,
     run: Callable[[W], Awaitable[Produced | None]],
@@ -115,17 +117,17 @@ async def produced_by(
         try:
             made = await run(written)
         except (UserError, RefusedError) as error:
-            raise Mistake(told(error)) from error
+            raise Mistake(error_text(error)) from error
         if made is not None:
             produced.append(made)
 
-    written = await agents.ask(agent, given, reply, step.context, step.output, check=check)
+    written = await agents.ask(agent, prompt_context, reply, step.context, step.output, check=check)
     if not produced:
         raise _cannot(written.cannot)
     return produced[-1].model_dump(mode="json")
 
 
-def told(error: AnswerableError) -> str:
+def error_text(error: AnswerableError) -> str:
     return f"{error.message} {error.hint}" if error.hint else error.message
 
 

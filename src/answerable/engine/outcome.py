@@ -63,8 +63,8 @@ def _output(frontier: Frontier) -> Json:
     return {node: outputs[node] for node in graph.last if node in outputs}
 
 
-def told(events: Iterable[Event]) -> Outcome | None:
-    """The same from the events of a run, or None if the run has not ended. Nodes inside sub-graphs are left out."""
+def outcome_of(events: Iterable[Event]) -> Outcome | None:
+    """The outcome of a run from its events, or None if it has not ended. Nodes inside sub-graphs are left out."""
     outputs: dict[NodeId, Json] = {}
     errors: dict[NodeId, AnswerableError] = {}
     skipped: dict[NodeId, str] = {}

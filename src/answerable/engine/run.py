@@ -22,7 +22,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.guards import Guard, default_guards
 from answerable.engine.journal import Journal, Listener, asks
 from answerable.engine.live import LiveRun
-from answerable.engine.outcome import Outcome, reached, told
+from answerable.engine.outcome import Outcome, outcome_of, reached
 from answerable.engine.steps.base import StepKind
 from answerable.engine.walk import Walk
 from answerable.store.base import Events, Lease
@@ -93,7 +93,7 @@ class Engine:
 
     async def go_on(self, live: LiveRun) -> Outcome:
         past = await self._past(live.context)
-        ended = told(past)
+        ended = outcome_of(past)
         if ended is not None:
             return ended
         journal = self._journal(live, past)

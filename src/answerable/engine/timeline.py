@@ -1,4 +1,4 @@
-"""When each step of a run began and ended, how often it was tried, and what it used: told from the events alone."""
+"""When each step of a run began and ended, how often it was tried, and what it used, from the events alone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -114,7 +114,7 @@ def timeline(events: Sequence[Event]) -> Timeline:
     for event in events:
         _fold(steps, event, (event.at - began) * 1000)
     _mark_critical([step for step in steps.values() if step.parent is None], steps.values())
-    return Timeline(total_ms=(events[-1].at - began) * 1000, steps=tuple(map(_told, steps.values())))
+    return Timeline(total_ms=(events[-1].at - began) * 1000, steps=tuple(map(_timeline_step, steps.values())))
 
 
 def _fold(steps: dict[str, _Step], event: Event, at: float) -> None:
@@ -204,7 +204,7 @@ def _mark_critical(level: Sequence[_Step], every: Iterable[_Step]) -> None:
         last = max(before, key=lambda step: step.until, default=None)
 
 
-def _told(step: _Step) -> TimelineStep:
+def _timeline_step(step: _Step) -> TimelineStep:
     usage = usage_of(step.calls, 0.0)
     return TimelineStep(
         id=step.id,

@@ -23,7 +23,7 @@ class StoredResults:
     def load(self) -> dict[str, Scored]:
         """Those of an earlier measurement of the same model; none when there is no file."""
         lines = self._path.read_text(encoding="utf-8").removesuffix("\n").split("\n") if self._path.exists() else []
-        return {kept.id: _scored(kept) for kept in (self._read(line, n) for n, line in enumerate(lines, 1))}
+        return {stored.id: _scored(stored) for stored in (self._read(line, n) for n, line in enumerate(lines, 1))}
 
     def add(self, scored: Scored) -> None:
         case = measured_case(scored).model_dump()
@@ -34,15 +34,15 @@ class StoredResults:
     def _read(self, line: str, number: int) -> _Line:
         place = f"{self._path.name}, line {number}"
         try:
-            kept = _Line.model_validate_json(line)
+            stored = _Line.model_validate_json(line)
         except ValidationError as error:
             raise UserError(f"{place}: this is no result of a case.", code="results_invalid") from error
-        if (kept.model, kept.mode) != (self._model, self._mode):
-            message = f"{place} is a result of {kept.model} in the mode {kept.mode}."
+        if (stored.model, stored.mode) != (self._model, self._mode):
+            message = f"{place} is a result of {stored.model} in the mode {stored.mode}."
             raise UserError(message, code="results_invalid", hint="Give another file, or the same model and mode.")
-        return kept
+        return stored
 
 
-def _scored(kept: _Line) -> Scored:
-    spent = Spent(**kept.model_dump(include=set(Spent.model_fields)))
-    return Scored(**kept.model_dump(include={"id", "outcome", "offered", "code"}), spent=spent)
+def _scored(stored: _Line) -> Scored:
+    spent = Spent(**stored.model_dump(include=set(Spent.model_fields)))
+    return Scored(**stored.model_dump(include={"id", "outcome", "offered", "code"}), spent=spent)

@@ -8,7 +8,7 @@ from answerable.core.context import RunContext
 from answerable.core.errors import GraphError, SourceError, TransientError
 from answerable.core.events import Event, PlanReady, StepFailed, StepFinished, StepStarted
 from answerable.engine.graph import Graph
-from answerable.engine.outcome import told
+from answerable.engine.outcome import outcome_of
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.subgraph import SubgraphStep
@@ -118,7 +118,7 @@ async def test_or_it_is_reported_if_the_config_says_so(run: Run) -> None:
     inner = {"nodes": [{"id": "x", "kind": "f", "config": "fail"}, {"id": "y", "kind": "f"}]}
     outcome, events = await run(inside(inner, on_failure="report"))
     assert outcome.status == "partial"
-    assert told(events) == outcome
+    assert outcome_of(events) == outcome
     assert outcome.output == {
         "status": "failed",
         "output": None,
