@@ -41,11 +41,7 @@ def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[Query
 
 
 def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
-<<<<<<< HEAD
-    """Returns None if the other table lacks a column that the plan needs."""
-=======
     """Yields nothing if the other table lacks a column that the plan needs."""
->>>>>>> main
     try:
         yield plan, sentence(plan, merged.catalog)
     except UserError:
