@@ -18,6 +18,7 @@ MODULES = (
     "value_index",
     "engine",
     "journal",
+    "disk",
     "sleeps",
     "ask_parquet",
     "export",

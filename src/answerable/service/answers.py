@@ -71,11 +71,11 @@ class AnswerService:
     async def replay(self, run: RunId, principal: Principal) -> "Replay":
         """Runs the deterministic steps of an answer again and says whether the rows are the same."""
         from answerable.answers.replay import replay
-        from answerable.engine.again import Again
+        from answerable.engine.rerun import StepRerunner
 
         capsule = read_capsule((await self._store.capsules.get(principal, run)).body)
-        again = Again(self._kinds, self._store.artifacts)
-        return await replay(capsule, lambda step: again.run(step, principal))
+        rerunner = StepRerunner(self._kinds, self._store.artifacts)
+        return await replay(capsule, lambda step: rerunner.run(step, principal))
 
     async def freshness(self, run: RunId, principal: Principal) -> Freshness:
         """Whether what an answer was read from has changed since."""

@@ -1,4 +1,4 @@
-"""Runs a step that an answer tells of once more."""
+"""Runs a step of a recorded answer again, for replay."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from answerable.store.base import Artifacts
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class StepRerunner:
     kinds: Mapping[str, StepKind]
     artifacts: Artifacts
 
