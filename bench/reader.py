@@ -16,7 +16,7 @@ from answerable.agents.dry_run import dry_run
 from answerable.core.catalog import Catalog, Column, Table, ValueHit
 from answerable.reader.linking.links import link
 from answerable.reader.linking.schema import build_schema
-from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.tokens import tokenize
 from answerable.reader.reader import Reader
 from answerable.sources.open import open_source
 from bench.figures import Figure
@@ -90,7 +90,7 @@ class _NoValues:
 def _large_schema(repeats: int) -> Figure:
     """500 tables with 20 columns each: linking a question, after indexing."""
     schema = build_schema(Catalog(source="large", dialect="duckdb", tables=tuple(_tables())), _NoValues())
-    question = normalise(
+    question = tokenize(
         "What is the average order price of each customer region with more than 3 open tickets in batch 7?"
     )
     times = [_milliseconds(lambda: link(question, schema, _NoValues())) for _ in range(repeats)]

@@ -11,9 +11,9 @@ from answerable.reader.candidates.roles import (
     relevant_columns,
 )
 from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, lay_out
-from answerable.reader.linking.tokens import normalise
-from answerable.reader.plans.draft import Condition, Draft, Term, Values, all_drafts
+from answerable.reader.linking.scene import Scene, build_scene
+from answerable.reader.linking.tokens import tokenize
+from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term, all_drafts
 from train.cases import Case, database
 from train.gold import Unsupported, gold_draft
 
@@ -39,8 +39,8 @@ class Rows:
 
 def make_sample(case: Case) -> Sample:
     data = database(case.database)
-    question = normalise(case.question)
-    scene = lay_out(question, data.schema, link(question, data.schema, data.values))
+    question = tokenize(case.question)
+    scene = build_scene(question, data.schema, link(question, data.schema, data.values))
     try:
         gold = gold_draft(case.gold_sql, data.schema)
     except Unsupported:
@@ -97,7 +97,7 @@ def _folded(value: object) -> str:
     return str(value).strip().lower()
 
 
-def _extremes(conditions: list[Condition]) -> set[int]:
+def _extremes(conditions: list[DraftCondition]) -> set[int]:
     """`x = (select max(x) …)` sorts by x, as it were."""
     return {
         c.left.column
@@ -110,11 +110,11 @@ def _extremes(conditions: list[Condition]) -> set[int]:
     }
 
 
-def _numbers(condition: Condition) -> list[tuple[int, float | str]]:
+def _numbers(condition: DraftCondition) -> list[tuple[int, float | str]]:
     column, right = condition.left.column, condition.right
     if column is None or condition.left.function is not None:
         return []
-    found = [right.low, right.high] if isinstance(right, Values) else [right]
+    found = [right.low, right.high] if isinstance(right, DraftRange) else [right]
     return [(column, number) for number in map(_as_number, found) if number is not None]
 
 

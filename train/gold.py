@@ -3,7 +3,7 @@
 from sqlglot import exp, parse_one
 
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft import Combination, Condition, Draft, Order, Term, Values
+from answerable.reader.plans.draft import Combination, Draft, DraftCondition, DraftOrder, DraftRange, Term
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -44,7 +44,7 @@ def canonical(draft: Draft) -> Draft:
             and inner.select[0].column == one.left.column
             and inner.select[0].function in ("max", "min")
         ):
-            order = Order(one.left, inner.select[0].function == "max")
+            order = DraftOrder(one.left, inner.select[0].function == "max")
             rest = tuple(c for i, c in enumerate(draft.where) if i != number)
             extra = tuple(c for c in inner.where if c not in rest)
             return canonical(
@@ -127,7 +127,7 @@ class _Select:
             group=tuple(self.term(g) for g in (tree.args["group"].expressions if tree.args.get("group") else ())),
             having=tuple(c for clause in self.clauses(having.this) for c in clause) if having else (),
             order=tuple(
-                Order(self.term(o.this), bool(o.args.get("desc"))) for o in (order.expressions if order else ())
+                DraftOrder(self.term(o.this), bool(o.args.get("desc"))) for o in (order.expressions if order else ())
             ),
             limit=int(limit.expression.name) if limit else None,
             extra=frozenset(self.tables),
@@ -173,7 +173,7 @@ class _Select:
                 return number
         raise Unsupported(f"no column {tree.sql()}")
 
-    def clauses(self, tree: exp.Expr) -> tuple[tuple[Condition, ...], ...]:
+    def clauses(self, tree: exp.Expr) -> tuple[tuple[DraftCondition, ...], ...]:
         tree = tree.unnest()
         if isinstance(tree, exp.And):
             return (*self.clauses(tree.this), *self.clauses(tree.expression))
@@ -197,31 +197,31 @@ class _Select:
         columns = self.reader.schema.columns
         return columns[left].table != columns[right].table
 
-    def condition(self, tree: exp.Expr) -> Condition:
+    def condition(self, tree: exp.Expr) -> DraftCondition:
         if isinstance(tree, exp.Not):
             return self.negated(tree.this.unnest())
         if isinstance(tree, exp.In):
             if tree.args.get("query") is None:
                 raise Unsupported("in list")
-            return Condition(self.term(tree.this), "in", self.reader.query(tree.args["query"]))
+            return DraftCondition(self.term(tree.this), "in", self.reader.query(tree.args["query"]))
         if isinstance(tree, exp.Between):
-            return Condition(
-                self.term(tree.this), "between", Values(self.value(tree.args["low"]), self.value(tree.args["high"]))
+            return DraftCondition(
+                self.term(tree.this), "between", DraftRange(self.value(tree.args["low"]), self.value(tree.args["high"]))
             )
         if isinstance(tree, exp.Like):
             return self.like(tree)
         if isinstance(tree, exp.Is):
-            return Condition(self.term(tree.this), "null")
+            return DraftCondition(self.term(tree.this), "null")
         operator = _OPERATORS.get(type(tree))
         if operator is None:
             raise Unsupported(f"condition {type(tree).__name__}")
         return self.comparison(tree, operator)
 
-    def comparison(self, tree: exp.Expr, operator: str) -> Condition:
+    def comparison(self, tree: exp.Expr, operator: str) -> DraftCondition:
         left, right = tree.this, tree.expression
         if not self.is_term(left) and self.is_term(right):
             left, right, operator = right, left, _FLIPPED[operator]
-        return Condition(self.term(left), operator, self.operand(right))  # type: ignore[arg-type]
+        return DraftCondition(self.term(left), operator, self.operand(right))  # type: ignore[arg-type]
 
     def is_term(self, tree: exp.Expr) -> bool:
         try:
@@ -237,7 +237,7 @@ class _Select:
             return self.term(tree)
         return self.value(tree)
 
-    def negated(self, tree: exp.Expr) -> Condition:
+    def negated(self, tree: exp.Expr) -> DraftCondition:
         inner = self.condition(tree)
         if inner.operator == "in":
             return inner._replace(operator="not_in")
@@ -245,14 +245,14 @@ class _Select:
             return inner._replace(operator="not_null")
         raise Unsupported("not")
 
-    def like(self, tree: exp.Like) -> Condition:
+    def like(self, tree: exp.Like) -> DraftCondition:
         pattern = str(self.value(tree.expression))
         core = pattern.strip("%")
         if "%" in core or "_" in core:
             raise Unsupported("pattern")
         starts, ends = pattern.startswith("%"), pattern.endswith("%")
         operator = "contains" if starts and ends else "ends_with" if starts else "starts_with" if ends else "="
-        return Condition(self.term(tree.this), operator, core)  # type: ignore[arg-type]
+        return DraftCondition(self.term(tree.this), operator, core)  # type: ignore[arg-type]
 
     def value(self, tree: exp.Expr) -> str | int | float:
         if isinstance(tree, exp.Neg):

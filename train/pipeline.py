@@ -9,16 +9,16 @@ from itertools import islice
 
 import numpy
 
-from answerable.reader.candidates.clause_options import gather
+from answerable.reader.candidates.clause_options import find_options
 from answerable.reader.candidates.compose import Candidate, Composer
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
 from answerable.reader.candidates.shape import Linear, grams, shape_of
 from answerable.reader.fitted.trees import Trees
-from answerable.reader.pipeline import Ranked, Understanding, in_the_lead
+from answerable.reader.pipeline import CandidateRanking, RankedCandidate, least_score
 from answerable.reader.plans.draft import Draft
 from answerable.reader.ranking.confidence import confidence_vector
-from answerable.reader.ranking.dry_run import MOST_ROWS, RUNS, Outcome, outcome_of
-from answerable.reader.ranking.meaning import varied
+from answerable.reader.ranking.dry_run import MOST_ROWS, RUNS, DryRunResult, dry_run_result
+from answerable.reader.ranking.meaning import diverse
 from answerable.reader.ranking.ranker_features import Ranker
 from train.cases import Case, load_cases, run_sql, same_rows
 from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
@@ -44,7 +44,7 @@ class Judged:
     candidates: list[Candidate]
     vectors: "numpy.ndarray"
     right: "numpy.ndarray"
-    outcomes: list[Outcome | None]
+    outcomes: list[DryRunResult | None]
     """Nothing where the dry run would not tell."""
     sample: Sample
     roles: Roles
@@ -98,7 +98,7 @@ def _arrays(rows: Rows) -> "tuple[numpy.ndarray, numpy.ndarray]":
 def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
     roles = assign_roles(sample.scene, stage.roles)
     chances = stage.shapes.chances(grams(sample.scene))
-    candidates = Composer(sample.scene, gather(sample.scene, roles), chances).candidates()
+    candidates = Composer(sample.scene, find_options(sample.scene, roles), chances).candidates()
     vectors = Ranker(sample.scene, roles, candidates).vectors()
     kept = [number for number, vector in enumerate(vectors) if vector is not None]
     outcomes = _Outcomes(sample)
@@ -120,19 +120,19 @@ class _Outcomes:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.by_sql: dict[str, tuple[bool, Outcome | None]] = {}
+        self.by_sql: dict[str, tuple[bool, DryRunResult | None]] = {}
         self.numbers: dict[object, int] = {}
 
-    def of(self, candidate: Candidate) -> tuple[bool, Outcome | None]:
+    def of(self, candidate: Candidate) -> tuple[bool, DryRunResult | None]:
         sql = quick_sql(candidate.draft, self.sample.scene.schema)
         if sql not in self.by_sql:
             rows = run_sql(self.sample.case.database, sql)
             known = rows is not None and len(rows) <= MOST_ROWS
-            outcome = outcome_of(rows, bool(candidate.draft.order)) if known and rows is not None else None
+            outcome = dry_run_result(rows, bool(candidate.draft.order)) if known and rows is not None else None
             self.by_sql[sql] = (same_rows(self.sample.case, rows), outcome and self._numbered(outcome))
         return self.by_sql[sql]
 
-    def _numbered(self, outcome: Outcome) -> Outcome:
+    def _numbered(self, outcome: DryRunResult) -> DryRunResult:
         """A number in place of the rows, which are not needed again."""
         return outcome._replace(key=self.numbers.setdefault(outcome.key, len(self.numbers)))
 
@@ -150,9 +150,9 @@ def judge_all(processes: int = 2) -> list[Judged]:
         return [one for part in pool.map(judge_fold, range(FOLDS)) for one in part]
 
 
-def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[Ranked]], Trees]:
+def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[RankedCandidate]], Trees]:
     """The candidates ranked by rankers that did not see the question's fold, and the ranker fitted on all."""
-    ranked: list[list[Ranked]] = [[] for _ in questions]
+    ranked: list[list[RankedCandidate]] = [[] for _ in questions]
     for fold in range(FOLDS):
         ranker = fit_ranker([q for q in questions if q.fold != fold])
         for number, question in enumerate(questions):
@@ -161,28 +161,28 @@ def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[Ranked]], Trees]:
     return ranked, fit_ranker(questions)
 
 
-def rank_with(question: Judged, ranker: Trees) -> list[Ranked]:
+def rank_with(question: Judged, ranker: Trees) -> list[RankedCandidate]:
     vectors = question.vectors.astype(float).tolist()
-    scored = zip(question.candidates, vectors, ranker.scores(vectors, in_the_lead), strict=True)
-    return sorted((Ranked(*one) for one in scored), key=lambda one: -one.score)
+    scored = zip(question.candidates, vectors, ranker.scores(vectors, least_score), strict=True)
+    return sorted((RankedCandidate(*one) for one in scored), key=lambda one: -one.score)
 
 
 def confidence_rows(
-    questions: Sequence[Judged], ranked: Sequence[Sequence[Ranked]], *, dry: bool
+    questions: Sequence[Judged], ranked: Sequence[Sequence[RankedCandidate]], *, dry: bool
 ) -> "tuple[numpy.ndarray, numpy.ndarray]":
     """As the reader sees them after a dry run, or without one."""
     vectors, labels = [], []
     for question, order in zip(questions, ranked, strict=True):
         if order:
-            found = Understanding(question.sample.scene, question.roles, {}, tuple(order))
+            found = CandidateRanking(question.sample.scene, question.roles, {}, tuple(order))
             vectors.append(confidence_vector(found, _ran(question, order) if dry else {}))
             labels.append(int(right_of(question)[order[0].candidate.draft]))
     return numpy.array(vectors), numpy.array(labels)
 
 
-def _ran(question: Judged, order: Sequence[Ranked]) -> dict[Draft, Outcome | None]:
+def _ran(question: Judged, order: Sequence[RankedCandidate]) -> dict[Draft, DryRunResult | None]:
     known = {c.draft: outcome for c, outcome in zip(question.candidates, question.outcomes, strict=True)}
-    return {one.candidate.draft: known[one.candidate.draft] for one in islice(varied(order), RUNS)}
+    return {one.candidate.draft: known[one.candidate.draft] for one in islice(diverse(order), RUNS)}
 
 
 def right_of(question: Judged) -> dict[object, bool]:

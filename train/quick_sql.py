@@ -1,7 +1,7 @@
 """Drafts straight to SQLite text, for labelling many candidates. The product compiles plans instead."""
 
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft import Condition, Draft, Term, Values
+from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term
 from answerable.reader.plans.draft_to_plan import tables_of
 from answerable.reader.plans.joins import join_tree
 
@@ -57,19 +57,19 @@ class _Level:
             inner += f" - {self.column(t.minus)}"
         return f"{t.function}({'DISTINCT ' if t.distinct else ''}{inner})" if t.function else inner
 
-    def test(self, c: Condition) -> str:
+    def test(self, c: DraftCondition) -> str:
         left, right = self.term(c.left), c.right
         if isinstance(right, Draft):
             return self.nested(c, left, right)
         if c.operator in ("null", "not_null"):
             return f"{left} IS {'NOT ' if c.operator == 'not_null' else ''}NULL"
-        if c.operator == "between" and isinstance(right, Values):
+        if c.operator == "between" and isinstance(right, DraftRange):
             return f"{left} BETWEEN {_literal(right.low)} AND {_literal(right.high)}"
         if c.operator in ("contains", "starts_with", "ends_with"):
             return f"{left} LIKE {_literal(_pattern(c.operator, str(right)))}"
         return f"{left} {c.operator} {self.term(right) if isinstance(right, Term) else _literal(right)}"
 
-    def nested(self, c: Condition, left: str, right: Draft) -> str:
+    def nested(self, c: DraftCondition, left: str, right: Draft) -> str:
         inner = quick_sql(right, self.schema)
         if c.operator == "not_in":
             known = f"{inner} {'AND' if right.where else 'WHERE'} {self.term(right.select[0])} IS NOT NULL"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 
 from answerable.reader.fitted.trees import Trees
-from answerable.reader.pipeline import Ranked
+from answerable.reader.pipeline import RankedCandidate
 from answerable.reader.weights import Weights, save_weights
 from train.cases import load_cases
 from train.examples import make_sample
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _fit_confidence(
-    questions: list[Judged], ranked: list[list[Ranked]]
+    questions: list[Judged], ranked: list[list[RankedCandidate]]
 ) -> tuple[list[Trees], list[numpy.ndarray], numpy.ndarray]:
     """Two models, for readings that ran and for those that did not, and what they say of folds they did not see."""
     folds = numpy.array([q.fold for q, order in zip(questions, ranked, strict=True) if order])
@@ -70,7 +70,7 @@ def _threshold(chances: numpy.ndarray, rights: numpy.ndarray, sets: list[str], n
 
 def _report(
     questions: list[Judged],
-    ranked: list[list[Ranked]],
+    ranked: list[list[RankedCandidate]],
     chances: list[numpy.ndarray],
     rights: numpy.ndarray,
     sets: list[str],

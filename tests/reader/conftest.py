@@ -10,9 +10,9 @@ from answerable.core.catalog import Catalog, Column, Measure, Relationship, Tabl
 from answerable.core.words import normalise as normal
 from answerable.core.words import stemmed
 from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.schema import Schema, build_schema
-from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.tokens import tokenize
 
 
 class ListedValues:
@@ -121,8 +121,8 @@ def schema(shop: Catalog, values: ListedValues) -> Schema:
 @pytest.fixture(scope="session")
 def scene_of(schema: Schema, values: ListedValues) -> Callable[[str], Scene]:
     def make(text: str) -> Scene:
-        question = normalise(text)
-        return lay_out(question, schema, link(question, schema, values))
+        question = tokenize(text)
+        return build_scene(question, schema, link(question, schema, values))
 
     return make
 

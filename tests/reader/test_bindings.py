@@ -21,8 +21,8 @@ from answerable.reader.explaining.plan_parts import parts_of
 from answerable.reader.grammar.grammar import FILLERS
 from answerable.reader.linking.cues import find_cues
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
-from answerable.reader.linking.original_text import OwnText
-from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.original_text import OriginalText
+from answerable.reader.linking.tokens import tokenize
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read
 from answerable.sources.open import open_source
@@ -62,11 +62,11 @@ def check(question: str, plan: QueryPlan, bindings: tuple[Binding, ...], catalog
     for part in parts_of(plan, catalog):
         if part.kind in ("test", "limit", "aggregate", "order", "group", "measure"):
             assert any(part.meaning in meaning for meaning in meanings), (question, part)
-    cues = {place for cue in find_cues(normalise(question).tokens) for place in range(cue.start, cue.end)}
-    asked = normalise(question)
+    cues = {place for cue in find_cues(tokenize(question).tokens) for place in range(cue.start, cue.end)}
+    asked = tokenize(question)
     for place, token in enumerate(asked.tokens):
         small = token.lower in STOPWORDS | GENERIC | FILLERS or place in cues or token.kind == "mark"
-        at, _ = OwnText(question, asked).span(place, place + 1)
+        at, _ = OriginalText(question, asked).span(place, place + 1)
         assert small or any(start <= at < end for start, end in spans), (question, token.text)
 
 
@@ -166,9 +166,9 @@ LETTERS = st.sampled_from("aé \u00a0\t\n'“”„.,3\u0301\u0308u\u1100\u1161\
 @given(st.text(st.one_of(LETTERS, st.characters()), max_size=40))
 @example("«\u093f")
 def test_places_lead_back_to_the_text(text: str) -> None:
-    question = normalise(text)
-    own = OwnText(text, question)
+    question = tokenize(text)
+    own = OriginalText(text, question)
     ends = [own.span(place, place + 1) for place in range(len(question.tokens))]
     assert ends == sorted(ends)
     for place, token in enumerate(question.tokens):
-        assert normalise(token.text).text in normalise(own.of(place, place + 1)).text
+        assert tokenize(token.text).text in tokenize(own.of(place, place + 1)).text

@@ -2,17 +2,17 @@
 
 from answerable.reader.candidates.compose import Candidate, Evidence
 from answerable.reader.candidates.shape import shape_of
-from answerable.reader.pipeline import Ranked
-from answerable.reader.plans.draft import Condition, Draft, Order, Term
-from answerable.reader.ranking.meaning import gist, varied
+from answerable.reader.pipeline import RankedCandidate
+from answerable.reader.plans.draft import Draft, DraftCondition, DraftOrder, Term
+from answerable.reader.ranking.meaning import diverse, meaning_of
 
 NAMES = Draft(0, (Term(1),))
-BERLIN = Condition(Term(5), "=", "Berlin")
+BERLIN = DraftCondition(Term(5), "=", "Berlin")
 
 
-def ranked(draft: Draft, score: float) -> Ranked:
+def ranked(draft: Draft, score: float) -> RankedCandidate:
     evidence = Evidence(0.0, 0.0, 0.0, 0.0, 0.0, 0, (), "")
-    return Ranked(Candidate(draft, shape_of(draft), (), evidence, score), [], score)
+    return RankedCandidate(Candidate(draft, shape_of(draft), (), evidence, score), [], score)
 
 
 def test_one_that_means_something_else_comes_before_more_of_the_same() -> None:
@@ -22,7 +22,7 @@ def test_one_that_means_something_else_comes_before_more_of_the_same() -> None:
         ranked(NAMES._replace(extra=frozenset({2})), 2.4),
         ranked(Draft(0, (Term(2),)), 2.2),
     ]
-    assert [one.candidate.draft for one in varied(found)] == [
+    assert [one.candidate.draft for one in diverse(found)] == [
         NAMES,
         Draft(0, (Term(2),)),
         NAMES._replace(distinct=True),
@@ -33,16 +33,16 @@ def test_one_that_means_something_else_comes_before_more_of_the_same() -> None:
 def test_what_is_far_better_stays_before() -> None:
     twice = NAMES._replace(distinct=True)
     found = [ranked(NAMES, 9.0), ranked(twice, 8.0), ranked(Draft(0, (Term(2),)), 2.0)]
-    assert [one.candidate.draft for one in varied(found)][1] == twice
+    assert [one.candidate.draft for one in diverse(found)][1] == twice
 
 
 def test_the_gist_is_what_is_shown_under_which_conditions() -> None:
     joined = Draft(0, (Term(1),), where=((BERLIN,),))
-    member = Draft(0, (Term(1),), where=((Condition(Term(0), "in", Draft(1, (Term(4),), where=((BERLIN,),))),),))
-    first = Draft(0, (Term(1),), order=(Order(Term(2), True),), limit=1)
-    tied = Draft(0, (Term(1),), where=((Condition(Term(2), "=", Draft(0, (Term(2, "max"),))),),))
-    assert gist(joined) == gist(member)
-    assert gist(first) == gist(tied)
-    assert gist(joined) != gist(NAMES)
-    assert gist(first) != gist(first._replace(order=(Order(Term(2), False),)))
-    assert gist(first) != gist(first._replace(limit=3))
+    member = Draft(0, (Term(1),), where=((DraftCondition(Term(0), "in", Draft(1, (Term(4),), where=((BERLIN,),))),),))
+    first = Draft(0, (Term(1),), order=(DraftOrder(Term(2), True),), limit=1)
+    tied = Draft(0, (Term(1),), where=((DraftCondition(Term(2), "=", Draft(0, (Term(2, "max"),))),),))
+    assert meaning_of(joined) == meaning_of(member)
+    assert meaning_of(first) == meaning_of(tied)
+    assert meaning_of(joined) != meaning_of(NAMES)
+    assert meaning_of(first) != meaning_of(first._replace(order=(DraftOrder(Term(2), False),)))
+    assert meaning_of(first) != meaning_of(first._replace(limit=3))

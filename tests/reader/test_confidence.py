@@ -8,7 +8,7 @@ import pytest
 
 from answerable.core.catalog import Catalog
 from answerable.query.checked import CheckedQuery
-from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, outcome_of
+from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, dry_run_result
 from answerable.reader.reader import MAX_READINGS, Reader
 from answerable.reader.reading import Unsure
 
@@ -22,15 +22,15 @@ def reader(shop: Catalog, values: Any) -> Reader:
 
 def test_the_order_of_rows_counts_only_where_they_are_sorted() -> None:
     here, there = [("a", 1), ("b", 2)], [("b", 2), ("a", 1)]
-    assert outcome_of(here, ordered=False) == outcome_of(there, ordered=False)
-    assert outcome_of(here, ordered=True) != outcome_of(there, ordered=True)
+    assert dry_run_result(here, ordered=False) == dry_run_result(there, ordered=False)
+    assert dry_run_result(here, ordered=True) != dry_run_result(there, ordered=True)
 
 
 def test_what_came_out() -> None:
-    assert outcome_of([], ordered=False).void
-    assert outcome_of([(None,), (None,)], ordered=False)[1:] == (2, True, True, False, True)
-    assert outcome_of([(0,)], ordered=False).zero
-    assert outcome_of([("a", None)], ordered=False)[1:] == (1, False, True, False, False)
+    assert dry_run_result([], ordered=False).void
+    assert dry_run_result([(None,), (None,)], ordered=False)[1:] == (2, True, True, False, True)
+    assert dry_run_result([(0,)], ordered=False).zero
+    assert dry_run_result([("a", None)], ordered=False)[1:] == (1, False, True, False, False)
 
 
 def test_readings_with_the_same_rows_are_offered_once(reader: Reader) -> None:

@@ -103,7 +103,7 @@ def neighbours(raw_plan: Any) -> Iterator[QueryPlan]:
             continue
 
 
-def told(plan: QueryPlan) -> str | None:
+def sentence_with(plan: QueryPlan) -> str | None:
     """The sentence of a plan that can run."""
     try:
         to_sql(plan, CATALOG)
@@ -125,7 +125,7 @@ def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> list[list[str]] 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["sentence"][:60])
 def test_a_changed_plan_has_another_sentence(case: dict[str, Any], shop: duckdb.DuckDBPyConnection) -> None:
     plan = plan_of(case)
-    twins = [other for other in neighbours(case["plan"]) if other != plan and told(other) == case["sentence"]]
+    twins = [other for other in neighbours(case["plan"]) if other != plan and sentence_with(other) == case["sentence"]]
     expected = answer(plan, shop)
     assert expected is not None
     assert [other.model_dump_json() for other in twins if answer(other, shop) not in (None, expected)] == []
@@ -180,7 +180,7 @@ def test_plans_with_one_sentence_give_one_answer(shop: duckdb.DuckDBPyConnection
     def check(plans: list[QueryPlan]) -> None:
         by_sentence: dict[str, QueryPlan] = {}
         for plan in plans:
-            text = told(plan)
+            text = sentence_with(plan)
             twin = by_sentence.setdefault(text, plan) if text is not None else plan
             if twin != plan:
                 answers = [answer(twin, shop), answer(plan, shop)]

@@ -25,10 +25,10 @@ from answerable.reader.candidates.role_features import (
 )
 from answerable.reader.candidates.roles import relevant_columns
 from answerable.reader.fitted.packed import unpack
-from answerable.reader.linking.scene import lay_out_question
-from answerable.reader.linking.tokens import normalise
+from answerable.reader.linking.scene import link_question
+from answerable.reader.linking.tokens import tokenize
 from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES, confidence_vector
-from answerable.reader.ranking.dry_run import outcome_of
+from answerable.reader.ranking.dry_run import dry_run_result
 from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
 from answerable.reader.reader import Reader
 from answerable.reader.weights import FEATURE_NAMES, FILE, FOLDER, from_bytes
@@ -48,14 +48,14 @@ def _named(names: Sequence[str], vector: Sequence[float]) -> dict[str, float]:
 
 
 def _vectors(reader: Reader, question: str) -> dict[str, Any]:
-    scene = lay_out_question(normalise(question), reader.schema, reader.values)
-    found = reader.understand(scene)
+    scene = link_question(tokenize(question), reader.schema, reader.values)
+    found = reader.rank(scene)
     maker = Featurizer(scene)
     maker.table_chance = found.roles.tables
     columns = relevant_columns(scene)[:3]
     values = [value for rivals in scene.rivals.values() for value in rivals][:2]
     best = found.ranked[0].candidate.draft
-    ran = {best: outcome_of([("Ada", 3), ("Alan", None)], ordered=False)}
+    ran = {best: dry_run_result([("Ada", 3), ("Alan", None)], ordered=False)}
     return {
         "table": [_named(TABLE_FEATURE_NAMES, maker.table(table)) for table in range(len(reader.schema.tables))],
         "column": [_named(COLUMN_FEATURE_NAMES, maker.column(*column)) for column in columns],

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
-from answerable.reader.candidates import pieces
-from answerable.reader.candidates.clause_options import gather
+from answerable.reader.candidates import options
+from answerable.reader.candidates.clause_options import find_options
 from answerable.reader.candidates.combinations import of_conditions, of_two_tables
 from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.compose import Candidate, Composer
@@ -14,10 +14,10 @@ from answerable.reader.candidates.relations import related, relations_of
 from answerable.reader.candidates.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
 from answerable.reader.candidates.shape import grams
 from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.schema import Schema, build_schema
-from answerable.reader.linking.tokens import normalise
-from answerable.reader.plans.draft import ROWS, Condition, Draft, Order, Term
+from answerable.reader.linking.tokens import tokenize
+from answerable.reader.plans.draft import ROWS, Draft, DraftCondition, DraftOrder, Term
 from answerable.reader.weights import load_weights
 
 SceneOf = Callable[[str], Scene]
@@ -92,11 +92,11 @@ def weather() -> Schema:
 
 
 def _scene(schema: Schema, text: str) -> Scene:
-    question = normalise(text)
-    return lay_out(question, schema, link(question, schema, NoValues()))  # type: ignore[arg-type]
+    question = tokenize(text)
+    return build_scene(question, schema, link(question, schema, NoValues()))  # type: ignore[arg-type]
 
 
-def _conditions(scene: Scene) -> list[Condition]:
+def _conditions(scene: Scene) -> list[DraftCondition]:
     roles = Roles([0.9] * len(scene.schema.tables))
     return [test.condition for test in comparing_tests(scene, roles)]
 
@@ -104,7 +104,7 @@ def _conditions(scene: Scene) -> list[Condition]:
 def _candidates(scene: Scene) -> list[Candidate]:
     weights = load_weights()
     roles = assign_roles(scene, weights.roles)
-    return Composer(scene, gather(scene, roles), weights.shapes.chances(grams(scene))).candidates()
+    return Composer(scene, find_options(scene, roles), weights.shapes.chances(grams(scene))).candidates()
 
 
 def _unsure(scene: Scene) -> Roles:
@@ -125,7 +125,7 @@ def _id(schema: Schema, name: str) -> int:
 )
 def test_two_columns_are_compared(weather: Schema, text: str, operator: str) -> None:
     spring, autumn = _id(weather, "station.spring_rain"), _id(weather, "station.autumn_rain")
-    assert Condition(Term(spring), operator, Term(autumn)) in _conditions(_scene(weather, text))  # type: ignore[arg-type]
+    assert DraftCondition(Term(spring), operator, Term(autumn)) in _conditions(_scene(weather, text))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("function", ["max", "min"])
@@ -133,7 +133,7 @@ def test_more_than_other_rows(scene_of: SceneOf, schema: Schema, function: str) 
     price = _id(schema, "product.price")
     inner = Draft(schema.table_ids["product"], (Term(price, function),))  # type: ignore[arg-type]
     scene = scene_of("products with a price higher than that of all books")
-    assert Condition(Term(price), ">", inner) in _conditions(scene)
+    assert DraftCondition(Term(price), ">", inner) in _conditions(scene)
 
 
 def test_a_number_is_no_other_row(scene_of: SceneOf) -> None:
@@ -159,12 +159,12 @@ def test_conditions_on_either_side_of_or_stay_together(scene_of: SceneOf, schema
     scene = scene_of("customers in Berlin older than 40 or in Paris younger than 30")
     city, age = Term(_id(schema, "customer.city")), Term(_id(schema, "customer.age"))
     conditions = [
-        (Condition(city, "=", "Berlin"), 2),
-        (Condition(age, ">", 40), 5),
-        (Condition(city, "=", "Paris"), 8),
-        (Condition(age, "<", 30), 11),
+        (DraftCondition(city, "=", "Berlin"), 2),
+        (DraftCondition(age, ">", 40), 5),
+        (DraftCondition(city, "=", "Paris"), 8),
+        (DraftCondition(age, "<", 30), 11),
     ]
-    tests = [pieces.Test(condition, place, place + 1, 0.9) for condition, place in conditions]
+    tests = [options.ConditionOption(condition, place, place + 1, 0.9) for condition, place in conditions]
     where = tuple((condition,) for condition, _ in conditions)
     draft = Draft(schema.table_ids["customer"], (Term(_id(schema, "customer.name")),), where=where)
     [(found, variant)] = list(of_conditions(draft, tests, scene))
@@ -176,7 +176,7 @@ def test_conditions_on_either_side_of_or_stay_together(scene_of: SceneOf, schema
 def test_how_many_are_in_the_largest_group(scene_of: SceneOf, schema: Schema) -> None:
     drafts = [one.draft for one in _candidates(scene_of("how many customers are in the city with the most customers"))]
     city = Term(_id(schema, "customer.city"))
-    assert any(d.select == (ROWS,) and d.group == (city,) and d.order == (Order(ROWS, True),) for d in drafts)
+    assert any(d.select == (ROWS,) and d.group == (city,) and d.order == (DraftOrder(ROWS, True),) for d in drafts)
 
 
 def test_everything_about_a_table(scene_of: SceneOf, schema: Schema) -> None:
@@ -195,7 +195,7 @@ def test_how_often_is_counted(scene_of: SceneOf, often: str) -> None:
     scene = scene_of(f"customers that were seen more than {often}")
     roles = _unsure(scene)
     roles.number_roles = {place: {"where": 0.9, "having": 0.0, "limit": 0.0} for place in scene.numbers}
-    assert [having.condition for having in gather(scene, roles).havings] == [Condition(ROWS, ">", 2)]
+    assert [having.condition for having in find_options(scene, roles).havings] == [DraftCondition(ROWS, ">", 2)]
 
 
 def test_both_orders_of_two_columns(scene_of: SceneOf, schema: Schema) -> None:
@@ -208,29 +208,29 @@ def test_a_chain_of_one_relation(weather: Schema) -> None:
     first, second = Term(_id(weather, "border.first_id")), Term(_id(weather, "border.second_id"))
     border = weather.table_ids["border"]
     scene = _scene(weather, "what borders those that border station 3")
-    draft = Draft(border, (second,), where=((Condition(first, "=", 3),),))
-    inner = Draft(border, (second,), where=((Condition(first, "=", 3),),))
+    draft = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
+    inner = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
     found = [one for one, _ in related(draft, relations_of(weather), scene)]
-    assert draft._replace(where=((Condition(first, "in", inner),),)) in found
+    assert draft._replace(where=((DraftCondition(first, "in", inner),),)) in found
 
 
 def test_a_chain_that_the_rows_themselves_belong_to(weather: Schema) -> None:
     station, border = weather.table_ids["station"], weather.table_ids["border"]
     first, second = Term(_id(weather, "border.first_id")), Term(_id(weather, "border.second_id"))
     scene = _scene(weather, "names of stations that border stations that border station 3")
-    step = Draft(border, (second,), where=((Condition(first, "=", 3),),))
+    step = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
     key = Term(_id(weather, "station.id"))
-    draft = Draft(station, (Term(_id(weather, "station.name")),), where=((Condition(key, "in", step),),))
+    draft = Draft(station, (Term(_id(weather, "station.name")),), where=((DraftCondition(key, "in", step),),))
     found = [one for one, _ in related(draft, relations_of(weather), scene)]
-    chained = step._replace(where=((Condition(first, "in", step),),))
-    assert draft._replace(where=((Condition(key, "in", chained),),)) in found
+    chained = step._replace(where=((DraftCondition(first, "in", step),),))
+    assert draft._replace(where=((DraftCondition(key, "in", chained),),)) in found
 
 
 def test_names_in_descending_order(weather: Schema) -> None:
     name = Term(_id(weather, "ship.name"))
     drafts = [one.draft for one in _candidates(_scene(weather, "What are the names of ships in descending order?"))]
     assert drafts[0].select == (name,)
-    assert drafts[0].order == (Order(name, True),)
+    assert drafts[0].order == (DraftOrder(name, True),)
 
 
 def test_what_is_contained_may_be_rows(weather: Schema) -> None:
@@ -248,7 +248,7 @@ def test_parts_that_do_not_go_together_leave_room_for_others(weather: Schema) ->
 def test_what_is_said_of_related_rows(weather: Schema) -> None:
     station = weather.table_ids["station"]
     key, name = Term(_id(weather, "station.id")), Term(_id(weather, "station.name"))
-    order = (Order(Term(_id(weather, "station.spring_rain")), True),)
+    order = (DraftOrder(Term(_id(weather, "station.spring_rain")), True),)
     scene = _scene(weather, "names of stations that border the station with the most spring rain")
     draft = Draft(station, (name,), order=order, limit=1)
     [(found, _), *_] = related(draft, relations_of(weather), scene)
@@ -263,9 +263,9 @@ def test_what_is_said_of_related_rows(weather: Schema) -> None:
     ("text", "answer"), [("visits that were delayed", "Yes"), ("visits that were not delayed", "No")]
 )
 def test_columns_of_yes_and_no(weather: Schema, text: str, answer: str) -> None:
-    wanted = Condition(Term(_id(weather, "visit.delayed")), "=", answer)
+    wanted = DraftCondition(Term(_id(weather, "visit.delayed")), "=", answer)
     scene = _scene(weather, text)
-    options = gather(scene, assign_roles(scene, load_weights().roles))
+    options = find_options(scene, assign_roles(scene, load_weights().roles))
     assert wanted in [test.condition for phrase in options.tests for test in phrase]
 
 
@@ -277,7 +277,7 @@ def test_numbers_that_a_column_holds_are_added_up(weather: Schema) -> None:
 def test_the_largest_by_a_number_that_is_not_named(scene_of: SceneOf, schema: Schema) -> None:
     drafts = [one.draft for one in _candidates(scene_of("which is the greatest product"))]
     price = Term(_id(schema, "product.price"))
-    assert any(order == Order(price, True) for draft in drafts for order in draft.order)
+    assert any(order == DraftOrder(price, True) for draft in drafts for order in draft.order)
 
 
 def test_a_column_called_like_a_key_points_there(weather: Schema) -> None:
@@ -291,12 +291,12 @@ def test_a_quoted_name_in_two_columns(weather: Schema) -> None:
             table = {"Ada": ("ship", "name"), "Byron": ("station", "name")}.get(phrase)
             return [ValueHit(table=table[0], column=table[1], value=phrase, score=1.0)] if table else []
 
-    question = normalise('names of ships called "Ada Byron"')
-    scene = lay_out(question, weather, link(question, weather, Names()))
+    question = tokenize('names of ships called "Ada Byron"')
+    scene = build_scene(question, weather, link(question, weather, Names()))
     roles = _unsure(scene)
     uses = [value for rivals in scene.rivals.values() for value in rivals]
     roles.values = [ValueUse(0.2 if value.score else 0.9, value) for value in uses]
-    options = gather(scene, roles)
+    options = find_options(scene, roles)
     said = {test.condition.right for phrase in options.tests for test in phrase}
     assert {"Ada", "Byron"} <= said
     assert "Ada Byron" not in said

@@ -6,10 +6,10 @@ from tests.reader.conftest import ListedValues
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.query.plan import Aggregate, ColumnRef, Compare, Constant, Expr, OrderItem, QueryPlan, SelectItem
 from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, lay_out
+from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.schema import build_schema
-from answerable.reader.linking.tokens import normalise
-from answerable.reader.ranking.plan_checks import dropped_numbers, honours
+from answerable.reader.linking.tokens import tokenize
+from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers
 
 CATALOG = Catalog(
     source="land",
@@ -54,13 +54,13 @@ def _plan(shown: Expr, *order: Expr) -> QueryPlan:
     ],
 )
 def test_traces(question: str, plan: QueryPlan, honoured: bool) -> None:
-    assert honours(plan, _scene(question)) is honoured
+    assert covers_cues(plan, _scene(question)) is honoured
 
 
 def _scene(question: str) -> Scene:
     schema = build_schema(CATALOG)
-    asked = normalise(question)
-    return lay_out(asked, schema, link(asked, schema, ListedValues({})))
+    asked = tokenize(question)
+    return build_scene(asked, schema, link(asked, schema, ListedValues({})))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft import Draft, Order, Term
+from answerable.reader.plans.draft import Draft, DraftOrder, Term
 from answerable.reader.ranking.listed_items import Listing, listed
 
 
@@ -63,6 +63,6 @@ def test_a_function_that_is_listed_is_not_the_column_by_itself(
 
 
 def test_the_column_that_is_sorted_by_stands_near_the_word_for_it(listing: Listing, schema: Schema) -> None:
-    by_city = Draft(0, (_column(schema, "name"),), order=(Order(_column(schema, "city")),))
-    by_name = by_city._replace(order=(Order(_column(schema, "name")),))
+    by_city = Draft(0, (_column(schema, "name"),), order=(DraftOrder(_column(schema, "city")),))
+    by_name = by_city._replace(order=(DraftOrder(_column(schema, "name")),))
     assert listing.vector(by_city, ())[-2] < listing.vector(by_name, ())[-2]

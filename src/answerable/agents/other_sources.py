@@ -35,6 +35,6 @@ async def _known(text: str, unknown: Sequence[str], source: str, opening: Awaita
         reader = await asyncio.wait_for(opening, _SECONDS)
     except (AnswerableError, TimeoutError):
         return KnownWords(source, ())  # what cannot be read now is not suggested
-    doubt = await asyncio.to_thread(reader.doubt, text)
-    words = () if doubt.hopeless else tuple(word for word in dict.fromkeys(unknown) if word not in doubt.unknown)
+    found = await asyncio.to_thread(reader.unknown_words, text)
+    words = () if found.hopeless else tuple(word for word in dict.fromkeys(unknown) if word not in found.unknown)
     return KnownWords(source, words)

@@ -20,9 +20,9 @@ from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
-from answerable.reader.linking.scene import lay_out_question
-from answerable.reader.linking.tokens import normalise
-from answerable.reader.linking.unknown_words import doubts
+from answerable.reader.linking.scene import link_question
+from answerable.reader.linking.tokens import tokenize
+from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Reading
 
@@ -51,7 +51,7 @@ class SchemaLinks:
 
 
 def schema_links(reader: Reader, question: str) -> SchemaLinks:
-    scene = lay_out_question(normalise(question), reader.schema, reader.values)
+    scene = link_question(tokenize(question), reader.schema, reader.values)
     links, catalog = scene.links, reader.catalog
     scores: defaultdict[str, float] = defaultdict(float)
     for mention in links.tables:
@@ -64,7 +64,7 @@ def schema_links(reader: Reader, question: str) -> SchemaLinks:
         f"{_table_of(reader, value.column)}.{reader.schema.columns[value.column].name} = {value.value!r}"
         for value in sorted(links.values, key=lambda value: -value.score)
     )
-    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], doubts(scene).unknown)
+    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], unknown_words(scene).unknown)
 
 
 def _table_of(reader: Reader, column: int) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,25 +15,25 @@ from answerable.query.checked import CheckedQuery
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.explaining.bindings import bindings_of
-from answerable.reader.explaining.nouns import Names
-from answerable.reader.explaining.sentence import told
+from answerable.reader.explaining.nouns import Nouns
+from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.grammar.follow_up import parse_follow_up
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
 from answerable.reader.grammar.parse import Parse
-from answerable.reader.linking.scene import Scene, lay_out_question, place_of_rows
+from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
-from answerable.reader.linking.tokens import normalise
-from answerable.reader.linking.unknown_words import Doubt, doubts
-from answerable.reader.pipeline import Ranked, Understanding, understand
+from answerable.reader.linking.tokens import tokenize
+from answerable.reader.linking.unknown_words import UnknownWords, unknown_words
+from answerable.reader.pipeline import CandidateRanking, RankedCandidate, rank_candidates
 from answerable.reader.plans.draft_to_plan import to_plan
 from answerable.reader.plans.joins import NoPath
 from answerable.reader.ranking.confidence import confidence_vector
-from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Outcome, Run, outcome_of
-from answerable.reader.ranking.meaning import varied
-from answerable.reader.ranking.plan_checks import dropped_numbers, honours
+from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, DryRunResult, Run, dry_run_result
+from answerable.reader.ranking.meaning import diverse
+from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers
 from answerable.reader.reading import Read, Reading, Reply, Unsure
-from answerable.reader.time.date_phrases import DateSpan, find_dates
+from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
@@ -42,20 +41,21 @@ GRAMMAR_CONFIDENCE = 0.97
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class GrammarReading:
     """A reading that a form makes word for word."""
 
     reading: Reading
     certain: bool
-    """Of measures and periods, where no other reading is likely. Else the fitted candidates are heard first."""
-    accounted: frozenset[int]
-    """The places of the words that the form answers for."""
+    """The question speaks of measures or periods, where no other reading is likely. Otherwise the fitted candidates are
+    tried first."""
+    words: frozenset[int]
+    """The places of the words that the form accounts for."""
 
 
 class Compiled(NamedTuple):
     """A candidate that can run."""
 
-    ranked: Ranked
+    ranked: RankedCandidate
     plan: QueryPlan
     query: CheckedQuery
 
@@ -98,7 +98,7 @@ class Reader:
         self.schema = build_schema(catalog, values)
         self.weights = weights or load_weights()
         self._today = today
-        self._names = Names(catalog)
+        self._nouns = Nouns(catalog)
 
     def today(self) -> date:
         return self._today() if callable(self._today) else today_of(self._today)
@@ -111,92 +111,97 @@ class Reader:
         force: bool = False,
         run: Run | None = None,
     ) -> Reply:
-        asked = normalise(question)
-        scene = lay_out_question(asked, self.schema, self.values)
-        explained = self._by_grammar(scene, previous)
-        if explained is not None and explained.certain:
-            return Read(best=self._bound(explained.reading, question, scene, previous, explained.accounted))
-        doubt = doubts(scene)
-        if doubt.hopeless and not force:
-            return self._rows_of_each_table(scene, doubt) or doubt.reply()
-        found = self.understand(scene)
-        readings = self._readings(found, None if force else run, wanted=1 if force else MAX_READINGS)
+        """Answers if sure, and asks back with readings to choose from if not. `previous` is the plan of the question
+        before; `force` answers with the best reading, sure or not; `run` makes the dry run."""
+        dated = self._linked(question)
+        scene = dated.scene
+        grammar = self._by_grammar(dated, previous)
+        if grammar is not None and grammar.certain:
+            return Read(best=self._with_bindings(grammar.reading, question, dated, previous, grammar.words))
+        unknown = unknown_words(scene)
+        if unknown.hopeless and not force:
+            return self._rows_of_each_table(dated, unknown) or unknown.reply()
+        ranking = self.rank(scene)
+        readings = self._readings(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
-            return doubt.reply()
+            return unknown.reply()
         dropped = dropped_numbers(readings[0].plan, scene)
-        doubt = replace(doubt, unknown=(*doubt.unknown, *dropped))
-        understood = not (doubt.serious or dropped) and honours(readings[0].plan, scene)
-        sure = understood and readings[0].confidence >= self.weights.threshold
-        decided = _decided(readings, doubt, sure or force)
-        if isinstance(decided, Unsure) and explained is not None:
-            best = self._bound(explained.reading, question, scene, previous, explained.accounted)
+        unknown = replace(unknown, unknown=(*unknown.unknown, *dropped))
+        understood = not (unknown.serious or dropped) and covers_cues(readings[0].plan, scene)
+        if force or (understood and readings[0].confidence >= self.weights.threshold):
+            best, *others = readings
+            return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
+        if grammar is not None:
+            best = self._with_bindings(grammar.reading, question, dated, previous, grammar.words)
             return Read(best=best, others=tuple(readings[:-1]))
-        if isinstance(decided, Read):
-            return Read(best=self._bound(decided.best, question, scene), others=decided.others)
-        return decided
+        return Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
 
-    def _rows_of_each_table(self, scene: Scene, doubt: Doubt) -> Unsure | None:
+    def _linked(self, question: str) -> DatedScene:
+        scene = link_question(tokenize(question), self.schema, self.values)
+        return DatedScene(scene, find_dates(scene.question.text, self.today()))
+
+    def _rows_of_each_table(self, dated: DatedScene, unknown: UnknownWords) -> Unsure | None:
         """How many rows are there, with several tables: which one is meant?"""
-        if doubt.linked or place_of_rows(scene.question, scene.links) is None:
+        scene = dated.scene
+        if unknown.linked or place_of_rows(scene.question, scene.links) is None:
             return None
         largest = sorted(self.schema.tables, key=lambda table: -(table.source.row_count or 0))
         tables = [table.id for table in largest[:MAX_READINGS]]
-        scenes = [lay_out_question(scene.question, self.schema, self.values, table) for table in tables]
-        readings = [explained.reading for one in scenes if (explained := self._by_grammar(one, None))]
+        scenes = [link_question(scene.question, self.schema, self.values, table) for table in tables]
+        found = [self._by_grammar(DatedScene(one, dated.dates), None) for one in scenes]
+        readings = [one.reading for one in found if one is not None]
         if not readings:
             return None
         return Unsure(question="Which table do you mean?", readings=tuple(readings))
 
-    def doubt(self, question: str) -> Doubt:
-        """Which of its words mean nothing in this data."""
-        return doubts(lay_out_question(normalise(question), self.schema, self.values))
+    def unknown_words(self, question: str) -> UnknownWords:
+        """Which words of the question mean nothing in this data."""
+        return unknown_words(link_question(tokenize(question), self.schema, self.values))
 
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
-        scene = lay_out_question(normalise(question), self.schema, self.values)
-        return bindings_of(question, scene, plan, _dates_in(scene.question.text, self.today()))
+        dated = self._linked(question)
+        return bindings_of(question, dated.scene, plan, dated.dates)
 
-    def _bound(
+    def _with_bindings(
         self,
         reading: Reading,
         question: str,
-        scene: Scene,
+        dated: DatedScene,
         previous: QueryPlan | None = None,
-        accounted: frozenset[int] = frozenset(),
+        words: frozenset[int] = frozenset(),
     ) -> Reading:
-        """With what each phrase of the question became."""
-        dates = _dates_in(scene.question.text, self.today())
-        bindings = bindings_of(question, scene, reading.plan, dates, accounted=accounted, previous=previous)
+        """The reading with what each phrase of the question became. `words` are the places that a form accounts for."""
+        bindings = bindings_of(question, dated.scene, reading.plan, dated.dates, accounted=words, previous=previous)
         return reading.model_copy(update={"bindings": bindings})
 
-    def _by_grammar(self, scene: Scene, previous: QueryPlan | None) -> Explained | None:
+    def _by_grammar(self, question: DatedScene, previous: QueryPlan | None) -> GrammarReading | None:
         """What the grammar explains word for word: a follow-up, or a form of question."""
-        if scene.question.truncated:
+        if question.scene.question.truncated:
             return None
-        question = DatedScene(scene, _dates_in(scene.question.text, self.today()))
         follow_up = parse_follow_up(question, previous) if previous is not None else None
         if follow_up is not None:
-            return self._explained(follow_up, certain=True)
+            return self._grammar_reading(follow_up, certain=True)
         found = parse_question(question)
         if found is None:
             return None
         certain = bool(previous or found.timely or self.catalog.measures)
         plain = found.form in PLAIN_FORMS and question.cue("DISTINCT") is None
-        return self._explained(found.parse, certain) if certain or plain else None
+        return self._grammar_reading(found.parse, certain) if certain or plain else None
 
-    def _explained(self, parse: Parse, certain: bool) -> Explained | None:
+    def _grammar_reading(self, parse: Parse, certain: bool) -> GrammarReading | None:
         try:
             sql = to_sql(parse.plan, self.catalog)
         except UserError:
             return None
         confidence = GRAMMAR_CONFIDENCE if certain else self.weights.threshold
         reading = Reading(plan=parse.plan, sentence=self._sentence(parse.plan), confidence=confidence, sql=sql)
-        return Explained(reading, certain, parse.words)
+        return GrammarReading(reading, certain, parse.words)
 
-    def understand(self, scene: Scene) -> Understanding:
-        return understand(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
+    def rank(self, scene: Scene) -> CandidateRanking:
+        return rank_candidates(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
 
-    def _readings(self, found: Understanding, run: Run | None, wanted: int) -> list[Reading]:
+    def _readings(self, found: CandidateRanking, run: Run | None, wanted: int) -> list[Reading]:
         """Distinct readings, the best first; what cannot be compiled is left out. Where those that ran are too few to
         choose from, because several gave the same rows, some more are run."""
         compiled = self._compiled(found)
@@ -214,15 +219,17 @@ class Reader:
             for number, one in enumerate(distinct[:wanted])
         ]
 
-    def _compiled(self, found: Understanding) -> Iterator[Compiled]:
-        for one in varied(found.ranked):
+    def _compiled(self, found: CandidateRanking) -> Iterator[Compiled]:
+        for one in diverse(found.ranked):
             try:
                 plan = to_plan(one.candidate.draft, self.schema)
                 yield Compiled(one, plan, compiled(plan, self.catalog))
             except (NoPath, UserError):
                 continue
 
-    def _confidence(self, found: Understanding, options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> float:
+    def _confidence(
+        self, found: CandidateRanking, options: Sequence[Compiled], ran: Sequence[DryRunResult | None]
+    ) -> float:
         by_draft = {one.ranked.candidate.draft: outcome for one, outcome in zip(options, ran, strict=True)}
         tried = any(outcome is not None for outcome in ran)
         model = self.weights.confidence if tried else self.weights.untried_confidence
@@ -237,12 +244,11 @@ class Reader:
         )
 
     def _sentence(self, plan: QueryPlan) -> str:
-        """Of a plan that became SQL."""
-        return told(plan, self.catalog, self._names)
+        return sentence_with(plan, self.catalog, self._nouns)
 
     def explain_stages(self, question: str, run: Run | None = None) -> Stages:
-        scene = lay_out_question(normalise(question), self.schema, self.values)
-        found = self.understand(scene)
+        scene = link_question(tokenize(question), self.schema, self.values)
+        found = self.rank(scene)
         options = list(islice(self._compiled(found), RUNS))
         ran = _dry_run(options, run)
         return Stages(
@@ -251,7 +257,7 @@ class Reader:
             tables=tuple({**asdict(m), "name": self.schema.tables[m.id].name} for m in scene.links.tables),
             columns=tuple({**asdict(m), "name": self._column_name(m.id)} for m in scene.links.columns),
             values=tuple({**asdict(v), "name": self._column_name(v.column)} for v in scene.links.values),
-            unknown=doubts(scene).unknown,
+            unknown=unknown_words(scene).unknown,
             shapes={part: _top(chances) for part, chances in found.shapes.items()},
             candidates=tuple(self._candidate_record(one) for one in found.ranked[:20]),
             dry_run=tuple(_dry_run_records(options, ran)),
@@ -262,7 +268,7 @@ class Reader:
         view = self.schema.columns[column]
         return f"{self.schema.tables[view.table].name}.{view.name}"
 
-    def _candidate_record(self, one: Ranked) -> dict[str, Any]:
+    def _candidate_record(self, one: RankedCandidate) -> dict[str, Any]:
         try:
             reading_sql = to_sql(to_plan(one.candidate.draft, self.schema), self.catalog)
         except (NoPath, UserError) as error:
@@ -275,45 +281,32 @@ class Reader:
         }
 
 
-@lru_cache(maxsize=64)
-def _dates_in(text: str, today: date) -> Sequence[DateSpan]:
-    """Wanted twice for a question: to read it, and to say what each phrase became."""
-    return tuple(find_dates(text, today))
-
-
 def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
     return tuple(sorted(chances.items(), key=lambda item: -item[1])[:4])
 
 
-def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[Outcome | None]:
+def _dry_run(options: Sequence[Compiled], run: Run | None) -> list[DryRunResult | None]:
     if run is None or not options:
         return [None] * len(options)
     results = run([option.query for option in options])
     return [
-        None if rows is None else outcome_of(rows, ordered=bool(option.plan.order_by))
+        None if rows is None else dry_run_result(rows, ordered=bool(option.plan.order_by))
         for option, rows in zip(options, results, strict=True)
     ]
 
 
-def _distinct(options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> list[Compiled]:
-    """Of those with the same rows, the likeliest."""
+def _distinct(options: Sequence[Compiled], ran: Sequence[DryRunResult | None]) -> list[Compiled]:
+    """The likeliest of those with the same rows."""
     found: dict[object, Compiled] = {}
     for option, outcome in zip(options, ran, strict=True):
         found.setdefault(option.sql if outcome is None else outcome.key, option)
     return list(found.values())
 
 
-def _dry_run_records(options: Sequence[Compiled], ran: Sequence[Outcome | None]) -> Iterator[dict[str, Any]]:
+def _dry_run_records(options: Sequence[Compiled], ran: Sequence[DryRunResult | None]) -> Iterator[dict[str, Any]]:
     first: dict[object, int] = {}
     for number, (option, outcome) in enumerate(zip(options, ran, strict=True), 1):
         record: dict[str, Any] = {"sql": option.sql, "rows": outcome and outcome.rows}
         if outcome is not None and first.setdefault(outcome.key, number) != number:
             record["same_as"] = first[outcome.key]
         yield record
-
-
-def _decided(readings: list[Reading], doubt: Doubt, sure: bool) -> Reply:
-    best, *others = readings
-    if sure:
-        return Read(best=best, others=tuple(others))
-    return Unsure(question=doubt.question(), readings=tuple(readings), unknown=doubt.unknown)

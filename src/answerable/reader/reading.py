@@ -38,7 +38,7 @@ class Unsure(Frozen):
 
 
 class Unreadable(Frozen):
-    """Nothing in the data matches. `unknown` names the words that were not understood."""
+    """The question matches no data. `unknown` names the words that were not understood."""
 
     message: str
     unknown: tuple[str, ...] = ()

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from answerable.reader.candidates.comparisons import comparing_tests
-from answerable.reader.candidates.pieces import Having, Options, Part, Sorting, Test
+from answerable.reader.candidates.options import ClauseOptions, ConditionOption, HavingOption, SelectOption, SortOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
-from answerable.reader.candidates.roles import Roles
+from answerable.reader.candidates.roles import Chance, Roles
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene, comparison_at, is_negated
-from answerable.reader.plans.draft import ROWS, Condition, Operator, Order, Term, Values
+from answerable.reader.plans.draft import ROWS, DraftCondition, DraftOrder, DraftRange, Operator, Term
 
 LEAST = 0.015
 _LEAST_CALCULATED = 0.004
@@ -20,8 +20,8 @@ _FLAGS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
 _TEXT_CUES = {"LIKE": "contains", "STARTS": "starts_with", "ENDS": "ends_with"}
 
 
-def gather(scene: Scene, roles: Roles) -> Options:
-    return Options(
+def find_options(scene: Scene, roles: Roles) -> ClauseOptions:
+    return ClauseOptions(
         parts=_parts(scene, roles),
         tests=[*_value_tests(scene, roles), *_number_tests(scene, roles), *_flag_tests(scene, roles)],
         nested=comparing_tests(scene, roles),
@@ -35,9 +35,9 @@ def gather(scene: Scene, roles: Roles) -> Options:
 # Select
 
 
-def _parts(scene: Scene, roles: Roles) -> list[Part]:
+def _parts(scene: Scene, roles: Roles) -> list[SelectOption]:
     found = [
-        Part(
+        SelectOption(
             Term(column),
             _place(scene, column, chance.mention),
             chance.probability,
@@ -49,16 +49,16 @@ def _parts(scene: Scene, roles: Roles) -> list[Part]:
     for (function, column), chance in roles.aggregates.items():
         if chance.probability >= _LEAST_CALCULATED:
             place = _function_place(scene, function, _place(scene, column, chance.mention))
-            found.append(Part(Term(column, function), place, chance.probability, place))  # type: ignore[arg-type]
+            found.append(SelectOption(Term(column, function), place, chance.probability, place))  # type: ignore[arg-type]
     for column, chance in roles.columns["count"].items():
         if chance.probability >= (_LEAST_CALCULATED if "COUNT" in scene.cue_tags else LEAST):
             place = _function_place(scene, "count", _place(scene, column, chance.mention))
-            found.append(Part(Term(column, "count", distinct=True), place, chance.probability, place))
+            found.append(SelectOption(Term(column, "count", distinct=True), place, chance.probability, place))
     found.extend(_totals(scene, roles))
     return sorted(found, key=lambda part: -part.chance)[:14]
 
 
-def _totals(scene: Scene, roles: Roles) -> Iterator[Part]:
+def _totals(scene: Scene, roles: Roles) -> Iterator[SelectOption]:
     """How many seats, the number of visitors: where a column holds the numbers, they are added up."""
     for cue in scene.cues_of("COUNT", "MUCH"):
         for mention in scene.links.columns:
@@ -66,7 +66,7 @@ def _totals(scene: Scene, roles: Roles) -> Iterator[Part]:
             chosen = roles.columns["select"].get(mention.id)
             if view.numeric and not (view.key or view.foreign) and 0 <= mention.end - cue.end <= 4 and chosen:
                 chance = max(0.5 * mention.score * roles.tables[view.table], 0.5 * chosen.probability)
-                yield Part(Term(mention.id, "sum"), cue.start + 0.1, chance, cue.start + 0.1)
+                yield SelectOption(Term(mention.id, "sum"), cue.start + 0.1, chance, cue.start + 0.1)
 
 
 def _place(scene: Scene, column: int, mention: Mention | None) -> float:
@@ -98,8 +98,8 @@ def count_places(scene: Scene) -> tuple[float, float]:
 # Where
 
 
-def _value_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
-    by_span: dict[tuple[int, int], list[Test]] = defaultdict(list)
+def _value_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
+    by_span: dict[tuple[int, int], list[ConditionOption]] = defaultdict(list)
     in_parts = _quotes_in_parts(scene)
     for use in sorted(roles.values, key=lambda u: -u.probability):
         value = use.value
@@ -109,10 +109,10 @@ def _value_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
             continue
         operator = _text_operator(scene, value.start, value.end)
         negated = is_negated(scene, value.start)
-        condition = Condition(Term(value.column), operator, _as_stored(scene, value))
+        condition = DraftCondition(Term(value.column), operator, _as_stored(scene, value))
         tests = by_span[(value.start, value.end)]
         if len(tests) < 3:
-            tests.append(Test(condition, value.start, value.end, use.probability, negated))
+            tests.append(ConditionOption(condition, value.start, value.end, use.probability, negated))
     return _without_overlaps(by_span)
 
 
@@ -123,9 +123,9 @@ def _quotes_in_parts(scene: Scene) -> set[tuple[int, int]]:
     return {span for span in spans if words.issuperset(range(*span))}
 
 
-def _flag_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
+def _flag_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
     """A column of yes and no says by its name what holds: those that are approved."""
-    found: dict[tuple[int, int], list[Test]] = defaultdict(list)
+    found: dict[tuple[int, int], list[ConditionOption]] = defaultdict(list)
     taken = {place for value in scene.values for place in range(value.start, value.end)}
     for mention in scene.links.columns:
         view = scene.schema.columns[mention.id]
@@ -136,9 +136,9 @@ def _flag_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
         said = next((word for word in scene.words[mention.end : mention.end + 3] if word in pair), None)
         wanted = said or (pair[1] if is_negated(scene, mention.start) else pair[0])
         if wanted in answers:
-            condition = Condition(Term(mention.id), "=", answers[wanted])
+            condition = DraftCondition(Term(mention.id), "=", answers[wanted])
             chance = 0.4 * mention.score * (0.3 + 0.7 * roles.tables[view.table])
-            found[(mention.start, mention.end)].append(Test(condition, mention.start, mention.end, chance))
+            found[(mention.start, mention.end)].append(ConditionOption(condition, mention.start, mention.end, chance))
     return _without_overlaps(found)
 
 
@@ -151,7 +151,7 @@ def _as_stored(scene: Scene, value: ValueMention) -> str | int | float:
         return value.value
 
 
-def _without_overlaps(by_span: dict[tuple[int, int], list[Test]]) -> list[list[Test]]:
+def _without_overlaps(by_span: dict[tuple[int, int], list[ConditionOption]]) -> list[list[ConditionOption]]:
     kept: list[tuple[int, int]] = []
     for span in sorted(by_span, key=lambda s: (-by_span[s][0].chance * (1.0 + 0.2 * (s[1] - s[0])), s)):
         if all(span[1] <= other[0] or span[0] >= other[1] for other in kept):
@@ -166,23 +166,25 @@ def _text_operator(scene: Scene, start: int, end: int) -> Operator:
     return "="
 
 
-def _number_tests(scene: Scene, roles: Roles) -> list[list[Test]]:
+def _number_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
     ranges = _ranges(scene)
-    found: list[list[Test]] = []
+    found: list[list[ConditionOption]] = []
     for place in scene.numbers:
         if any(second == place for _, second in ranges):
             continue
         span = next((r for r in ranges if r[0] == place), None)
         chance_where = roles.number_roles[place]["where"]
         uses = sorted((u for u in roles.numbers if u.place == place), key=lambda u: -u.probability)
-        tests: list[Test] = []
+        tests: list[ConditionOption] = []
         for use in uses:
             known = any(t.condition.left.column == use.column for t in tests)
             if (use.probability < LEAST and tests) or len(tests) >= 3 or known:
                 continue
             condition = _number_condition(scene, use.column, place, span)
             chance = (use.probability + chance_where * use.probability) / 2
-            tests.append(Test(condition, place, (span[1] if span else place) + 1, chance, is_negated(scene, place)))
+            tests.append(
+                ConditionOption(condition, place, (span[1] if span else place) + 1, chance, is_negated(scene, place))
+            )
         if tests:
             found.append(tests)
     return found
@@ -198,11 +200,11 @@ def _ranges(scene: Scene) -> list[tuple[int, int]]:
     return found
 
 
-def _number_condition(scene: Scene, column: int, place: int, span: tuple[int, int] | None) -> Condition:
+def _number_condition(scene: Scene, column: int, place: int, span: tuple[int, int] | None) -> DraftCondition:
     value = _typed(scene, column, place)
     if span is not None:
-        return Condition(Term(column), "between", Values(value, _typed(scene, column, span[1])))
-    return Condition(Term(column), comparison_at(scene, place), value)
+        return DraftCondition(Term(column), "between", DraftRange(value, _typed(scene, column, span[1])))
+    return DraftCondition(Term(column), comparison_at(scene, place), value)
 
 
 def _typed(scene: Scene, column: int, place: int) -> int | float | str:
@@ -219,9 +221,9 @@ def _typed(scene: Scene, column: int, place: int) -> int | float | str:
 # Order
 
 
-def _sortings(scene: Scene, roles: Roles) -> list[Sorting]:
+def _sortings(scene: Scene, roles: Roles) -> list[SortOption]:
     columns = sorted(roles.columns["order"].items(), key=lambda item: -item[1].probability)[:4]
-    found: list[Sorting] = []
+    found: list[SortOption] = []
     extremes = scene.cues_of("MAX", "MIN", "OLD", "YOUNG", "MOST", "LEAST", "COMMON", "RARE")
     sorts = scene.cues_of("SORT", "ASC", "DESC")
     for column, chance in columns:
@@ -231,41 +233,45 @@ def _sortings(scene: Scene, roles: Roles) -> list[Sorting]:
         if extremes:
             found.append(_extreme(scene, roles, Term(column), place, extremes, chance.probability))
         if sorts or not extremes:
-            found.append(Sorting((Order(Term(column), _descends(scene, place)),), None, chance.probability))
+            found.append(SortOption((DraftOrder(Term(column), _descends(scene, place)),), None, chance.probability))
     if extremes:
         found.extend(_unsaid_sortings(scene, roles, extremes, {s.order[0].term.column for s in found}))
         found.extend(_aggregate_sortings(scene, roles, extremes))
     if sorts:
         found.extend(_by_what_is_shown(scene, roles))
-        found.append(Sorting((Order(ROWS, _descends(scene, 0)),), None, 0.2))
+        found.append(SortOption((DraftOrder(ROWS, _descends(scene, 0)),), None, 0.2))
         if len(columns) > 1 and columns[1][1].probability > _LIKELY:
             found.append(_double_sort(scene, columns[0], columns[1]))
     return sorted(found, key=lambda sorting: -sorting.chance)[:7]
 
 
-def _by_what_is_shown(scene: Scene, roles: Roles) -> Iterator[Sorting]:
+def _by_what_is_shown(scene: Scene, roles: Roles) -> Iterator[SortOption]:
     """Names in descending order: nothing else is named to sort by."""
     if all(chance.probability < _LIKELY for chance in roles.columns["order"].values()):
         shown = sorted(roles.columns["select"].items(), key=lambda item: -item[1].probability)
         for column, chance in shown[:2]:
-            yield Sorting((Order(Term(column), _descends(scene, 0)),), None, 0.5 * chance.probability)
+            yield SortOption((DraftOrder(Term(column), _descends(scene, 0)),), None, 0.5 * chance.probability)
 
 
-def _double_sort(scene: Scene, first: tuple[int, object], second: tuple[int, object]) -> Sorting:
-    pair = sorted((first, second), key=lambda item: item[1].mention.start if item[1].mention else 99)  # type: ignore[attr-defined]
-    orders = tuple(Order(Term(column), _descends(scene, c.mention.start if c.mention else 0)) for column, c in pair)  # type: ignore[attr-defined]
-    return Sorting(orders, None, min(first[1].probability, second[1].probability))  # type: ignore[attr-defined]
+def _double_sort(scene: Scene, first: tuple[int, Chance], second: tuple[int, Chance]) -> SortOption:
+    """By age and then by name: in the order in which the two are named."""
+    pair = sorted((first, second), key=lambda item: item[1].mention.start if item[1].mention else 99)
+    orders = tuple(
+        DraftOrder(Term(column), _descends(scene, chance.mention.start if chance.mention else 0))
+        for column, chance in pair
+    )
+    return SortOption(orders, None, min(first[1].probability, second[1].probability))
 
 
-def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue], chance: float) -> Sorting:
+def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue], chance: float) -> SortOption:
     cue = min(cues, key=lambda c: (abs(c.start - place), c.start))
     down = cue.tag in _DOWN
     if cue.tag in ("OLD", "YOUNG") and term.column is not None and _is_birth(scene, term.column):
         down = not down
-    return Sorting((Order(term, down),), _limit_near(scene, roles, cue), chance)
+    return SortOption((DraftOrder(term, down),), _limit_near(scene, roles, cue), chance)
 
 
-def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set[int | None]) -> list[Sorting]:
+def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set[int | None]) -> list[SortOption]:
     """The largest school: by one of its numbers, though none is named."""
     if any(chance.probability > _LIKELY for chance in roles.columns["order"].values()) or not roles.tables:
         return []
@@ -292,12 +298,12 @@ def _limit_near(scene: Scene, roles: Roles, cue: Cue) -> int:
     return 1
 
 
-def _aggregate_sortings(scene: Scene, roles: Roles, extremes: list[Cue]) -> list[Sorting]:
+def _aggregate_sortings(scene: Scene, roles: Roles, extremes: list[Cue]) -> list[SortOption]:
     found = []
     for cue in extremes:
         if cue.tag in ("MOST", "LEAST", "COMMON", "RARE", "MAX", "MIN"):
             strong = 0.5 if cue.tag in ("MOST", "LEAST", "COMMON", "RARE") or "COUNT" in scene.cue_tags else 0.05
-            found.append(Sorting((Order(ROWS, cue.tag in _DOWN),), _limit_near(scene, roles, cue), strong))
+            found.append(SortOption((DraftOrder(ROWS, cue.tag in _DOWN),), _limit_near(scene, roles, cue), strong))
     for (function, column), chance in roles.aggregates.items():
         order = roles.columns["order"].get(column)
         if function in ("avg", "sum") and order is not None:
@@ -315,10 +321,10 @@ def _descends(scene: Scene, place: int) -> bool:
     return min(cues, key=lambda c: abs(c.start - place)).tag == "DESC"
 
 
-# Having and groups
+# HavingOption and groups
 
 
-def _havings(scene: Scene, roles: Roles) -> list[Having]:
+def _havings(scene: Scene, roles: Roles) -> list[HavingOption]:
     found = []
     for place in scene.numbers:
         chance = roles.number_roles[place]["having"]
@@ -330,13 +336,13 @@ def _havings(scene: Scene, roles: Roles) -> list[Having]:
         if chance < 0.03:
             continue
         operator = comparison_at(scene, place)
-        found.append(Having(Condition(ROWS, operator, number), place, chance))
+        found.append(HavingOption(DraftCondition(ROWS, operator, number), place, chance))
         for (function, column), use in roles.aggregates.items():
             if use.probability > 0.05 or (use.mention and abs(use.mention.start - place) < 5):
                 term = Term(column, function)  # type: ignore[arg-type]
-                found.append(Having(Condition(term, operator, number), place, chance * 0.3))
+                found.append(HavingOption(DraftCondition(term, operator, number), place, chance * 0.3))
     if "ONCE" in scene.cue_tags:
-        found.append(Having(Condition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
+        found.append(HavingOption(DraftCondition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
     return sorted(found, key=lambda having: -having.chance)[:4]
 
 

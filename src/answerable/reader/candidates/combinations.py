@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from answerable.reader.candidates.pieces import Test
+from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft import Combination, Draft, Term
@@ -42,7 +42,7 @@ def _twin(schema: Schema, own: ColumnView, table: int) -> int | None:
     return None
 
 
-def of_conditions(draft: Draft, tests: Sequence[Test], scene: Scene) -> Iterator[tuple[Draft, str]]:
+def of_conditions(draft: Draft, tests: Sequence[ConditionOption], scene: Scene) -> Iterator[tuple[Draft, str]]:
     """Those in A above 3 or in B below 2: what stands on either side of the conjunction belongs together."""
     if len(tests) < 3 or draft.order or draft.combination:
         return

@@ -3,22 +3,22 @@ in spring than in summer."""
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.pieces import Test
+from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles, functions_said
 from answerable.reader.linking.cues import OPERATORS, Cue
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import Scene
-from answerable.reader.plans.draft import Condition, Draft, Function, Operator, Term
+from answerable.reader.plans.draft import Draft, DraftCondition, Function, Operator, Term
 
 _REACH = 8
 _MOST_TESTS = 5
 _LEAST_SAID = 0.6
 
 
-def comparing_tests(scene: Scene, roles: Roles) -> list[Test]:
+def comparing_tests(scene: Scene, roles: Roles) -> list[ConditionOption]:
     """The likeliest ones; what the other rows must be like is found among the other conditions."""
-    found: list[Test] = []
+    found: list[ConditionOption] = []
     for cue in scene.cues_of("GT", "LT", "GE", "LE"):
         found.extend(_with_aggregates(scene, roles, cue))
         if not _number_follows(scene, cue):
@@ -35,7 +35,7 @@ def _number_follows(scene: Scene, cue: Cue) -> bool:
     return any(place in scene.numbers for place in range(cue.end, cue.end + 3))
 
 
-def _with_aggregates(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
+def _with_aggregates(scene: Scene, roles: Roles, cue: Cue) -> Iterator[ConditionOption]:
     """More than the average: a column compared with an aggregate of itself."""
     for function in functions_said(scene):
         said = _cue_after(scene, function, cue.end)
@@ -45,7 +45,7 @@ def _with_aggregates(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
             yield _compared(scene, column, cue, function, said.end, chance)  # type: ignore[arg-type]
 
 
-def _with_other_rows(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
+def _with_other_rows(scene: Scene, roles: Roles, cue: Cue) -> Iterator[ConditionOption]:
     """Higher than all others, or than some other: that is higher than the highest, or than the lowest."""
     functions: tuple[Function, Function] = ("max", "min")
     for column, chance in _compared_columns(scene, roles, cue):
@@ -53,12 +53,12 @@ def _with_other_rows(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
             yield _compared(scene, column, cue, function, cue.end, chance * 0.5)
 
 
-def _compared(scene: Scene, column: int, cue: Cue, function: Function, end: int, chance: float) -> Test:
+def _compared(scene: Scene, column: int, cue: Cue, function: Function, end: int, chance: float) -> ConditionOption:
     inner = Draft(scene.schema.columns[column].table, (Term(column, function),))
-    return Test(Condition(Term(column), _operator(cue), inner), cue.start, end, chance)
+    return ConditionOption(DraftCondition(Term(column), _operator(cue), inner), cue.start, end, chance)
 
 
-def _with_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
+def _with_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterator[ConditionOption]:
     """The column said before "than" against the one said after it."""
     words = scene.words[cue.start : cue.end + _REACH]
     middle = cue.start + words.index("than") + 1 if "than" in words else cue.end
@@ -69,7 +69,9 @@ def _with_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Test]:
         for right in after:
             if left.id != right.id:
                 chance = _nearness(left, right, middle) * _likely(scene, roles, left.id, right.id)
-                yield Test(Condition(Term(left.id), _operator(cue), Term(right.id)), cue.start, right.end, chance)
+                yield ConditionOption(
+                    DraftCondition(Term(left.id), _operator(cue), Term(right.id)), cue.start, right.end, chance
+                )
 
 
 def _nearness(left: Mention, right: Mention, middle: int) -> float:

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from answerable.reader.candidates.clause_options import count_places
 from answerable.reader.candidates.combinations import of_conditions, of_two_tables
-from answerable.reader.candidates.pieces import Having, Options, Part, Sorting, Test, logit
+from answerable.reader.candidates.options import (
+    ClauseOptions,
+    ConditionOption,
+    HavingOption,
+    SelectOption,
+    SortOption,
+    logit,
+)
 from answerable.reader.candidates.relations import related, relations_of
 from answerable.reader.candidates.shape import (
     UNSEEN,
@@ -25,8 +32,8 @@ from answerable.reader.plans.draft import (
     ROWS,
     Clause,
     Combination,
-    Condition,
     Draft,
+    DraftCondition,
     Term,
     all_drafts,
     own_columns,
@@ -52,7 +59,7 @@ class SelectSet(NamedTuple):
 
 
 class WhereSet(NamedTuple):
-    tests: tuple[Test, ...]
+    tests: tuple[ConditionOption, ...]
     score: float
     dropped: int
 
@@ -60,8 +67,8 @@ class WhereSet(NamedTuple):
 class Base(NamedTuple):
     select: SelectSet
     where: WhereSet
-    sorting: Sorting | None
-    having: Having | None
+    sorting: SortOption | None
+    having: HavingOption | None
 
 
 class Evidence(NamedTuple):
@@ -73,7 +80,7 @@ class Evidence(NamedTuple):
     having: float
     group: float
     dropped: int
-    tests: tuple[Test, ...]
+    tests: tuple[ConditionOption, ...]
     variant: str
 
 
@@ -87,7 +94,7 @@ class Candidate(NamedTuple):
 
 
 class Composer:
-    def __init__(self, scene: Scene, options: Options, chances: Chances) -> None:
+    def __init__(self, scene: Scene, options: ClauseOptions, chances: Chances) -> None:
         self.scene = scene
         self.schema = scene.schema
         self.options = options
@@ -113,7 +120,7 @@ class Composer:
         return list(islice((c for c in ordered if not self._is_void(c.draft)), MAX_CANDIDATES))
 
     def _is_void(self, draft: Draft) -> bool:
-        """Nothing could come of it: a column that equals two values, or groups of one row each that are counted."""
+        """Whether nothing could come of it: a column equals two values, or groups of one row each are counted."""
         return any(
             contradicts(level)
             or beyond_all(level)
@@ -184,12 +191,12 @@ class Composer:
                     scored.append((-rough - where.score, rank, number, Base(select, where, sorting, having)))
         return [base for *_, base in sorted(scored)]
 
-    def _sorting_fit(self, sorting: Sorting | None) -> tuple[float, float]:
+    def _sorting_fit(self, sorting: SortOption | None) -> tuple[float, float]:
         """How well the order and the limit fit the words."""
         order, limit = (shape_of_order(sorting.order), shape_of_limit(sorting.limit)) if sorting else ("", "")
         return self.chances["order"].get(order, UNSEEN), self.chances["limit"].get(limit, UNSEEN)
 
-    def _having_fit(self, having: Having | None) -> float:
+    def _having_fit(self, having: HavingOption | None) -> float:
         return self.chances["having"].get(shape_of_having(having.condition) if having else "", UNSEEN)
 
     # Select
@@ -206,7 +213,7 @@ class Composer:
         found = [SelectSet(terms, score, self._scores.of_select(terms)) for terms, score in sets.items()]
         return sorted(found, key=lambda one: -one.score - one.fit)[:_SELECT_SETS]
 
-    def _orders(self, chosen: list[Part]) -> Iterator[tuple[tuple[Term, ...], float]]:
+    def _orders(self, chosen: list[SelectOption]) -> Iterator[tuple[tuple[Term, ...], float]]:
         """In the order of the question; also as they are listed at its end, and with one function for all."""
         first = tuple(part.term for part in sorted(chosen, key=lambda p: (p.place, -p.chance)))
         yield first, 0.0
@@ -218,10 +225,10 @@ class Composer:
                 function = functions.pop()
                 yield tuple(Term(t.column, function) if t.function is None else t for t in first), 1.0
 
-    def _rows_part(self) -> Part:
+    def _rows_part(self) -> SelectOption:
         chance = sum(exp(value) for name, value in self.chances["kinds"].items() if "n" in name)
         first, last = count_places(self.scene)
-        return Part(ROWS, first, chance, last)
+        return SelectOption(ROWS, first, chance, last)
 
     # Where
 
@@ -240,7 +247,7 @@ class Composer:
     # Group
 
     def _grouped(self, base: Base) -> Iterator[tuple[Draft, float]]:
-        """Nothing where its parts do not go together."""
+        """The base with its possible groups. Yields nothing if its parts do not go together."""
         select, _, sorting, having = base
         draft = Draft(
             entity=-1,
@@ -292,7 +299,7 @@ class Composer:
 
     # Tables
 
-    def _based(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[Draft]:
+    def _based(self, draft: Draft, tests: tuple[ConditionOption, ...]) -> Iterator[Draft]:
         """The tables that take part: only those of the named columns, or also the likely ones without a column."""
         draft = draft._replace(where=tuple((test.condition,) for test in tests))
         named = [self.schema.columns[c].table for c in own_columns(draft)]
@@ -313,7 +320,7 @@ class Composer:
         return [*self.likely_tables, *self.possible_tables]
 
     def _joined(self, entity: int, needed: frozenset[int]) -> frozenset[int] | None:
-        """All tables that take part once the needed ones are joined; nothing when they cannot be."""
+        """All tables that take part once the needed ones are joined, or None if they cannot be joined."""
         key = (entity, needed)
         if key not in self._trees:
             try:
@@ -333,7 +340,7 @@ class Composer:
 
     # Variants
 
-    def _variants(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+    def _variants(self, draft: Draft, tests: tuple[ConditionOption, ...]) -> Iterator[tuple[Draft, str]]:
         yield draft, ""
         yield from self._pairs(draft, tests)
         yield from self._ties(draft)
@@ -358,11 +365,11 @@ class Composer:
             return
         table = self.schema.columns[term.column].table
         extreme = Draft(table, (Term(term.column, "max" if down else "min"),), where=draft.where)
-        where = (*draft.where, (Condition(term, "=", extreme),))
+        where = (*draft.where, (DraftCondition(term, "=", extreme),))
         yield draft._replace(where=where, order=(), limit=None), "ties"
 
     def _nested_orders(self, draft: Draft) -> Iterator[tuple[Draft, str]]:
-        """Of the players from the largest college: the superlative picks a row of another table first."""
+        """The players from the largest college: the superlative picks a row of another table first."""
         if draft.limit != 1 or len(draft.order) != 1:
             return
         order = draft.order[0]
@@ -372,11 +379,11 @@ class Composer:
             group = draft.group[0]
             assert group.column is not None
             inner = Draft(self.schema.columns[group.column].table, (group,), group=(group,), order=draft.order, limit=1)
-            where = (*draft.where, (Condition(group, "=", inner),))
+            where = (*draft.where, (DraftCondition(group, "=", inner),))
             yield draft._replace(where=where, group=(), order=(), limit=None, extra=frozenset()), "nest_common"
             if draft.extra:
                 outer = draft._replace(
-                    where=(*draft.where, (Condition(group, "=", inner._replace(extra=draft.extra)),))
+                    where=(*draft.where, (DraftCondition(group, "=", inner._replace(extra=draft.extra)),))
                 )
                 yield outer._replace(group=(), order=(), limit=None, extra=frozenset()), "nest_common"
 
@@ -391,17 +398,17 @@ class Composer:
         own = tuple(c for c in draft.where if all(self._table_of(t) == table for t in c))
         rest = tuple(c for c in draft.where if c not in own)
         inner = Draft(table, (Term(right),), where=own, order=draft.order, limit=1)
-        nested = draft._replace(where=(*rest, (Condition(Term(left), "=", inner),)), order=(), limit=None)
+        nested = draft._replace(where=(*rest, (DraftCondition(Term(left), "=", inner),)), order=(), limit=None)
         yield nested._replace(extra=draft.extra - {table}), "nest_first"
         for other in self.options.sortings[:3]:
             if other.limit == 1 and other.order != draft.order and other.order[0].term.function is None:
                 yield nested._replace(extra=draft.extra - {table}, order=other.order, limit=1), "nest_first"
 
-    def _table_of(self, condition: Condition) -> int | None:
+    def _table_of(self, condition: DraftCondition) -> int | None:
         column = condition.left.column
         return None if column is None else self.schema.columns[column].table
 
-    def _inner_tests(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+    def _inner_tests(self, draft: Draft, tests: tuple[ConditionOption, ...]) -> Iterator[tuple[Draft, str]]:
         """Above the average of the modern ones: what is said after the comparison belongs inside."""
         for number, test in enumerate(tests):
             inner = test.condition.right
@@ -435,7 +442,7 @@ class Composer:
         inner = tuple(c for c in draft.where if self._table_of(c[0]) == table)
         rest = tuple(c for c in draft.where if c not in inner)
         sub = Draft(path[0].end, (Term(right),), where=inner)
-        yield draft._replace(where=(*rest, (Condition(Term(left), "in", sub),)), extra=frozenset()), "member"
+        yield draft._replace(where=(*rest, (DraftCondition(Term(left), "in", sub),)), extra=frozenset()), "member"
 
     def _compared(self, clauses: tuple[Clause, ...]) -> frozenset[int]:
         conditions = [c for clause in clauses for c in clause if c.operator == "="]
@@ -469,7 +476,7 @@ class Composer:
         unique = any(t.column is not None and self.schema.columns[t.column].source.unique for t in draft.select)
         return not (alone and unique)
 
-    def _pairs(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+    def _pairs(self, draft: Draft, tests: tuple[ConditionOption, ...]) -> Iterator[tuple[Draft, str]]:
         """Two conditions on one column: either, or both at once by two rows."""
         for first in range(len(tests)):
             for second in range(first + 1, len(tests)):
@@ -485,7 +492,7 @@ class Composer:
                         "intersect",
                     )
 
-    def _negations(self, draft: Draft, tests: tuple[Test, ...]) -> Iterator[tuple[Draft, str]]:
+    def _negations(self, draft: Draft, tests: tuple[ConditionOption, ...]) -> Iterator[tuple[Draft, str]]:
         negated = [i for i, test in enumerate(tests) if test.negated]
         if negated:
             flipped = tuple((_opposite(clause[0]),) if i in negated else clause for i, clause in enumerate(draft.where))
@@ -500,7 +507,7 @@ class Composer:
             yield left._replace(combination=Combination("except", right)), "except"
 
     def _not_in(
-        self, draft: Draft, outer: tuple[tuple[Condition, ...], ...], inner: tuple[tuple[Condition, ...], ...]
+        self, draft: Draft, outer: tuple[tuple[DraftCondition, ...], ...], inner: tuple[tuple[DraftCondition, ...], ...]
     ) -> Iterator[tuple[Draft, str]]:
         entity = draft.entity
         start = min(cue.end for cue in self.scene.cues_of("NEG"))
@@ -516,12 +523,12 @@ class Composer:
             left, right = edge.pairs[0]
             sub = Draft(edge.end, (Term(right),), where=inner, extra=frozenset({table} if table != edge.end else ()))
             kept = frozenset(t for t in draft.extra if t != table)
-            where = (*outer, (Condition(Term(left), "not_in", sub),))
+            where = (*outer, (DraftCondition(Term(left), "not_in", sub),))
             yield draft._replace(where=where, extra=frozenset()), "not_in"
             if kept:
                 yield draft._replace(where=where, extra=kept), "not_in"
 
-    def _negated_tables(self, entity: int, start: int, inner: tuple[tuple[Condition, ...], ...]) -> list[int]:
+    def _negated_tables(self, entity: int, start: int, inner: tuple[tuple[DraftCondition, ...], ...]) -> list[int]:
         found = [
             self.schema.columns[c.left.column].table for clause in inner for c in clause if c.left.column is not None
         ]
@@ -579,7 +586,7 @@ def contradicts(draft: Draft) -> bool:
     return False
 
 
-def _excludes(one: Condition, two: Condition) -> bool:
+def _excludes(one: DraftCondition, two: DraftCondition) -> bool:
     if one.operator == two.operator == "=":
         return one.right != two.right and not isinstance(one.right, Draft) and not isinstance(two.right, Draft)
     if not isinstance(one.right, int | float) or not isinstance(two.right, int | float):
@@ -599,7 +606,7 @@ def _two_ways(schema: Schema) -> frozenset[int]:
     return frozenset(column for columns in seen.values() if len(columns) > 1 for column in columns)
 
 
-def _subsets(parts: list[Part]) -> Iterator[list[Part]]:
+def _subsets(parts: list[SelectOption]) -> Iterator[list[SelectOption]]:
     """The likely ones together, each change of one or two of them, and each alone."""
     base = [part for part in parts if part.chance > 0.5] or parts[:1]
     yield base
@@ -618,7 +625,7 @@ def _subsets(parts: list[Part]) -> Iterator[list[Part]]:
         yield from map(list, combinations(ranked, size))
 
 
-def _extended(sets: list[WhereSet], phrase: list[Test]) -> Iterator[WhereSet]:
+def _extended(sets: list[WhereSet], phrase: list[ConditionOption]) -> Iterator[WhereSet]:
     none = max(0.01, 1.0 - sum(test.chance for test in phrase))
     for one in sets:
         yield WhereSet(one.tests, one.score + log(none), one.dropped + 1)
@@ -626,17 +633,17 @@ def _extended(sets: list[WhereSet], phrase: list[Test]) -> Iterator[WhereSet]:
             yield WhereSet((*one.tests, test), one.score + log(max(test.chance, 0.005)), one.dropped)
 
 
-def _opposite(condition: Condition) -> Condition:
+def _opposite(condition: DraftCondition) -> DraftCondition:
     return condition._replace(operator="!=") if condition.operator == "=" else condition
 
 
-def sorting_score(sorting: Sorting | None) -> float:
+def sorting_score(sorting: SortOption | None) -> float:
     return 0.0 if sorting is None else 0.4 * logit(sorting.chance)
 
 
-def having_score(having: Having | None) -> float:
+def having_score(having: HavingOption | None) -> float:
     return 0.0 if having is None else 0.4 * logit(having.chance)
 
 
-def tokens_of(tests: Iterable[Test]) -> set[int]:
+def tokens_of(tests: Iterable[ConditionOption]) -> set[int]:
     return {place for test in tests for place in range(test.start, test.end)}

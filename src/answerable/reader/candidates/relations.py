@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft import Clause, Condition, Draft, Term
+from answerable.reader.plans.draft import Clause, Draft, DraftCondition, Term
 
 _LEAST_SAID = 0.45
 _MOST_STEPS = 4
@@ -63,7 +63,7 @@ def _chained(draft: Draft, relation: Relation, steps: int) -> Iterator[tuple[Dra
                 yield draft._replace(where=(*draft.where[:number], (longer,), *draft.where[number + 1 :])), "member"
 
 
-def _longer(one: Condition, relation: Relation, steps: int) -> Iterator[Condition]:
+def _longer(one: DraftCondition, relation: Relation, steps: int) -> Iterator[DraftCondition]:
     """The condition on one end, or one on rows that such an end belongs to, with all the steps before it."""
     inner = one.right
     if one.operator == "in" and isinstance(inner, Draft) and inner.entity == relation.table:
@@ -71,7 +71,7 @@ def _longer(one: Condition, relation: Relation, steps: int) -> Iterator[Conditio
             yield one._replace(right=chained)
     if one.left == Term(relation.here) and (one.operator == "in" or not isinstance(inner, Draft)):
         for _ in range(steps - 1):
-            one = Condition(one.left, "in", Draft(relation.table, (Term(relation.there),), where=((one,),)))
+            one = DraftCondition(one.left, "in", Draft(relation.table, (Term(relation.there),), where=((one,),)))
         yield one
 
 
@@ -94,8 +94,8 @@ def _of_related_rows(draft: Draft, relation: Relation, schema: Schema) -> Iterat
 
 
 def _through(anchor: int, relation: Relation, rows: Draft) -> Clause:
-    step = Draft(relation.table, (Term(relation.there),), where=((Condition(Term(relation.here), "in", rows),),))
-    return (Condition(Term(anchor), "in", step),)
+    step = Draft(relation.table, (Term(relation.there),), where=((DraftCondition(Term(relation.here), "in", rows),),))
+    return (DraftCondition(Term(anchor), "in", step),)
 
 
 def _anchor(entity: int, relation: Relation, schema: Schema) -> int | None:

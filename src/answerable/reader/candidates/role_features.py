@@ -311,7 +311,7 @@ class Featurizer:
     # Columns
 
     def column(self, number: int, mention: Mention | None) -> Vector:
-        """Of a column at one of its mentions; an unmentioned column stands where its table is mentioned."""
+        """The vector of a column at one of its mentions; an unmentioned column stands where its table is mentioned."""
         view = self.schema.columns[number]
         place = mention or self.table_mention(view.table)
         return [

@@ -8,7 +8,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from answerable.reader.linking.scene import Scene
-from answerable.reader.plans.draft import Condition, Draft, Order, Term, all_drafts
+from answerable.reader.plans.draft import Draft, DraftCondition, DraftOrder, Term, all_drafts
 
 _COMMON_FORM = {"per": "each", "every": "each"}
 """Words that the questions of the fit splits hardly use, and the common ones that mean the same."""
@@ -70,11 +70,11 @@ def shape_of_select(select: tuple[Term, ...]) -> tuple[str, str, str]:
     return str(min(5, len(shown))), "".join(sorted(set(shown))), shown[0]
 
 
-def shape_of_having(condition: Condition) -> str:
+def shape_of_having(condition: DraftCondition) -> str:
     return _term_letter(condition.left)
 
 
-def shape_of_order(orders: Sequence[Order]) -> str:
+def shape_of_order(orders: Sequence[DraftOrder]) -> str:
     return "".join(_term_letter(order.term) + ("-" if order.descending else "+") for order in orders[:1])
 
 
@@ -88,7 +88,7 @@ def without_ties(draft: Draft) -> Draft:
         if len(clause) == 1 and one.operator == "=" and isinstance(one.right, Draft) and not draft.order:
             inner = one.right.select
             if len(inner) == 1 and inner[0].column == one.left.column and inner[0].function in ("max", "min"):
-                order = (Order(one.left, inner[0].function == "max"),)
+                order = (DraftOrder(one.left, inner[0].function == "max"),)
                 return draft._replace(where=tuple(c for c in draft.where if c is not clause), order=order, limit=1)
     return draft
 
@@ -101,7 +101,7 @@ def _term_letter(term: Term) -> str:
     return "d" if term.function == "count" and term.distinct else _LETTERS[term.function]
 
 
-def _condition_letter(condition: Condition) -> str:
+def _condition_letter(condition: DraftCondition) -> str:
     if condition.operator in ("contains", "starts_with", "ends_with"):
         return "l"
     if isinstance(condition.right, Draft):
@@ -116,7 +116,7 @@ def _condition_letter(condition: Condition) -> str:
     return "v" if condition.operator == "=" else "o"
 
 
-def _combination(draft: Draft, conditions: Sequence[Condition]) -> str:
+def _combination(draft: Draft, conditions: Sequence[DraftCondition]) -> str:
     if draft.combination is not None:
         return "not" if draft.combination.operator == "except" else draft.combination.operator
     return "not" if any(c.operator == "not_in" for c in conditions) else ""
@@ -153,7 +153,7 @@ def _said_columns(scene: Scene) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LinearPart:
-    """Of one part of the shape: what each n-gram says for each class."""
+    """The weights of one part of the shape: what each n-gram says for each class."""
 
     classes: Sequence[str]
     bias: Sequence[float]
@@ -193,7 +193,7 @@ UNSEEN = -7.0
 
 
 class ShapeScores:
-    """Of one question: how well the parts of a shape fit its words. None counts for less than one never seen."""
+    """How well the parts of a shape fit the words of one question. No part counts for less than one never seen."""
 
     def __init__(self, chances: Mapping[str, Mapping[str, float]]) -> None:
         self._parts = [{value: max(chance, UNSEEN) for value, chance in chances[part].items()} for part in PARTS]
@@ -202,6 +202,6 @@ class ShapeScores:
         return tuple([part.get(value, UNSEEN) for part, value in zip(self._parts, shape, strict=True)])
 
     def of_select(self, select: tuple[Term, ...]) -> float:
-        """Of the shown columns alone, which are the first parts of a shape."""
+        """The score of the shown columns alone, which are the first parts of a shape."""
         shown = shape_of_select(select)
         return sum([part.get(value, UNSEEN) for part, value in zip(self._parts, shown, strict=False)])

@@ -20,7 +20,7 @@ from answerable.reader.grammar.measure_expressions import written_out
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import MAX_VALUE_WORDS, Mention
-from answerable.reader.linking.original_text import OwnText
+from answerable.reader.linking.original_text import OriginalText
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.tokens import ORDINALS
 from answerable.reader.time.date_phrases import DateSpan
@@ -73,7 +73,7 @@ def bindings_of(
     _tie_accounted(ties, accounted)
     _attach_unsaid(ties)
     known = parts_of(previous, catalog) if previous is not None else ()
-    return (*_said(ties, OwnText(text, scene.question)), *_unsaid(ties, known))
+    return (*_said(ties, OriginalText(text, scene.question)), *_unsaid(ties, known))
 
 
 @dataclass
@@ -287,7 +287,7 @@ def _cue_parts(ties: _Ties, cue: Cue) -> list[PlanPart]:
 
 
 def _said_after(ties: _Ties, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
-    """Of several parts that it could be, those of the next phrase that became one of them."""
+    """If the cue could be several parts: those of the next phrase that became one of them."""
     for (start, _), tied in sorted(ties.phrases.items()):
         if start >= cue.end and (same := [part for part in parts if part in tied]):
             return same
@@ -396,7 +396,7 @@ def _speaks_of(named: PlanPart, part: PlanPart) -> bool:
     return named.kind == "table" and named.tables[0] in part.tables
 
 
-def _said(ties: _Ties, own: OwnText) -> Iterator[Binding]:
+def _said(ties: _Ties, own: OriginalText) -> Iterator[Binding]:
     told = {span: _meaning(parts) for span, parts in ties.phrases.items()}
     cues = [(cue.start, cue.end) for cue in ties.scene.cues if cue.tag in _TELLING]
     words = [(place, place + 1) for place in range(len(ties.scene.tokens)) if ties.is_content(place)]

@@ -9,12 +9,12 @@ from answerable.core.words import normalise
 from answerable.reader.explaining.bindings import IMPLIED, UNUSED
 from answerable.reader.reading import Reading
 
-Names: TypeAlias = Mapping[str, tuple[str, str]]
+ColumnsByName: TypeAlias = Mapping[str, tuple[str, str]]
 """Table and column by how a binding names them."""
 
 
 def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | None, ...]:
-    """Of each reading, what choosing it says of one phrase; nothing where it says something else, or of several."""
+    """For each reading the synonym that choosing it would teach, or None if it teaches none, or several."""
     names = _names(catalog)
     strange = set[str].intersection(*(set(_unused(reading)) for reading in readings)) if readings else set()
     return tuple(
@@ -23,8 +23,8 @@ def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | N
     )
 
 
-def _names(catalog: Catalog) -> Names:
-    """Of columns that are spoken of; a key is not."""
+def _names(catalog: Catalog) -> ColumnsByName:
+    """Columns that people speak of; keys are left out."""
     return {
         f"{table.name}.{column.name}": (table.name, column.name)
         for table in catalog.tables
@@ -37,7 +37,7 @@ def _unused(reading: Reading) -> list[str]:
     return [binding.phrase for binding in reading.bindings if binding.meaning == UNUSED]
 
 
-def _understood(reading: Reading, strange: set[str], names: Names) -> Synonym | None:
+def _understood(reading: Reading, strange: set[str], names: ColumnsByName) -> Synonym | None:
     """The one word that no reading could use, where this one has a column that no other word names."""
     implied = [
         binding.meaning for binding in reading.bindings if binding.phrase == IMPLIED and binding.meaning in names
@@ -48,7 +48,7 @@ def _understood(reading: Reading, strange: set[str], names: Names) -> Synonym | 
     return _synonym(word, names[implied[0]])
 
 
-def _disputed(reading: Reading, readings: Sequence[Reading], names: Names) -> Synonym | None:
+def _disputed(reading: Reading, readings: Sequence[Reading], names: ColumnsByName) -> Synonym | None:
     """The one phrase that another reading takes for another column."""
     own = _columns(reading, names)
     others = [_columns(other, names) for other in readings]
@@ -56,7 +56,7 @@ def _disputed(reading: Reading, readings: Sequence[Reading], names: Names) -> Sy
     return _synonym(found[0], names[own[found[0]]]) if len(found) == 1 else None
 
 
-def _columns(reading: Reading, names: Names) -> dict[str, str]:
+def _columns(reading: Reading, names: ColumnsByName) -> dict[str, str]:
     said = (binding for binding in reading.bindings if binding.phrase != IMPLIED)
     return {binding.phrase: binding.meaning for binding in said if binding.meaning in names}
 

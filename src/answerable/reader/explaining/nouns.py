@@ -22,7 +22,7 @@ _UNITS = frozenset(
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
-class Names:
+class Nouns:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._columns: dict[str, Mapping[str, str]] = {}

@@ -31,8 +31,8 @@ from answerable.query.plan import (
     TextMatch,
 )
 from answerable.query.scope import TEMPORAL, Scope, type_of
-from answerable.reader.explaining.nouns import Names, is_plural, plural, spoken
-from answerable.reader.explaining.row_source import Rows, relationships_between, usual_ways
+from answerable.reader.explaining.nouns import Nouns, is_plural, plural, spoken
+from answerable.reader.explaining.row_source import RowSource, relationships_between, usual_ways
 from answerable.reader.time.calendar_periods import MONTHS, WEEKDAYS, Period, day_name, period_name
 
 _COMPARISONS = {
@@ -104,8 +104,8 @@ class Phrases:
     def __init__(
         self,
         scope: Scope,
-        rows: Rows,
-        names: Names,
+        rows: RowSource,
+        names: Nouns,
         nested: Callable[[QueryPlan, bool], str],
         nested_filter: Callable[[QueryPlan], str],
     ) -> None:

@@ -27,7 +27,7 @@ Pairs: TypeAlias = tuple[tuple[ColumnRef, ColumnRef], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class JoinStep:
     """How a table hangs on its parent; the parent's columns stand on the left of the pairs."""
 
     alias: str
@@ -38,19 +38,19 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowSource:
     root: str
     """The alias of the table that has one row for each row of the plan; the entity where no table has."""
     exact: bool
     """Whether there is such a table."""
-    links: tuple[Link, ...]
+    links: tuple[JoinStep, ...]
     """Of all other tables, parents first."""
 
-    def link(self, alias: str) -> Link | None:
+    def link(self, alias: str) -> JoinStep | None:
         return next((link for link in self.links if link.alias == alias), None)
 
 
-def rows_of(plan: QueryPlan, scope: Scope) -> Rows:
+def rows_of(plan: QueryPlan, scope: Scope) -> RowSource:
     """Inner joins have no first table: "customers with their orders" and "orders with their customer" are the same
     rows, told from the side of the orders."""
     entity = plan.alias or plan.entity
@@ -58,13 +58,13 @@ def rows_of(plan: QueryPlan, scope: Scope) -> Rows:
     for alias in (entity,) if fixed else scope.tables:
         links = _links_from(alias, scope)
         if len(links) == len(scope.joins) and all(link.to_one for link in links):
-            return Rows(alias, True, links)
-    return Rows(entity, False, _links_from(entity, scope))
+            return RowSource(alias, True, links)
+    return RowSource(entity, False, _links_from(entity, scope))
 
 
-def _links_from(root: str, scope: Scope) -> tuple[Link, ...]:
+def _links_from(root: str, scope: Scope) -> tuple[JoinStep, ...]:
     """As far as the joins can be walked from this table; from the entity that is all of them."""
-    found: list[Link] = []
+    found: list[JoinStep] = []
     reached = {root}
     while link := next((link for join in scope.joins for link in _steps(join, reached, scope)), None):
         found.append(link)
@@ -72,16 +72,18 @@ def _links_from(root: str, scope: Scope) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def _steps(join: ResolvedJoin, reached: set[str], scope: Scope) -> Iterator[Link]:
+def _steps(join: ResolvedJoin, reached: set[str], scope: Scope) -> Iterator[JoinStep]:
     """The join, walked from the side that is reached to the one that is not. One with pairs to several tables stays."""
     known = {left.table for left, _ in join.pairs}
     if join.alias not in reached and known <= reached:
         parent = join.pairs[0][0].table
-        yield Link(join.alias, parent, join.pairs, _is_unique(scope, [right for _, right in join.pairs]), join.outer)
+        yield JoinStep(
+            join.alias, parent, join.pairs, _is_unique(scope, [right for _, right in join.pairs]), join.outer
+        )
     elif join.alias in reached and len(known) == 1 and not known & reached:
         pairs = tuple((right, left) for left, right in join.pairs)
         (alias,) = known
-        yield Link(alias, join.alias, pairs, _is_unique(scope, [left for left, _ in join.pairs]), join.outer)
+        yield JoinStep(alias, join.alias, pairs, _is_unique(scope, [left for left, _ in join.pairs]), join.outer)
 
 
 def _is_unique(scope: Scope, refs: list[ColumnRef]) -> bool:
@@ -95,7 +97,7 @@ def _is_unique(scope: Scope, refs: list[ColumnRef]) -> bool:
 
 
 def usual_ways(catalog: Catalog, start: str) -> Mapping[str, tuple[str, ...] | None]:
-    """Every table that a row of `start` leads to, with the tables on the way there; nothing when several ways are as
+    """Every table that a row of `start` leads to, with the tables on the way there, or None if several ways are as
     short as the shortest."""
     ways: dict[str, tuple[str, ...] | None] = {start: ()}
     edge = [start]

@@ -10,9 +10,9 @@ from answerable.core.catalog import Catalog
 from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan
 from answerable.query.scope import aggregates, scope_of
 from answerable.query.validate import validate
-from answerable.reader.explaining.nouns import Names, plural
+from answerable.reader.explaining.nouns import Nouns, plural
 from answerable.reader.explaining.phrases import EXTREMES, Phrases, listed
-from answerable.reader.explaining.row_source import Link, mentioned, relationships_between, rows_of
+from answerable.reader.explaining.row_source import JoinStep, mentioned, relationships_between, rows_of
 
 _COUNT_ROWS = Aggregate(function="count")
 _COMBINED = {
@@ -31,19 +31,19 @@ _DIRECTIONS = {
 def sentence(plan: QueryPlan, catalog: Catalog) -> str:
     """What the plan asks for. A plan that does not fit the catalog is a `UserError`."""
     validate(plan, catalog)
-    return told(plan, catalog, Names(catalog))
+    return sentence_with(plan, catalog, Nouns(catalog))
 
 
-def told(plan: QueryPlan, catalog: Catalog, names: Names) -> str:
+def sentence_with(plan: QueryPlan, catalog: Catalog, names: Nouns) -> str:
     """The same of a plan that is known to fit, by one who tells many of one catalog."""
-    text = _Teller(plan, catalog, names).statement()
+    text = _SentenceBuilder(plan, catalog, names).statement()
     return text[0].upper() + text[1:] + "."
 
 
-class _Teller:
+class _SentenceBuilder:
     """Tells one plan; plans within it get tellers of their own."""
 
-    def __init__(self, plan: QueryPlan, catalog: Catalog, names: Names) -> None:
+    def __init__(self, plan: QueryPlan, catalog: Catalog, names: Nouns) -> None:
         self.plan = plan
         self.catalog = catalog
         self.names = names
@@ -53,10 +53,10 @@ class _Teller:
         self.items = [item.expr for item in plan.select]
 
     def nested(self, plan: QueryPlan, many: bool) -> str:
-        return _Teller(plan, self.catalog, self.names).noun(many)
+        return _SentenceBuilder(plan, self.catalog, self.names).noun(many)
 
     def nested_filter(self, plan: QueryPlan) -> str:
-        return _Teller(plan, self.catalog, self.names).only()
+        return _SentenceBuilder(plan, self.catalog, self.names).only()
 
     def statement(self) -> str:
         """In the imperative: "count the orders whose status is 'returned', for each region, highest first"."""
@@ -115,7 +115,7 @@ class _Teller:
         return text if text.startswith("the ") or not short else f"the {text}"
 
     def source(self, exprs: list[Expr]) -> str:
-        """Whose the shown things are; left out where counting has said it already."""
+        """What the shown things belong to; left out where counting has said it already."""
         if all(_belongs(expr) for expr in exprs):
             return f" of {self.subject()}"
         said = f"the number of {self.subject(article='')}"
@@ -130,7 +130,7 @@ class _Teller:
         mention = f" with their {listed(joined)}" if joined else ""
         return f"{article}{self.names.many(self.scope.tables[self.rows.root])}{mention}"
 
-    def joined(self, link: Link) -> str:
+    def joined(self, link: JoinStep) -> str:
         table = self.scope.tables[link.alias]
         noun = self.say.called(link.alias)
         if not link.to_one and link.alias == table.name:
@@ -141,17 +141,17 @@ class _Teller:
         by = "" if self.usual(link) else f" by {self.matching(link)}"
         return f"{owner}{noun}{by}{' if any' if link.outer else ''}"
 
-    def matching(self, link: Link) -> str:
+    def matching(self, link: JoinStep) -> str:
         pairs = [f"{self.say.column(left)} = {self.say.column(right)}" for left, right in link.pairs]
         return " and ".join(pairs)
 
-    def usual(self, link: Link) -> bool:
+    def usual(self, link: JoinStep) -> bool:
         """Whether the catalog knows but one way to join the two tables, and it is this."""
         one, other = self.scope.tables[link.parent], self.scope.tables[link.alias]
         ways = list(relationships_between(self.catalog, one, other))
         return ways == [frozenset((left.column, right.column) for left, right in link.pairs)]
 
-    def implied(self, link: Link) -> bool:
+    def implied(self, link: JoinStep) -> bool:
         """Naming one of its columns says all: the way there is told with it, and there is but one such way."""
         named = link.alias == self.scope.tables[link.alias].name and link.alias in self.on_the_way
         return named and link.to_one and not link.outer and self.usual(link)
@@ -176,7 +176,7 @@ class _Teller:
         return f"for each {listed(told)}{'' if shown else ' (not shown)'}"
 
     def key(self, key: Expr) -> str:
-        """Nothing for what a key that is told already decides: a customer has but one name. Where that key cannot be
+        """Empty for what an earlier key decides: a customer has but one name. Where that key cannot be
         told as a thing, it follows in brackets what it decides: "region (by region id)"."""
         if not isinstance(key, ColumnRef):
             return self.say.expression(key)
@@ -207,7 +207,7 @@ class _Teller:
         operation = self.plan.set_operation
         if operation is None:
             return ""
-        return _COMBINED[operation.op].format(_Teller(operation.right, self.catalog, self.names).statement())
+        return _COMBINED[operation.op].format(_SentenceBuilder(operation.right, self.catalog, self.names).statement())
 
     def ranking(self) -> tuple[str, ...]:
         """The order, and the part of the rows that is kept."""

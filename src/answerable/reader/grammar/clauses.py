@@ -101,7 +101,7 @@ class TimeBucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RowLimit:
     rows: int
     words: Words
 
@@ -384,13 +384,13 @@ def _has_name(question: DatedScene, table: int) -> bool:
 # Numbers
 
 
-def limit(question: DatedScene) -> Limit:
+def limit(question: DatedScene) -> RowLimit:
     """The first number that is said, else 1: "the top 3", "the best product"."""
     for place in question.free_numbers:
         number = question.scene.tokens[place].value
         if isinstance(number, int) and number > 0:
-            return Limit(number, frozenset({place}))
-    return Limit(1, frozenset())
+            return RowLimit(number, frozenset({place}))
+    return RowLimit(1, frozenset())
 
 
 def compared_column(question: DatedScene, table: int) -> ColumnUse | None:

@@ -19,7 +19,7 @@ _ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "
 
 
 def written_out(measure: Measure) -> Expr | None:
-    """The measure written out, or nothing when it says more than the plan language can."""
+    """The measure as an expression, or None if it says more than the plan language can."""
     try:
         return _expr(parse_one(measure.expression, dialect="duckdb"), measure.table)
     except (ParseError, _TooMuch):

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from answerable.reader.linking.tokens import Token
+from answerable.reader.linking.tokens import QuestionToken
 
 _PHRASES: dict[str, str] = {
     "COUNT": "how many|number of|numbers of|count of|count the number of|count|the number|total number of|quantity of",
@@ -112,7 +112,7 @@ def _table() -> dict[str, list[tuple[tuple[str, ...], str]]]:
 _BY_FIRST_WORD = _table()
 
 
-def find_cues(tokens: tuple[Token, ...]) -> list[Cue]:
+def find_cues(tokens: tuple[QuestionToken, ...]) -> list[Cue]:
     """The cues from left to right; of overlapping ones the longest."""
     words = [token.lower if token.kind in ("word", "mark") else "" for token in tokens]
     cues = []

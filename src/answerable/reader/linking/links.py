@@ -9,8 +9,8 @@ from typing import NamedTuple
 from answerable.core.catalog import ValueLookup
 from answerable.core.words import stem
 from answerable.reader.linking.lexicon import STOPWORDS, SYNONYMS
-from answerable.reader.linking.schema import Schema, Target, Variant
-from answerable.reader.linking.tokens import Question, Quote, Token
+from answerable.reader.linking.schema import Schema, SchemaElement, Variant
+from answerable.reader.linking.tokens import QuestionToken, Quote, TokenizedQuestion
 
 MAX_VALUE_WORDS = 7
 _LEAST_SCORE = 0.3
@@ -60,7 +60,7 @@ class Links:
         return found
 
 
-def link(question: Question, schema: Schema, values: ValueLookup) -> Links:
+def link(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Links:
     positions = _positions(question.tokens, schema)
     targets = {target for found in positions for target in schema.by_stem.get(found, ())}
     mentions = [
@@ -82,7 +82,7 @@ def link(question: Question, schema: Schema, values: ValueLookup) -> Links:
 _Positions = dict[str, dict[int, float]]
 
 
-def _positions(tokens: Sequence[Token], schema: Schema) -> _Positions:
+def _positions(tokens: Sequence[QuestionToken], schema: Schema) -> _Positions:
     """For every stem that the schema knows: where the question says it, and how surely."""
     found: _Positions = defaultdict(dict)
     for place, token in enumerate(tokens):
@@ -94,7 +94,7 @@ def _positions(tokens: Sequence[Token], schema: Schema) -> _Positions:
     return found
 
 
-def _forms(token: Token, schema: Schema) -> Iterator[tuple[str, float]]:
+def _forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
     if token.stem in schema.by_stem:
         yield token.stem, 1.0
     synonyms = SYNONYMS.get(token.lower) or SYNONYMS.get(token.stem) or ()
@@ -128,7 +128,7 @@ def _shared_prefix(left: str, right: str) -> int:
 
 
 def _mentions(
-    target: Target, variants: Iterable[Variant], positions: Mapping[str, Mapping[int, float]]
+    target: SchemaElement, variants: Iterable[Variant], positions: Mapping[str, Mapping[int, float]]
 ) -> list[Mention]:
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
     windows = [window for variant in variants for window in _windows(variant, positions)]
@@ -169,7 +169,7 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> 
             yield _Window(round(score, 4), len(used), start, max(used) + 1)
 
 
-def _values(question: Question, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
+def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
     tokens = question.tokens
     for quote in question.quotes:
         found = [*_hits(schema, values, quote.text, quote.start, quote.end, quoted=True)]
@@ -189,14 +189,16 @@ def _values(question: Question, schema: Schema, values: ValueLookup) -> Iterator
             yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
 
 
-def _parts_of_quote(question: Question, schema: Schema, values: ValueLookup, quote: Quote) -> Iterator[ValueMention]:
+def _parts_of_quote(
+    question: TokenizedQuestion, schema: Schema, values: ValueLookup, quote: Quote
+) -> Iterator[ValueMention]:
     """A quoted full name may be kept as two values, first and last name."""
     for place in range(quote.start, quote.end):
         if 1 < quote.end - quote.start <= 3:
             yield from _hits(schema, values, question.tokens[place].text, place, place + 1, quoted=False)
 
 
-def _sexes(schema: Schema, token: Token, place: int) -> Iterator[ValueMention]:
+def _sexes(schema: Schema, token: QuestionToken, place: int) -> Iterator[ValueMention]:
     """Columns of sexes often hold just a letter."""
     letter = _SEXES.get(token.lower)
     if letter is None:
@@ -209,7 +211,7 @@ def _sexes(schema: Schema, token: Token, place: int) -> Iterator[ValueMention]:
                         yield ValueMention(place, place + 1, target.id, example, 1.0, False)
 
 
-def _is_filler(token: Token) -> bool:
+def _is_filler(token: QuestionToken) -> bool:
     """No value begins or ends with such a word, unless it is written with a capital."""
     return token.lower in STOPWORDS and not token.capital
 

@@ -3,15 +3,15 @@
 import unicodedata
 from collections.abc import Iterator
 
-from answerable.reader.linking.tokens import MAX_CHARACTERS, Question
+from answerable.reader.linking.tokens import MAX_CHARACTERS, TokenizedQuestion
 
 _JOINING_JAMO = range(0x1160, 0x1200)
 
 
-class OwnText:
+class OriginalText:
     """The text of a question. Normalising joins accents to their letters and leaves blanks out, so places differ."""
 
-    def __init__(self, text: str, question: Question) -> None:
+    def __init__(self, text: str, question: TokenizedQuestion) -> None:
         self._text = text
         self._question = question
         self._places = None if text == question.text else _places(text[:MAX_CHARACTERS])

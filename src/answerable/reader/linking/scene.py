@@ -9,7 +9,7 @@ from answerable.reader.linking.cues import OPERATORS, WEAK, ComparisonOperator, 
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Links, Mention, ValueMention, link
 from answerable.reader.linking.schema import Schema
-from answerable.reader.linking.tokens import Question, Token
+from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
 
 CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
 _SAID_IN_FULL = 0.9
@@ -22,7 +22,7 @@ _OPENERS = {"REL": "rel", "SORT": "sort", "EACH": "each", "NEG": "neg"}
 
 @dataclass
 class Scene:
-    question: Question
+    question: TokenizedQuestion
     schema: Schema
     links: Links
     cues: list[Cue]
@@ -36,7 +36,7 @@ class Scene:
     columns: dict[int, list[Mention]] = field(default_factory=dict)
 
     @property
-    def tokens(self) -> tuple[Token, ...]:
+    def tokens(self) -> tuple[QuestionToken, ...]:
         return self.question.tokens
 
     @cached_property
@@ -56,7 +56,7 @@ class Scene:
         return [place for place, tag in enumerate(self.tags) if tag in ("NUM", "DATE")]
 
 
-def lay_out_question(question: Question, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
+def link_question(question: TokenizedQuestion, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
     """Links a question and lays it out. Where it speaks of rows ("how many rows are there"), these are the rows of the
     given table, or of the only table that there is."""
     links = link(question, schema, values)
@@ -64,10 +64,10 @@ def lay_out_question(question: Question, schema: Schema, values: ValueLookup, ta
     only = 0 if len(schema.tables) == 1 else table
     if place is not None and only is not None:
         links = replace(links, tables=(*links.tables, Mention("table", only, place, place + 1, 1.0)))
-    return lay_out(question, schema, links)
+    return build_scene(question, schema, links)
 
 
-def place_of_rows(question: Question, links: Links) -> int | None:
+def place_of_rows(question: TokenizedQuestion, links: Links) -> int | None:
     """Where the question speaks of rows. None if that word names something of the data, or if a table is named."""
     if any(mention.score >= 0.6 for mention in links.tables):
         return None
@@ -79,7 +79,7 @@ def is_row_word(word: str) -> bool:
     return word in _ROW_WORDS
 
 
-def lay_out(question: Question, schema: Schema, links: Links) -> Scene:
+def build_scene(question: TokenizedQuestion, schema: Schema, links: Links) -> Scene:
     cues = find_cues(question.tokens)
     links = replace(links, values=(*links.values, *_free_values(question, schema, links, cues)))
     values, rivals = _chosen_values(question, links, cues)
@@ -93,7 +93,7 @@ def lay_out(question: Question, schema: Schema, links: Links) -> Scene:
     return scene
 
 
-def _free_values(question: Question, schema: Schema, links: Links, cues: list[Cue]) -> Iterator[ValueMention]:
+def _free_values(question: TokenizedQuestion, schema: Schema, links: Links, cues: list[Cue]) -> Iterator[ValueMention]:
     """Quoted text, and what follows "contains" or "starts with", need not be a value of the data: it may be looked
     for in any column that is mentioned, or that stands for a mentioned table."""
     spans = [(quote.start, quote.end, quote.text) for quote in question.quotes]
@@ -109,7 +109,7 @@ def _free_values(question: Question, schema: Schema, links: Links, cues: list[Cu
 
 
 def _after_pattern(
-    question: Question, patterns: list[Cue], named: Mapping[int, float]
+    question: TokenizedQuestion, patterns: list[Cue], named: Mapping[int, float]
 ) -> Iterator[tuple[int, int, str]]:
     """Not what is itself named in the data: counties that contain cities."""
     for cue in patterns[-1:]:
@@ -129,7 +129,7 @@ def _text_columns(schema: Schema, links: Links) -> list[int]:
 
 
 def _chosen_values(
-    question: Question, links: Links, cues: list[Cue]
+    question: TokenizedQuestion, links: Links, cues: list[Cue]
 ) -> tuple[list[ValueMention], dict[tuple[int, int], list[ValueMention]]]:
     """Non-overlapping values: quoted ones first, then the longest. A word that names a table or column, or that is a
     cue, is a value only when it is written with a capital or in quotes."""
@@ -163,7 +163,7 @@ def _named_places(links: Links) -> dict[int, float]:
     return named
 
 
-def _is_ordinary(value: ValueMention, question: Question, named: dict[int, float], cues: set[int]) -> bool:
+def _is_ordinary(value: ValueMention, question: TokenizedQuestion, named: dict[int, float], cues: set[int]) -> bool:
     tokens = question.tokens[value.start : value.end]
     capital = any(token.capital for token in tokens) and value.start > 0
     if len(tokens) > 1 or capital:
@@ -176,7 +176,7 @@ def _is_ordinary(value: ValueMention, question: Question, named: dict[int, float
     )
 
 
-def _tags(question: Question, links: Links, cues: list[Cue], values: list[ValueMention]) -> list[str]:
+def _tags(question: TokenizedQuestion, links: Links, cues: list[Cue], values: list[ValueMention]) -> list[str]:
     tags = ["O"] * len(question.tokens)
     for place, token in enumerate(question.tokens):
         if token.kind == "number" or token.value is not None:
@@ -214,7 +214,7 @@ def _tag_names(tags: list[str], links: Links) -> None:
         taken.update(places)
 
 
-def _clauses(question: Question, cues: list[Cue]) -> tuple[list[str], list[int]]:
+def _clauses(question: TokenizedQuestion, cues: list[Cue]) -> tuple[list[str], list[int]]:
     """For every token the kind of clause it stands in, and where that clause began."""
     opener = {cue.start: _OPENERS[cue.tag] for cue in cues if cue.tag in _OPENERS}
     kind, start = "main", 0

@@ -32,7 +32,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SchemaElement:
     """Something in the schema that a phrase can mean: `id` counts within its kind."""
 
     kind: str
@@ -104,7 +104,7 @@ class Schema:
     columns: list[ColumnView] = field(default_factory=list)
     measures: list[tuple[Measure, tuple[Variant, ...]]] = field(default_factory=list)
     edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))
-    by_stem: dict[str, list[Target]] = field(default_factory=dict)
+    by_stem: dict[str, list[SchemaElement]] = field(default_factory=dict)
     by_prefix: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Stems by their first three letters."""
     column_ids: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class Schema:
     def column_of(self, table: str, column: str) -> int | None:
         return self.column_ids.get((table, column))
 
-    def variants_of(self, target: Target) -> tuple[Variant, ...]:
+    def variants_of(self, target: SchemaElement) -> tuple[Variant, ...]:
         if target.kind == "table":
             return self.tables[target.id].variants
         if target.kind == "column":
@@ -139,7 +139,7 @@ def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
     for number, measure in enumerate(catalog.measures):
         variants = _named_variants((measure.name, measure.label, *measure.synonyms), frequency)
         schema.measures.append((measure, variants))
-        _index(schema, Target("measure", number), variants)
+        _index(schema, SchemaElement("measure", number), variants)
     return schema
 
 
@@ -211,7 +211,7 @@ def _add_table(schema: Schema, table: Table, vocabulary: frozenset[str], frequen
     )
     schema.tables.append(view)
     schema.table_ids[table.name] = view.id
-    _index(schema, Target("table", view.id), view.variants)
+    _index(schema, SchemaElement("table", view.id), view.variants)
     ids = []
     for column in table.columns:
         ids.append(_add_column(schema, view, column, vocabulary, frequency))
@@ -231,8 +231,8 @@ def _name_the_id(schema: Schema, table: TableView) -> None:
         view = schema.columns[chosen]
         short = Variant(("id",), (1.0,), 0.92)
         view.variants = _merge(view.variants, (short,))
-        if Target("column", chosen) not in schema.by_stem.get("id", ()):
-            _index(schema, Target("column", chosen), (short,))
+        if SchemaElement("column", chosen) not in schema.by_stem.get("id", ()):
+            _index(schema, SchemaElement("column", chosen), (short,))
 
 
 def _add_column(
@@ -254,7 +254,7 @@ def _add_column(
     )
     schema.columns.append(view)
     schema.column_ids[(table.name, column.name)] = view.id
-    _index(schema, Target("column", view.id), view.variants)
+    _index(schema, SchemaElement("column", view.id), view.variants)
     return view.id
 
 
@@ -267,7 +267,7 @@ def _without_table(words: tuple[str, ...], table_words: tuple[str, ...]) -> tupl
     return words[cut:] if cut else ()
 
 
-def _index(schema: Schema, target: Target, variants: Iterable[Variant]) -> None:
+def _index(schema: Schema, target: SchemaElement, variants: Iterable[Variant]) -> None:
     for stem in {stem for variant in variants for stem in variant.stems}:
         if stem not in schema.by_stem:
             schema.by_stem[stem] = []

@@ -46,7 +46,7 @@ _SCALES = {"k": 1000, "m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QuestionToken:
     text: str
     lower: str
     stem: str
@@ -68,9 +68,9 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TokenizedQuestion:
     text: str
-    tokens: tuple[Token, ...]
+    tokens: tuple[QuestionToken, ...]
     quotes: tuple[Quote, ...] = ()
     truncated: bool = False
 
@@ -78,11 +78,11 @@ class Question:
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
 
 
-def normalise(text: str) -> Question:
+def tokenize(text: str) -> TokenizedQuestion:
     """Unifies quotes, dashes and blanks, and splits into tokens. Very long questions are cut, and say so."""
     cut = unicodedata.normalize("NFC", text[:MAX_CHARACTERS]).translate(_TRANSLATE)
     clean = " ".join(cut.split())
-    tokens: list[Token] = []
+    tokens: list[QuestionToken] = []
     quotes: list[Quote] = []
     for match in _TOKEN.finditer(clean):
         found = _tokens_of(match)
@@ -92,15 +92,15 @@ def normalise(text: str) -> Question:
         if len(tokens) >= MAX_TOKENS:
             break
     truncated = len(text) > MAX_CHARACTERS or len(tokens) >= MAX_TOKENS
-    return Question(clean, tuple(tokens), tuple(quotes), truncated)
+    return TokenizedQuestion(clean, tuple(tokens), tuple(quotes), truncated)
 
 
-def _tokens_of(match: re.Match[str]) -> list[Token]:
+def _tokens_of(match: re.Match[str]) -> list[QuestionToken]:
     kind = match.lastgroup
     text, start, end = match.group(), match.start(), match.end()
     if kind == "quoted":
         return [
-            Token(
+            QuestionToken(
                 word.group(),
                 word.group().lower(),
                 stem(word.group().lower()),
@@ -111,15 +111,15 @@ def _tokens_of(match: re.Match[str]) -> list[Token]:
             for word in re.finditer(r"[^\s\"]+", text[:-1] if text[0] == '"' else " " + text[1:-1])
         ]
     if kind == "number":
-        return [Token(text, text.lower(), text.lower(), "number", start, end, value=_number(text))]
+        return [QuestionToken(text, text.lower(), text.lower(), "number", start, end, value=_number(text))]
     if kind == "date":
-        return [Token(text, text, text, "date", start, end)]
+        return [QuestionToken(text, text, text, "date", start, end)]
     if kind == "mark":
-        return [Token(text, text, text, "mark", start, end)]
+        return [QuestionToken(text, text, text, "mark", start, end)]
     return _word_tokens(text, start)
 
 
-def _word_tokens(text: str, start: int) -> list[Token]:
+def _word_tokens(text: str, start: int) -> list[QuestionToken]:
     """A word without its possessive ending; joined words (dep_delay, sign-up) are split so that they match names."""
     tokens = []
     for piece in re.finditer(r"[^\s\-/&_]+", text):
@@ -129,7 +129,7 @@ def _word_tokens(text: str, start: int) -> list[Token]:
         lower = word.lower()
         begin = start + piece.start()
         tokens.append(
-            Token(
+            QuestionToken(
                 word, lower, stem(lower), "word", begin, begin + len(word), NUMBER_WORDS.get(lower), word[0].isupper()
             )
         )

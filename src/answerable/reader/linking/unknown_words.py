@@ -13,7 +13,7 @@ _MOST_UNKNOWN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class UnknownWords:
     unknown: tuple[str, ...]
     """Content words that nothing in the data answers to, as they were written."""
     share: float
@@ -51,7 +51,7 @@ def _not_understood(words: Sequence[str]) -> str:
     return f"{', '.join(named)} {'was' if len(named) == 1 else 'were'} not understood"
 
 
-def doubts(scene: Scene) -> Doubt:
+def unknown_words(scene: Scene) -> UnknownWords:
     linked = _linked_places(scene)
     described = {mention.start for mention in scene.links.tables if mention.score >= _SURE_LINK}
     unknown, named, content = [], [], 0
@@ -69,7 +69,7 @@ def doubts(scene: Scene) -> Doubt:
         if (token.capital and place > 0) or token.kind == "quoted" or place + 1 in described:
             named.append(token.text)
     share = len(unknown) / content if content else 1.0
-    return Doubt(tuple(unknown), share, bool(linked), scene.question.truncated, tuple(named))
+    return UnknownWords(tuple(unknown), share, bool(linked), scene.question.truncated, tuple(named))
 
 
 def _linked_places(scene: Scene) -> set[int]:

@@ -31,20 +31,20 @@ class Point(NamedTuple):
     type: Literal["date", "datetime"]
 
 
-class Values(NamedTuple):
+class DraftRange(NamedTuple):
     """Two ends of a range."""
 
     low: "Scalar | Point"
     high: "Scalar | Point"
 
 
-class Condition(NamedTuple):
+class DraftCondition(NamedTuple):
     left: Term
     operator: Operator | Literal["in", "not_in", "between"]
-    right: "Scalar | Point | Values | Term | Draft" = None
+    right: "Scalar | Point | DraftRange | Term | Draft" = None
 
 
-class Order(NamedTuple):
+class DraftOrder(NamedTuple):
     term: Term
     descending: bool = False
 
@@ -58,11 +58,11 @@ class Draft(NamedTuple):
     entity: int
     select: tuple[Term, ...] = ()
     distinct: bool = False
-    where: tuple[tuple[Condition, ...], ...] = ()
+    where: tuple[tuple[DraftCondition, ...], ...] = ()
     """All of these hold; each is a choice of which one must hold."""
     group: tuple[Term, ...] = ()
-    having: tuple[Condition, ...] = ()
-    order: tuple[Order, ...] = ()
+    having: tuple[DraftCondition, ...] = ()
+    order: tuple[DraftOrder, ...] = ()
     limit: int | None = None
     offset: int | None = None
     combination: Combination | None = None
@@ -72,7 +72,7 @@ class Draft(NamedTuple):
     """Columns that joins must not use, where a table points to another in two ways."""
 
 
-Clause: TypeAlias = tuple[Condition, ...]
+Clause: TypeAlias = tuple[DraftCondition, ...]
 
 
 def own_terms(draft: Draft) -> list[Term]:

@@ -25,7 +25,7 @@ from answerable.query.plan import (
     TextMatch,
 )
 from answerable.reader.linking.schema import SHARED, Edge, Schema
-from answerable.reader.plans.draft import Condition, Draft, Point, Term, Values, own_columns
+from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Point, Term, own_columns
 from answerable.reader.plans.joins import join_tree
 
 
@@ -99,11 +99,11 @@ class PlanBuilder:
             raise ValueError("a term without a column must count rows")
         return inner
 
-    def clause(self, clause: tuple[Condition, ...]) -> Filter:
+    def clause(self, clause: tuple[DraftCondition, ...]) -> Filter:
         parts = tuple(self.condition(condition) for condition in clause)
         return parts[0] if len(parts) == 1 else Or(parts=parts)
 
-    def condition(self, condition: Condition) -> Filter:
+    def condition(self, condition: DraftCondition) -> Filter:
         left, operator, right = self.expr(condition.left), condition.operator, condition.right
         match operator:
             case "null" | "not_null":
@@ -112,7 +112,7 @@ class PlanBuilder:
                 return TextMatch(left=left, how=operator, pattern=str(right))
             case "in" | "not_in" if isinstance(right, Draft):
                 return InQuery(left=left, plan=self.plan(right), negated=operator == "not_in")
-            case "between" if isinstance(right, Values):
+            case "between" if isinstance(right, DraftRange):
                 return Between(left=left, low=_constant(right.low), high=_constant(right.high))
             case "=" | "!=" | "<" | "<=" | ">" | ">=":
                 return Compare(left=left, op=operator, right=self.operand(right))

@@ -5,17 +5,17 @@ from math import exp
 from typing import NamedTuple
 
 from answerable.reader.candidates.role_features import Vector, prefixed
-from answerable.reader.linking.unknown_words import doubts
-from answerable.reader.pipeline import Ranked, Understanding
+from answerable.reader.linking.unknown_words import unknown_words
+from answerable.reader.pipeline import CandidateRanking, RankedCandidate
 from answerable.reader.plans.draft import Draft
-from answerable.reader.ranking.dry_run import Outcome
-from answerable.reader.ranking.meaning import gist
+from answerable.reader.ranking.dry_run import DryRunResult
+from answerable.reader.ranking.meaning import meaning_of
 from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
 
 _RIVALS = 30
 _ALONE = 9.0
 
-Outcomes = Mapping[Draft, Outcome | None]
+Outcomes = Mapping[Draft, DryRunResult | None]
 """Of the readings that ran."""
 
 
@@ -54,9 +54,9 @@ class Uncertainty(NamedTuple):
     schema_columns: float
 
 
-def confidence_vector(found: Understanding, outcomes: Outcomes) -> Vector:
-    """Of the best: all that ranked it, and how far those that mean something else are behind. Not its score: that one
-    tells something only beside those of the same question."""
+def confidence_vector(found: CandidateRanking, outcomes: Outcomes) -> Vector:
+    """What ranked the best candidate, and how far those that mean something else are behind. Its score is
+    left out: it means something only beside other scores of the same question."""
     best = found.ranked[0]
     scores = [one.score for one in found.ranked]
     second = scores[1] if len(scores) > 1 else scores[0] - 5.0
@@ -70,7 +70,7 @@ def confidence_vector(found: Understanding, outcomes: Outcomes) -> Vector:
     ]
 
 
-def _agreement(ranked: tuple[Ranked, ...], outcomes: Outcomes) -> Agreement:
+def _agreement(ranked: tuple[RankedCandidate, ...], outcomes: Outcomes) -> Agreement:
     rivals = ranked[:_RIVALS]
     meanings = _meanings(rivals, outcomes)
     top = ranked[0].score
@@ -90,12 +90,12 @@ def _agreement(ranked: tuple[Ranked, ...], outcomes: Outcomes) -> Agreement:
     )
 
 
-def _meanings(rivals: Iterable[Ranked], outcomes: Outcomes) -> list[object]:
+def _meanings(rivals: Iterable[RankedCandidate], outcomes: Outcomes) -> list[object]:
     """The same for readings with the same rows; one that did not run means what its like that ran does."""
     by_gist: dict[object, object] = {}
     for draft, outcome in outcomes.items():
         if outcome is not None:
-            by_gist.setdefault(gist(draft), outcome.key)
+            by_gist.setdefault(meaning_of(draft), outcome.key)
     return [_meaning(one.candidate.draft, outcomes, by_gist) for one in rivals]
 
 
@@ -103,16 +103,16 @@ def _meaning(draft: Draft, outcomes: Outcomes, by_gist: Mapping[object, object])
     outcome = outcomes.get(draft)
     if outcome is not None:
         return outcome.key
-    said = gist(draft)
+    said = meaning_of(draft)
     return by_gist.get(said, said)
 
 
-def _result(outcome: Outcome | None) -> Vector:
+def _result(outcome: DryRunResult | None) -> Vector:
     return [-1.0] * 5 if outcome is None else [float(value) for value in outcome[1:]]
 
 
-def _uncertainty(found: Understanding) -> Uncertainty:
-    roles, doubt = found.roles, doubts(found.scene)
+def _uncertainty(found: CandidateRanking) -> Uncertainty:
+    roles, doubt = found.roles, unknown_words(found.scene)
     return Uncertainty(
         select=_unsettled(chance.probability for chance in roles.columns["select"].values()),
         order=_unsettled(chance.probability for chance in roles.columns["order"].values()),
@@ -138,7 +138,7 @@ CONFIDENCE_FEATURE_NAMES = (
     *RANKER_FEATURE_NAMES,
     *prefixed("lead", Leads._fields),
     *prefixed("agreement", Agreement._fields),
-    *prefixed("result", Outcome._fields[1:]),
+    *prefixed("result", DryRunResult._fields[1:]),
     *prefixed("uncertainty", Uncertainty._fields),
 )
 """The names of the features of confidence, in order."""

@@ -17,7 +17,7 @@ Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
 """Runs queries; None for one that failed, took too long or gave too many rows."""
 
 
-class Outcome(NamedTuple):
+class DryRunResult(NamedTuple):
     """What came out of a reading."""
 
     key: object
@@ -32,10 +32,10 @@ class Outcome(NamedTuple):
     """Some row stands there twice."""
 
 
-def outcome_of(rows: Rows, ordered: bool) -> Outcome:
+def dry_run_result(rows: Rows, ordered: bool) -> DryRunResult:
     found = [tuple(row) for row in rows]
     values = [value for row in found for value in row]
-    return Outcome(
+    return DryRunResult(
         key=tuple(found if ordered else sorted(found, key=repr)),
         rows=len(found),
         void=all(value is None for value in values),

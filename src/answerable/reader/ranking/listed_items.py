@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from answerable.reader.candidates.pieces import Test
+from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS, Vector
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene
-from answerable.reader.plans.draft import Draft, Order, Term, all_drafts
+from answerable.reader.plans.draft import Draft, DraftOrder, Term, all_drafts
 
 _BREAKS = frozenset({"COMMA", "AND"})
 _BREAK_WORDS = frozenset({",", "and", "&"})
@@ -118,7 +118,7 @@ class Listing:
         self.functions = sum(cue.tag in _FUNCTIONS and cue.start in self.places for cue in scene.cues)
         self.asks_who = bool(scene.words) and scene.words[0] in ("who", "whose")
 
-    def vector(self, draft: Draft, tests: Sequence[Test]) -> Vector:
+    def vector(self, draft: Draft, tests: Sequence[ConditionOption]) -> Vector:
         either_in_place, either_of_one_column = self._either(draft, tests)
         sort_distance, extreme_distance = self._sorted_as_said(draft)
         return [
@@ -239,7 +239,7 @@ class Listing:
     def _words(self, term: Term) -> object:
         return None if term.column is None else self.schema.columns[term.column].words
 
-    def _either(self, draft: Draft, tests: Sequence[Test]) -> tuple[float, float]:
+    def _either(self, draft: Draft, tests: Sequence[ConditionOption]) -> tuple[float, float]:
         """Whether `or` stands between the conditions of which one must hold, and whether they are of one column."""
         clause = next((c for d in all_drafts(draft) for c in d.where if len(c) > 1), None)
         if clause is None:
@@ -268,7 +268,7 @@ class Listing:
             return 0.0, 0.0
         return self._distance(orders[0], "SORT", "ASC", "DESC", "BY"), self._distance(orders[0], *_EXTREMES)
 
-    def _distance(self, order: Order, *tags: str) -> float:
+    def _distance(self, order: DraftOrder, *tags: str) -> float:
         cues = self.scene.cues_of(*tags)
         places = list(self._spans(order.term._replace(function=None)))
         distances = [abs(place - cue.start) for place in places for cue in cues]

@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from answerable.reader.candidates.shape import without_ties
-from answerable.reader.pipeline import Ranked
-from answerable.reader.plans.draft import Condition, Draft
+from answerable.reader.pipeline import RankedCandidate
+from answerable.reader.plans.draft import Draft, DraftCondition
 
 _REPEATED = 0.5
 """By how much a reading falls back for each one before it that means nearly the same; fitted on the folds."""
 
 
-def varied(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
-    """The best first; then by score, less what speaks against a reading of which the like was given already. What a
-    reading says is looked at only when its turn may have come."""
-    waiting: list[tuple[Ranked, object]] = []
+def diverse(ranked: Sequence[RankedCandidate]) -> Iterator[RankedCandidate]:
+    """The candidates in the order in which they are offered: the best first, then by score, where one loses a little
+    for every earlier one that means nearly the same. A meaning is computed only when its turn may have come."""
+    waiting: list[tuple[RankedCandidate, object]] = []
     taken: Counter[object] = Counter()
     for one in (*ranked, None):
         while waiting:
@@ -25,14 +25,14 @@ def varied(ranked: Sequence[Ranked]) -> Iterator[Ranked]:
             taken[best[1]] += 1
             yield best[0]
         if one is not None:
-            waiting.append((one, gist(one.candidate.draft)))
+            waiting.append((one, meaning_of(one.candidate.draft)))
 
 
-def _worth(pair: tuple[Ranked, object], taken: Counter[object]) -> float:
+def _worth(pair: tuple[RankedCandidate, object], taken: Counter[object]) -> float:
     return pair[0].score - _REPEATED * taken[pair[1]]
 
 
-def gist(draft: Draft) -> object:
+def meaning_of(draft: Draft) -> object:
     """What is shown under which conditions; not how tables are joined, and whether equal rows are told apart."""
     other = draft.combination
     return draft.select, _said(draft), other and (other.operator, _said(other.right))
@@ -49,7 +49,7 @@ def _said(draft: Draft, inside: bool = False) -> frozenset[object]:
     return frozenset(found)
 
 
-def _condition(condition: Condition) -> frozenset[object]:
+def _condition(condition: DraftCondition) -> frozenset[object]:
     inner = condition.right
     if not isinstance(inner, Draft):
         return frozenset({condition})

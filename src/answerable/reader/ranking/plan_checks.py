@@ -20,7 +20,7 @@ from answerable.query.plan import (
     TextMatch,
 )
 from answerable.reader.linking.scene import Scene
-from answerable.reader.linking.schema import Target
+from answerable.reader.linking.schema import SchemaElement
 
 _DIGITS = re.compile(r"\d+")
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
@@ -29,7 +29,7 @@ _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 _MEASURED = frozenset({"MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG"})
 
 
-def honours(plan: QueryPlan, scene: Scene) -> bool:
+def covers_cues(plan: QueryPlan, scene: Scene) -> bool:
     """Whether the plan does something about every extreme, average, sum and negation that the question speaks of, and
     takes the largest and smallest of something that has a size: not of names. The words of a name that the plan uses
     ask for no more than that: the last name, the highest point."""
@@ -51,7 +51,9 @@ def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
         *(m for m in scene.links.tables if m.id in tables),
     ]
     for mention in mentions:
-        stems = {stem for variant in schema.variants_of(Target(mention.kind, mention.id)) for stem in variant.stems}
+        stems = {
+            stem for variant in schema.variants_of(SchemaElement(mention.kind, mention.id)) for stem in variant.stems
+        }
         yield from (place for place in range(mention.start, mention.end) if scene.tokens[place].stem in stems)
 
 

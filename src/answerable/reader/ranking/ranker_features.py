@@ -5,7 +5,7 @@ from math import log
 from typing import NamedTuple
 
 from answerable.reader.candidates.compose import Candidate
-from answerable.reader.candidates.pieces import Test
+from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.candidates.shape import PARTS
@@ -188,7 +188,7 @@ _IS_VARIANT = {variant: [float(variant == name) for name in _VARIANTS] for varia
 
 
 class Ranker:
-    """Of one question: knows what was said, and compares it with what each candidate uses."""
+    """Compares what one question says with what each of its candidates uses."""
 
     def __init__(self, scene: Scene, roles: Roles, candidates: Sequence[Candidate]) -> None:
         self.scene = scene
@@ -212,7 +212,7 @@ class Ranker:
         self.table_places = {number: _places(spans) for number, spans in self.table_spans.items()}
 
     def vectors(self) -> list[Vector | None]:
-        """Nothing for a candidate whose tables cannot be joined."""
+        """One vector for each candidate, or None if its tables cannot be joined."""
         return [self._vector(candidate, number) for number, candidate in enumerate(self.candidates)]
 
     def _vector(self, candidate: Candidate, number: int) -> Vector | None:
@@ -274,7 +274,9 @@ class Ranker:
             bridges=float(sum([self.schema.tables[t].bridge for t in tables])),
         )
 
-    def _coverage(self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[Test]) -> Vector:
+    def _coverage(
+        self, drafts: list[Draft], tables: set[int], columns: set[int], tests: Sequence[ConditionOption]
+    ) -> Vector:
         places = [self.column_places[column] for column in columns if column in self.column_places]
         places += [self.table_places[table] for table in tables if table in self.table_places]
         covered = set().union(*places, *(range(test.start, test.end) for test in tests))
@@ -413,7 +415,7 @@ class Ranker:
 
 
 class _Likeliest:
-    """Of each role: the chances of columns, the best first."""
+    """For each role the chances of columns, the best first."""
 
     def __init__(self, roles: Roles) -> None:
         self.select, self.order, self.group, self.count = (

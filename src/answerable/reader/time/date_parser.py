@@ -19,10 +19,10 @@ from answerable.reader.time.date_words import (
     UNITS,
     UNITS_ANY_NUMBER,
     WEEKDAY_NUMBERS,
-    Token,
+    DateToken,
 )
 
-Doubt = Literal["number", "word", "year", "order", "extent"]
+DateDoubt = Literal["number", "word", "year", "order", "extent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Time:
     period: Period
     unit: CalendarUnit | None
     yearless: bool = False
-    doubt: Doubt | None = None
+    doubt: DateDoubt | None = None
     alternatives: tuple[Period, ...] = ()
     moment: tuple[datetime, datetime] | None = None
     """Set when a time of day was given."""
@@ -50,7 +50,7 @@ _BEFORE_A_MONTH = (
 class TimeParser:
     """Recursive descent over the words: each method looks at one place and returns what it read and where that ends."""
 
-    def __init__(self, tokens: Sequence[Token], today: date) -> None:
+    def __init__(self, tokens: Sequence[DateToken], today: date) -> None:
         self.tokens = tokens
         self.today = today
         self._words = tuple(token.word for token in tokens)
@@ -309,7 +309,7 @@ class TimeParser:
         number = _year_number(self.word(j))
         if number is None or self.word(j + 1) in ("%", "percent"):
             return None
-        doubt: Doubt | None = "number" if j == i else ("extent" if self.word(i) in ("fiscal", "fy") else None)
+        doubt: DateDoubt | None = "number" if j == i else ("extent" if self.word(i) in ("fiscal", "fy") else None)
         return Time(around(date(number, 1, 1), "year"), "year", doubt=doubt), j + 1
 
     def said_year(self, i: int, bare: bool = True) -> tuple[int, int] | None:

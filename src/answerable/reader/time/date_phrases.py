@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from answerable.query.plan import Part, Unit
 from answerable.reader.time.calendar_periods import CalendarUnit, Period, around, floor, shift
-from answerable.reader.time.date_parser import Doubt, Time, TimeParser
+from answerable.reader.time.date_parser import DateDoubt, Time, TimeParser
 from answerable.reader.time.date_words import (
     COMPARERS,
     CURRENT,
@@ -59,7 +59,7 @@ class DateSpan:
     """Of a recurring condition, or of a bucket such as "by day of the week"."""
     values: tuple[int, ...] = ()
     """Of a recurring condition: the numbers that `part` may have."""
-    doubt: Doubt | None = None
+    doubt: DateDoubt | None = None
     """`number`: may be a plain number; `word`: may be an ordinary word; `year`: the year was assumed; `order`: day and
     month may be the other way round; `extent`: where the period begins and ends is a convention."""
     alternatives: tuple[Period, ...] = ()
@@ -282,7 +282,7 @@ def _blank(
     unit: Unit | None = None,
     part: Part | None = None,
     values: tuple[int, ...] = (),
-    doubt: Doubt | None = None,
+    doubt: DateDoubt | None = None,
 ) -> DateSpan:
     return DateSpan(0, 0, "", kind, unit=unit, part=part, values=values, doubt=doubt)
 
@@ -334,9 +334,9 @@ def _same_year(low: Time, high: Time) -> tuple[Time, Time]:
     return low, high
 
 
-def _in_year(time: Time, year: int, doubt: Doubt | None) -> Time:
+def _in_year(time: Time, year: int, doubt: DateDoubt | None) -> Time:
     return replace(time, period=time.period.moved("year", year - time.period.start.year), doubt=doubt, alternatives=())
 
 
-def _doubt_of(*times: Time) -> Doubt | None:
+def _doubt_of(*times: Time) -> DateDoubt | None:
     return next((time.doubt for time in times if time.doubt and time.doubt != "number"), None)

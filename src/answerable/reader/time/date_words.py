@@ -112,7 +112,7 @@ _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*'(?!\
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class DateToken:
     word: str
     """In lower case."""
     start: int
@@ -120,19 +120,19 @@ class Token:
     capital: bool
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[DateToken]:
     """The words of a question; quoted text becomes one opaque token, hyphens within words and possessives disappear."""
     quoted = {match.start(): match.end() for match in _QUOTED.finditer(text)}
-    found: list[Token] = []
+    found: list[DateToken] = []
     position = 0
     while match := _TOKEN.search(text, position):
         if match.start() in quoted:
             position = quoted[match.start()]
-            found.append(Token("", match.start(), position, False))
+            found.append(DateToken("", match.start(), position, False))
             continue
         position = match.end()
         if not _is_joint(text, match):
-            found.append(Token(match.group().lower(), match.start(), match.end(), match.group()[0].isupper()))
+            found.append(DateToken(match.group().lower(), match.start(), match.end(), match.group()[0].isupper()))
     return found
 
 

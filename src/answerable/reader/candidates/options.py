@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
-from answerable.reader.plans.draft import Condition, Order, Term
+from answerable.reader.plans.draft import DraftCondition, DraftOrder, Term
 
 
-class Part(NamedTuple):
+class SelectOption(NamedTuple):
     """A piece of the query with the place in the question that it comes from."""
 
     term: Term
@@ -17,10 +17,10 @@ class Part(NamedTuple):
     """The last place where it could come from; lists of what to show often stand at the end."""
 
 
-class Test(NamedTuple):
+class ConditionOption(NamedTuple):
     """A condition with the tokens that it accounts for."""
 
-    condition: Condition
+    condition: DraftCondition
     start: int
     end: int
     chance: float
@@ -28,27 +28,27 @@ class Test(NamedTuple):
     """Stands in the scope of a negation."""
 
 
-class Sorting(NamedTuple):
-    order: tuple[Order, ...]
+class SortOption(NamedTuple):
+    order: tuple[DraftOrder, ...]
     limit: int | None
     chance: float
 
 
-class Having(NamedTuple):
-    condition: Condition
+class HavingOption(NamedTuple):
+    condition: DraftCondition
     place: int
     chance: float
 
 
 @dataclass
-class Options:
-    parts: list[Part]
-    tests: list[list[Test]]
+class ClauseOptions:
+    parts: list[SelectOption]
+    tests: list[list[ConditionOption]]
     """For each phrase its possible conditions; one of them, or none, is used."""
-    nested: list[Test]
+    nested: list[ConditionOption]
     """Comparisons with other rows or columns; at most one is used."""
-    sortings: list[Sorting]
-    havings: list[Having]
+    sortings: list[SortOption]
+    havings: list[HavingOption]
     tables: list[float]
     groups: list[tuple[int, float]]
 

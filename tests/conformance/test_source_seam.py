@@ -1,0 +1,165 @@
+"""What every source must do, whatever language it speaks; `test_sources.py` adds what SQL sources must do besides.
+
+One that is not SQL is added here as anybody would: a file, and a row in each of two tables.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+from as_written import as_written
+from lookup import SOURCE_ROW, LookupStep, checked_lookup
+
+from answerable import app
+from answerable.answers import export, frame
+from answerable.core.catalog import Catalog
+from answerable.core.context import LOCAL
+from answerable.core.errors import RefusedError, UserError
+from answerable.core.events import StepProgress
+from answerable.core.ids import NodeId
+from answerable.engine.graph import Graph, Node
+from answerable.engine.steps.descriptor import RepeatableStepKind
+from answerable.engine.steps.present import Presentation
+from answerable.query.checked import CheckedQuery
+from answerable.query.sql.check import checked
+from answerable.settings import Settings
+from answerable.sources import open as opening
+from answerable.sources.base import Limits, Source
+from answerable.sources.open import open_source
+
+PAIRS = {"tea": 3, "coffee": 5}
+SQL = "SELECT key, value FROM pairs WHERE key = 'tea'"
+
+
+@pytest.fixture(autouse=True)
+def added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows by which the source and the step kind are added."""
+    monkeypatch.setattr(opening, "SOURCE_KINDS", (SOURCE_ROW, *opening.SOURCE_KINDS))
+    row = lambda parts: [LookupStep(parts.dependencies.sources, parts.store.artifacts, Limits())]  # noqa: E731
+    monkeypatch.setattr(app, "STEP_KINDS", (*app.STEP_KINDS, row))
+
+
+@dataclass(frozen=True)
+class Asked:
+    source: Source
+    query: Callable[[Catalog], CheckedQuery]
+
+
+def _location(kind: str, folder: Path) -> Path:
+    if kind == "pairs":
+        (folder / "stock.pairs").write_text(json.dumps(PAIRS))
+        return folder / "stock.pairs"
+    rows = pl.DataFrame({"key": list(PAIRS), "value": list(PAIRS.values())})
+    if kind == "files":
+        rows.write_csv(folder / "pairs.csv")
+        return folder / "pairs.csv"
+    with duckdb.connect(str(folder / "stock.duckdb")) as connection:
+        connection.execute("CREATE TABLE pairs (key TEXT, value INTEGER)")
+        connection.executemany("INSERT INTO pairs VALUES (?, ?)", list(PAIRS.items()))
+    return folder / "stock.duckdb"
+
+
+@pytest.fixture(params=["pairs", "files", "duckdb"])
+async def asked(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Asked]:
+    location = _location(request.param, tmp_path)
+    source = await open_source(str(location), name="stock", cache=tmp_path / "cache")
+    query = (lambda c: checked_lookup("get tea", c)) if request.param == "pairs" else lambda c: checked(SQL, c)
+    yield Asked(source, query)
+    await source.close()
+
+
+async def test_it_is_described_with_its_language(asked: Asked) -> None:
+    reports: list[tuple[str, float | None, float | None]] = []
+    catalog = await asked.source.describe(lambda *report: reports.append(report))
+    assert catalog.source == "stock"
+    assert catalog.dialect == asked.source.languages[0]
+    assert [(table.name, table.row_count) for table in catalog.tables] == [("pairs", 2)]
+    assert catalog.fingerprint == (await asked.source.describe()).fingerprint
+    assert reports
+    assert all(message for message, _done, _total in reports)
+    hits = (await asked.source.values()).find("TEA")
+    assert [(hit.table, hit.column, hit.value) for hit in hits] == [("pairs", "key", "tea")]
+
+
+async def test_it_runs_a_checked_query_of_its_language(asked: Asked, tmp_path: Path) -> None:
+    query = asked.query(await asked.source.describe())
+    await asked.source.check(query)
+    result = await asked.source.execute(query, tmp_path / "rows.arrow", Limits())
+    assert [column.name for column in result.columns] == ["key", "value"]
+    assert result.row_count == 1
+    assert result.byte_count == (tmp_path / "rows.arrow").stat().st_size
+    assert pl.read_ipc(tmp_path / "rows.arrow").rows() == [("tea", 3)]
+
+
+async def test_it_refuses_a_query_of_another_language(asked: Asked, tmp_path: Path) -> None:
+    foreign = as_written("MATCH (n) RETURN n", "cypher")
+    with pytest.raises(UserError) as caught:
+        await asked.source.execute(foreign, tmp_path / "rows.arrow", Limits())
+    assert caught.value.stable_code == "query_language_unknown"
+    with pytest.raises(UserError):
+        await asked.source.check(foreign)
+    assert not (tmp_path / "rows.arrow").exists()
+
+
+def test_its_checker_refuses_what_is_not_allowed() -> None:
+    with pytest.raises(RefusedError):
+        checked_lookup("DROP tea", Catalog(source="stock", dialect="lookup", tables=()))
+
+
+async def test_a_new_kind_is_asked_presented_exported_and_replayed(tmp_path: Path) -> None:
+    location = _location("pairs", tmp_path)
+    settings = Settings(home=tmp_path / "home", sources={"stock": str(location)})
+    graph = Graph(
+        nodes=(
+            Node(id=NodeId("pairs"), kind="ask_pairs", config={"source": "stock", "text": "get tea coffee"}),
+            Node(
+                id=NodeId("answer"),
+                kind="present",
+                config=Presentation(question="How much is there?", mind="direct").model_dump(mode="json"),
+                after=(NodeId("pairs"),),
+            ),
+        ),
+        output=NodeId("answer"),
+    )
+    async with app.open_service(settings, any_location=False) as service:
+        answer = await service.questions.run_graph(graph, "How much is there?", LOCAL)
+        assert answer.rows == (("tea", 3), ("coffee", 5))
+        assert answer.provenance.data_source_type == "pairs"
+        [step] = answer.steps
+        assert (step.kind, step.source, step.data_source_type) == ("ask_pairs", "stock", "pairs")
+        assert (step.code, step.language, step.row_count) == ("GET tea coffee", "text", 2)
+
+        events = await service.runs.journal(answer.run_id, LOCAL)
+        assert "Reading stock.pairs" in [event.message for event in events if isinstance(event, StepProgress)]
+        timeline = await service.runs.timeline(answer.run_id, LOCAL)
+        assert {each.id: (each.kind, each.row_count, each.code) for each in timeline.steps}["pairs"] == (
+            "ask_pairs",
+            2,
+            "GET tea coffee",
+        )
+
+        path = await service.answers.rows_path(answer, LOCAL)
+        assert b"".join(export.export(path, "csv")).decode().split() == ["key,value", "tea,3", "coffee,5"]
+        assert frame.rows(path, 0, 10) == [("tea", 3), ("coffee", 5)]
+
+        assert (await service.answers.replay(answer.run_id, LOCAL)).verdict == "same"
+        location.write_text(json.dumps(PAIRS | {"tea": 4}))
+        replayed = await service.answers.replay(answer.run_id, LOCAL)
+        assert replayed.verdict == "differs"
+        assert replayed.steps[0].data_changed
+
+
+async def test_descriptors_and_kinds_agree(tmp_path: Path) -> None:
+    async with app.open_service(Settings(home=tmp_path), any_location=True) as service:
+        names = [descriptor.name for descriptor in service.step_kinds]
+        assert len(set(names)) == len(names)
+        assert {"sql", "combine", "python", "given", "subgraph", "understand", "present", "ask_pairs"} <= set(names)
+        for descriptor in service.step_kinds:
+            kind = service.answers._kinds[descriptor.name]
+            assert descriptor.repeatable == isinstance(kind, RepeatableStepKind)
+            assert (descriptor.data_source_type is None) or descriptor.produces == "rows"
+            assert not descriptor.repeatable or descriptor.language
