@@ -210,7 +210,7 @@ class Frontier:
                 self._decide(self.graph.by_id[id])
 
     def _give_up_waiting(self) -> None:
-        """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""
+        """Skips nodes whose awaited events can no longer come. One at a time: a skip may be the event of another node."""
         while self._awaited and not self._ready and not self.held:
             name, node = next(
                 (n, node) for n, nodes in self._awaited.items() for node in nodes if self._missing[node] == 1

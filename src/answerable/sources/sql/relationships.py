@@ -527,7 +527,7 @@ def _best_per_column(found: Sequence[Relationship]) -> list[Relationship]:
 
 
 def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
-    """Of two that mirror each other, the likelier; of equals, the one from the table that was found first."""
+    """Keeps the likelier of two that mirror each other; of equals, the one from the table that was found first."""
     kept: dict[frozenset[tuple[str, str]], Relationship] = {}
     for relationship in found:
         ends = frozenset(
