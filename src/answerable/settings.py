@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError
+from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
 from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.open import SandboxOptions
@@ -221,10 +222,10 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _explained(error: ValidationError, within: str = "") -> OperatorError:
-    first = error.errors()[0]
-    name = within + ".".join(str(part) for part in first["loc"])
+    problem = first_problem(error)
+    name = within + problem.field
     return OperatorError(
-        f"The setting {name!r} is wrong: {first['msg']}.",
+        f"The setting {name!r} is wrong: {problem.message}.",
         code="settings_invalid",
         hint="`docs/settings.md` lists every setting with its meaning.",
     )

@@ -22,6 +22,7 @@ from answerable.agents.graphs import preplan_graph, question_graph, react_graph
 from answerable.answers.answer import Kind
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
+from answerable.core.validation import first_problem
 from answerable.core.values import Frozen
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.present import MODEL, Confidence, Presentation
@@ -110,8 +111,7 @@ def _read(path: Path, shape: TypeAdapter[T]) -> T:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise _invalid(path, str(error)) from error
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise _invalid(path, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise _invalid(path, first_problem(error).at("")) from None
 
 
 def _invalid(path: Path, reason: str) -> UserError:

@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
+from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.combine import CombineConfig
@@ -105,9 +106,7 @@ def read_plan(document: Json) -> ExecutionPlan:
     try:
         return ExecutionPlan.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the plan"
-        raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
+        raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
 
 
 def plan_graph(

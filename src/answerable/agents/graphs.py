@@ -12,6 +12,7 @@ from answerable.agents.statements import StatementConfig
 from answerable.answers.answer import Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
+from answerable.core.validation import first_problem
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.present import MODEL, READER, Presentation
@@ -160,9 +161,7 @@ def _plan(document: Json) -> QueryPlan:
     try:
         return QueryPlan.model_validate(document)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the plan"
-        raise UserError(f"{where}: {first['msg']}.", code="plan_invalid") from None
+        raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
 
 
 def _config(model: Question | SqlConfig | Presentation | ProgramConfig | StatementConfig) -> Json:

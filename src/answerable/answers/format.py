@@ -137,11 +137,6 @@ def format_number(value: float, how: NumberFormat) -> str:
     return (MINUS if negative else "") + text + (" %" if how.percent else "")
 
 
-def plain_number(value: float) -> NumberFormat:
-    """The format for a number that stands alone."""
-    return NumberFormat(decimals=_decimals([value]))
-
-
 def applied(spec: FormatSpec, frame: pl.LazyFrame) -> pl.LazyFrame:
     """The whole frame as text under the spec's heads, computed by expressions."""
     schema = frame.collect_schema()

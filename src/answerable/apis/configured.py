@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from answerable.core.clock import Clock
 from answerable.core.errors import OperatorError
+from answerable.core.validation import first_problem
 from answerable.core.values import Json
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ class ConfiguredApis:
         try:
             targets = {name: ApiTarget.model_validate(fields) for name, fields in self._settings.items()}
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            message = f"`apis` in the settings is wrong: {where}: {first['msg']}."
+            message = f"`apis` in the settings is wrong: {first_problem(error).at('')}."
             raise OperatorError(message, code="settings_invalid") from None
         return Broker(targets, clock=self._clock)
 

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from answerable.core.errors import GraphError
 from answerable.core.ids import NodeId
+from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
 
 Strategy = Literal["sequential", "levels", "eager", "events"]
@@ -213,15 +214,15 @@ def _first_repeated(ids: Iterable[NodeId]) -> NodeId:
 
 def _explained(error: ValidationError, document: Json) -> GraphError:
     """The first thing that is wrong, by the id of its node where it has one."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    place: Sequence[Any] = first["loc"]
+    problem = first_problem(error)
+    place: Sequence[Any] = problem.place
     node = None
     if len(place) > 1 and place[0] == "nodes" and isinstance(place[1], int):
         node = _written_id(document, place[1])
         place = place[2:]
     where = f"Node `{node}`: " if node else "The graph: "
     field = ".".join(map(str, place))
-    return GraphError(f"{where}{f'`{field}`: ' if field else ''}{first['msg']}.", node=node)
+    return GraphError(f"{where}{f'`{field}`: ' if field else ''}{problem.message}.", node=node)
 
 
 def _written_id(document: Json, index: int) -> str:

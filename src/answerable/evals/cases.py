@@ -1,15 +1,15 @@
 """Case files: one JSON object a line, each a question with the rows of its right answer or the SQL that gives them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from answerable.core.errors import NotFoundError, UserError
+from answerable.core.validation import first_problem
 from answerable.core.values import Json
 
 BUNDLED = ("demo", "okta")
@@ -103,14 +103,9 @@ def _parsed(line: str, place: str) -> Case:
     try:
         return Case.model_validate_json(line)
     except ValidationError as error:
-        raise _invalid(f"{place}{_first_problem(error.errors())}") from error
-
-
-def _first_problem(problems: Iterable[Any]) -> str:
-    problem = next(iter(problems))
-    field = ".".join(str(part) for part in problem["loc"])
-    message = str(problem["msg"]).removeprefix("Value error, ")
-    return f", field {field!r}: {message}." if field else f": {message}."
+        problem = first_problem(error)
+        field = f", field {problem.field!r}" if problem.field else ""
+        raise _invalid(f"{place}{field}: {problem.message.removeprefix('Value error, ')}.") from error
 
 
 def _located(case: Case, folder: Path, place: str) -> Case:

@@ -26,6 +26,7 @@ from answerable.models.calls import CANCELLED, DONE, Listener, ModelCalled
 from answerable.models.config import ModelsConfig, Role
 from answerable.models.names import Target
 from answerable.models.prices import BILLION, Used, cost_of, dollars, used
+from answerable.models.watched_stream import WatchedStream
 from answerable.store.base import AccountLimit, Amount
 
 _FIRST_PAUSE = 0.5
@@ -181,9 +182,7 @@ class Call:
             events = aiter(stream)
             first = await anext(events, None)
         self._handed_over = True
-        # The consumer's `aiter(stream)` hands out the iterator that is stored here.
-        stream._event_iterator = self._watched(first, events, stream, deadline)
-        return stream
+        return WatchedStream(stream, self._watched(first, events, stream, deadline))
 
     def answered(self, response: ModelResponse) -> None:
         self._response = response

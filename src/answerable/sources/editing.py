@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError, SemanticError, UserError
+from answerable.core.validation import first_problem
 from answerable.core.values import ColumnType, Frozen
 from answerable.sources.base import Source
 from answerable.sources.semantic import End, Semantic, apply, dump, parse
@@ -156,9 +157,9 @@ def _validated(data: dict[str, Any]) -> Semantic:
     try:
         return Semantic.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        raise SemanticError(f"{field}: {first['msg'].removeprefix('Value error, ')}", field=field) from None
+        problem = first_problem(error)
+        message = problem.message.removeprefix("Value error, ")
+        raise SemanticError(f"{problem.field}: {message}", field=problem.field) from None
 
 
 def _rename(data: dict[str, Any], edit: NameEdit) -> None:

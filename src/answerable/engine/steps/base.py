@@ -17,6 +17,7 @@ from answerable.core.events import (
 )
 from answerable.core.ids import NodeId, RunId
 from answerable.core.progress import Progress, throttled
+from answerable.core.validation import first_problem
 from answerable.core.values import Json
 from answerable.engine.frontier import Missing
 from answerable.engine.graph import Graph, Node
@@ -95,10 +96,9 @@ class Step:
         try:
             return model.model_validate(self.node.config)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(map(str, first["loc"]))
-            where = f"`config.{field}`" if field else "`config`"
-            raise GraphError(f"Node `{self.id}`: {where}: {first['msg']}.", node=self.id) from error
+            problem = first_problem(error)
+            where = f"`config.{problem.field}`" if problem.field else "`config`"
+            raise GraphError(f"Node `{self.id}`: {where}: {problem.message}.", node=self.id) from error
 
     @property
     def inside(self) -> str:

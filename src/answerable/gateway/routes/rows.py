@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from answerable.answers import view
 from answerable.answers.export import FORMATS, Format
 from answerable.core.errors import UserError
+from answerable.core.validation import first_problem
 from answerable.core.values import Json, OutputColumn
 from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
 from answerable.gateway.problems import documented
@@ -37,9 +38,9 @@ def chosen(
     try:
         return view.Selection.model_validate_json(selection) if selection is not None else view.Selection()
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(["selection", *map(str, first["loc"])])
-        raise UserError(f"{where}: {first['msg']}.", code="filter_invalid") from None
+        problem = first_problem(error)
+        where = f"selection.{problem.field}" if problem.field else "selection"
+        raise UserError(f"{where}: {problem.message}.", code="filter_invalid") from None
 
 
 Chosen = Annotated[view.Selection, Depends(chosen)]

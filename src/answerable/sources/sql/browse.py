@@ -138,7 +138,7 @@ class _Spread(ABC):
 
 class _Numbers(_Spread):
     def __init__(self, low: float, high: float, whole: bool) -> None:
-        self._low, self._high = low, high
+        self._low = low
         count = min(BINS, int(high - low) + 1) if whole else BINS
         self._width = (high - low + whole) / count
         self._count = count
