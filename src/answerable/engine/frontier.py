@@ -210,7 +210,7 @@ class Frontier:
                 self._decide(self.graph.by_id[id])
 
     def _give_up_waiting(self) -> None:
-        """Skips nodes whose awaited events can no longer come. One at a time: a skip may be the event of another node."""
+        """Skips nodes whose events can no longer come. One at a time: a skip may be the event of another node."""
         while self._awaited and not self._ready and not self.held:
             name, node = next(
                 (n, node) for n, nodes in self._awaited.items() for node in nodes if self._missing[node] == 1
