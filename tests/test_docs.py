@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from answerable.app import open_service
 from answerable.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -93,3 +94,20 @@ def test_links_lead_somewhere() -> None:
     for page in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+async def test_every_step_kind_has_its_row(tmp_path: Path) -> None:
+    async with open_service(Settings(home=tmp_path), any_location=True) as service:
+        expected = {
+            kind.name: (
+                kind.produces,
+                kind.rows_from or "–",
+                kind.language or "–",
+                f"`{kind.data_source_type}`" if kind.data_source_type else "–",
+                "yes" if kind.repeatable else "no",
+            )
+            for kind in service.step_kinds
+        }
+    section = (ROOT / "docs" / "answers.md").read_text().split("## Steps\n")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:3] == "| `"]
+    assert {kind.strip("`"): tuple(facts) for kind, _, *facts in rows} == expected

@@ -1,6 +1,6 @@
 """The composition root: the one place that knows every part and puts them together. Open this file first."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from answerable.core.clock import Clock, SystemClock
 from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
 from answerable.engine.steps.combine import CombineStep
-from answerable.engine.steps.descriptor import DescribedStepKind, by_name
+from answerable.engine.steps.descriptor import DescribedStepKind, StepDescriptor, by_name
 from answerable.engine.steps.literal import LiteralStep
 from answerable.engine.steps.present import PresentStep
 from answerable.engine.steps.python import PythonStep
@@ -78,18 +78,20 @@ async def open_service(
         preplan=settings.preplan,
         policy=RunPolicy(settings.step_attempts, settings.longest_step),
     )
-    parts = StepParts(dependencies, apis, settings.history_window)
+    step_kinds: dict[str, StepDescriptor] = {}  # filled below: the presentation accounts for steps of every kind
+    parts = StepParts(dependencies, apis, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
+    step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
     engine = Engine(kinds, store.events, clock, guards)
-    runs = RunService(store, engine, clock, listeners)
+    runs = RunService(store, engine, clock, step_kinds, listeners)
     service = Service(
         store=store,
         registry=sources,
         runs=runs,
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
-        step_kinds=tuple(kind.descriptor for kind in kinds.values()),
+        step_kinds=tuple(step_kinds.values()),
         settings=settings,
         clock=clock,
         any_location=any_location,
@@ -112,6 +114,7 @@ class StepParts:
     dependencies: AgentDependencies
     apis: ConfiguredApis
     history_window: int
+    step_kinds: Mapping[str, StepDescriptor]
 
     @property
     def store(self) -> Store:
@@ -127,7 +130,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda _: [LiteralStep()],
     lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
     lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
-    lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock)],
+    lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock, p.step_kinds)],
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""

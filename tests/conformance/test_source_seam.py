@@ -153,6 +153,40 @@ async def test_a_new_kind_is_asked_presented_exported_and_replayed(tmp_path: Pat
         assert replayed.steps[0].data_changed
 
 
+def _graph(*nodes: Node) -> Graph:
+    config = Presentation(question="How much?", mind="direct").model_dump(mode="json")
+    shown = Node(id=NodeId("answer"), kind="present", config=config, after=tuple(node.id for node in nodes), final=True)
+    return Graph(nodes=(*nodes, shown), output=NodeId("answer"))
+
+
+def _lookup(name: str, text: str, *after: str, critical: bool = True) -> Node:
+    config = {"source": "stock", "text": text}
+    parents = tuple(NodeId(parent) for parent in after)
+    return Node(id=NodeId(name), kind="ask_pairs", config=config, after=parents, critical=critical)
+
+
+async def test_an_answer_accounts_for_steps_of_a_new_kind_that_failed_or_were_skipped(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", sources={"stock": str(_location("pairs", tmp_path))})
+    failing = _graph(
+        _lookup("found", "get tea"), _lookup("bad", "drop tea", "found"), _lookup("late", "get tea", "bad")
+    )
+    partial = _graph(_lookup("found", "get tea"), _lookup("bad", "drop tea", critical=False))
+    async with app.open_service(settings, any_location=False) as service:
+        failed = await service.questions.run_graph(failing, "How much?", LOCAL)
+        assert failed.status == "refused"
+        assert [(step.id, step.kind, step.status, step.code, step.language) for step in failed.steps] == [
+            ("found", "ask_pairs", "done", "GET tea", "text"),
+            ("bad", "ask_pairs", "failed", "drop tea", "text"),
+            ("late", "ask_pairs", "skipped", "get tea", "text"),
+        ]
+        incomplete = await service.questions.run_graph(partial, "How much?", LOCAL)
+        assert incomplete.status == "partial"
+        assert [(step.id, step.kind, step.status) for step in incomplete.steps] == [
+            ("found", "ask_pairs", "done"),
+            ("bad", "ask_pairs", "failed"),
+        ]
+
+
 async def test_descriptors_and_kinds_agree(tmp_path: Path) -> None:
     async with app.open_service(Settings(home=tmp_path), any_location=True) as service:
         names = [descriptor.name for descriptor in service.step_kinds]
@@ -163,3 +197,6 @@ async def test_descriptors_and_kinds_agree(tmp_path: Path) -> None:
             assert descriptor.repeatable == isinstance(kind, RepeatableStepKind)
             assert (descriptor.data_source_type is None) or descriptor.produces == "rows"
             assert not descriptor.repeatable or descriptor.language
+            assert descriptor.writes is None or descriptor.writes in names
+            fields = descriptor.config.model_fields if descriptor.config is not None else {}
+            assert descriptor.code_field is None or descriptor.code_field in fields

@@ -61,7 +61,7 @@ def graph(first: str = "talk") -> Graph:
 async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: float = 0.3) -> tuple[Store, RunService]:
     store = await open_store(url, artifacts=Path(artifacts), lease_seconds=float(lease))
     talk = Talk(store, Path(diary), seconds)
-    return store, RunService(store, Engine({"talk": talk, "end": talk}, store.events), SystemClock())
+    return store, RunService(store, Engine({"talk": talk, "end": talk}, store.events), SystemClock(), {})
 
 
 async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> None:

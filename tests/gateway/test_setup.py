@@ -63,3 +63,18 @@ def test_sandboxes_and_versions_are_told(api: httpx.Client, server: Any) -> None
     assert (about["version"], about["home"]) == (version("answerable"), str(server.home))
     [used] = [sandbox for sandbox in found["sandboxes"] if sandbox["default"]]
     assert about["runs_as_written"] == (["sql", "python"] if used["available"] else ["sql"])
+
+
+def test_step_kinds_are_told(api: httpx.Client) -> None:
+    kinds = {kind["name"]: kind for kind in api.get("/step-kinds").json()["step_kinds"]}
+    assert kinds["sql"] == {
+        "name": "sql",
+        "title": "Query",
+        "label": "SQL",
+        "produces": "rows",
+        "rows_from": "source",
+        "language": "sql",
+        "data_source_type": "sql",
+        "repeatable": True,
+    }
+    assert (kinds["present"]["title"], kinds["present"]["language"]) == ("Check and write", None)

@@ -10,7 +10,8 @@ A step without `code` is written by a model from its `context`. Steps that do no
 The last one gives the answer unless `answer` names another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Self
 
@@ -21,10 +22,11 @@ from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
-from answerable.engine.steps.combine import CombineConfig
+from answerable.engine.steps.combine import CombineConfig, CombineStep
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import Presentation
-from answerable.engine.steps.python import PythonConfig
-from answerable.engine.steps.sql import SqlConfig
+from answerable.engine.steps.python import PythonConfig, PythonStep
+from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.query.plan import QueryPlan
 
 Tool = Literal["sql", "combine", "python"]
@@ -79,7 +81,7 @@ class PlanStep(Frozen):
 
     @model_validator(mode="after")
     def _has_its_program(self) -> Self:
-        if self.query is not None and (self.tool != "sql" or self.code is not None):
+        if self.query is not None and (not asks_source(self.tool) or self.code is not None):
             raise ValueError(f"the step {self.id!r} has a `query` where none can be")
         if self.code is None and self.query is None and not self.context:
             raise ValueError(f"the step {self.id!r} needs `code`, or `context` for a model to write it from")
@@ -88,6 +90,18 @@ class PlanStep(Frozen):
     @property
     def is_written(self) -> bool:
         return self.code is not None or self.query is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanTool:
+    kind: StepDescriptor
+    config: Callable[[PlanStep, str], Frozen]
+    """The config of a step whose program is written; the source is the plan's own."""
+
+
+def asks_source(tool: Tool) -> bool:
+    """Whether such a step reads a source rather than the rows of earlier steps."""
+    return _TOOLS[tool].kind.rows_from == "source"
 
 
 class ExecutionPlan(Frozen):
@@ -150,11 +164,18 @@ def _config(step: PlanStep, plan: ExecutionPlan, source: str) -> Frozen:
         return WriteConfig(
             task=step.context or "", question=plan.question, source=step.source or source, today=plan.today
         )
-    if step.tool == "python":
-        return PythonConfig(code=step.code or "", api=step.api)
-    if step.tool == "combine":
-        return CombineConfig(sql=step.code or "")
-    return SqlConfig(source=step.source or source, sql=step.code, plan=step.query)
+    return _TOOLS[step.tool].config(step, source)
+
+
+_TOOLS: Mapping[Tool, _PlanTool] = {
+    "sql": _PlanTool(
+        SqlStep.descriptor,
+        lambda step, source: SqlConfig(source=step.source or source, sql=step.code, plan=step.query),
+    ),
+    "combine": _PlanTool(CombineStep.descriptor, lambda step, _: CombineConfig(sql=step.code or "")),
+    "python": _PlanTool(PythonStep.descriptor, lambda step, _: PythonConfig(code=step.code or "", api=step.api)),
+}
+"""The step kinds that a plan can use. A new one is a row here and a name of `Tool`."""
 
 
 def _shown(steps: Sequence[PlanStep], answer: str) -> tuple[NodeId, ...]:

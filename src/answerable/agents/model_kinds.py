@@ -15,17 +15,33 @@ from answerable.engine.steps.understand import Question
 _KINDS = (
     (StepDescriptor(name="preplan", config=Question, produces="graph"), "preplan_step", "PreplanStep"),
     (
-        StepDescriptor(name="write_sql", config=WriteConfig, produces="rows", rows_from="source", language="sql"),
+        StepDescriptor(
+            name="write_sql", config=WriteConfig, produces="rows", rows_from="source", language="sql", writes="sql"
+        ),
         "write_steps",
         "WriteSqlStep",
     ),
     (
-        StepDescriptor(name="write_combine", config=WriteConfig, produces="rows", rows_from="steps", language="sql"),
+        StepDescriptor(
+            name="write_combine",
+            config=WriteConfig,
+            produces="rows",
+            rows_from="steps",
+            language="sql",
+            writes="combine",
+        ),
         "write_combine",
         "WriteCombineStep",
     ),
     (
-        StepDescriptor(name="write_python", config=WriteConfig, produces="rows", rows_from="steps", language="python"),
+        StepDescriptor(
+            name="write_python",
+            config=WriteConfig,
+            produces="rows",
+            rows_from="steps",
+            language="python",
+            writes="python",
+        ),
         "write_steps",
         "WritePythonStep",
     ),
@@ -41,8 +57,8 @@ _KINDS = (
         "FormatStep",
     ),
 )
-"""Their descriptors, modules and classes. What a model writes is recorded as a step of kind `sql`, `combine` or
-`python`, so these kinds have no `data_source_type` of their own."""
+"""Their descriptors, modules and classes. What a model writes is recorded as a step of the kind that it `writes`, so
+these kinds have no `data_source_type` of their own."""
 
 
 def model_kinds(dependencies: AgentDependencies) -> Iterator[DescribedStepKind]:

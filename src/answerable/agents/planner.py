@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, plan_graph
+from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, asks_source, plan_graph
 from answerable.agents.federation import by_label, reading_plan
 from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_graphs import best_of
@@ -37,7 +37,7 @@ async def plan(situation: Situation, dependencies: AgentDependencies, context: R
             return
         names = by_label(question)
         known = {None, *names} if len(names) == 1 else set(names)
-        wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
+        wrong = next((step for step in planned.steps if asks_source(step.tool) and step.source not in known), None)
         if wrong is not None:
             raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
         try:
@@ -85,7 +85,7 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
         PlanStep(
             id=step.id,
             tool=step.tool,
-            source=by_label(question).get(step.source or "") if step.tool == "sql" else None,
+            source=by_label(question).get(step.source or "") if asks_source(step.tool) else None,
             context=step.context,
             after=tuple(step.after),
             critical=step.critical,
@@ -105,7 +105,7 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     critic writes checks, each a query at the one source that was asked.
     """
     answering = plan.answer or plan.steps[-1].id
-    asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
+    asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if asks_source(step.tool)))
     settled = opinion is not None and presentation.opinion_is_sure
     advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
     presentation = presentation.model_copy(update={"advice": advisers})
@@ -118,7 +118,7 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     ]
     if opinion is not None and opinion.query is not None:
         query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
-        beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
+        beside.append({"id": SECOND, "kind": opinion.tool, "config": query, "critical": False})
     document["nodes"][-1:-1] = beside
     document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
     return Graph.parse(document)

@@ -18,6 +18,7 @@ from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.understand import RoutedGraph
 from answerable.store.base import Capsules
 
@@ -90,7 +91,7 @@ class ProgramStep:
         """The last query of the thread again, so that what the program works on can be accounted for."""
         last = await self._capsules.latest(context.principal, context.thread) if context.thread else None
         steps = read_capsule(last.body).answer.steps if last else ()
-        query = next((each for each in reversed(steps) if each.kind == "sql"), None)
+        query = next((each for each in reversed(steps) if each.kind == SqlStep.descriptor.name), None)
         if query is None:
             raise UserError(
                 f"There is no earlier answer whose rows could be `{PREVIOUS}`.",

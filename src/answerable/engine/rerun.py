@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from answerable.answers.answer import StepRecord
 from answerable.answers.replay import Rerun
 from answerable.core.context import Principal
-from answerable.engine.steps.base import StepKind
-from answerable.engine.steps.descriptor import RepeatableStepKind
+from answerable.engine.steps.descriptor import DescribedStepKind, RepeatableStepKind
 from answerable.store.base import Artifacts
 
 
 @dataclass(frozen=True, slots=True)
 class StepRerunner:
-    kinds: Mapping[str, StepKind]
+    kinds: Mapping[str, DescribedStepKind]
     artifacts: Artifacts
 
     async def run(self, step: StepRecord, principal: Principal) -> Rerun | None:
         """What the step gives now; None if steps of its kind cannot be repeated."""
         kind = self.kinds.get(step.kind)
-        if not isinstance(kind, RepeatableStepKind):
+        if kind is None or not kind.descriptor.repeatable:
             return None
+        assert isinstance(kind, RepeatableStepKind)
         assert step.artifact is not None
         fresh = await kind.repeat(step, principal)
         return Rerun(

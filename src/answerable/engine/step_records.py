@@ -1,15 +1,13 @@
 """What the steps of a run came to, from its events: the answer of a run that failed keeps what was found before."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from answerable.answers.answer import StepRecord
 from answerable.core.events import Event, PlanReady, RunStarted, StepFailed, StepFinished, StepOutput, StepSkipped
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
+from answerable.engine.steps.descriptor import StepDescriptor, accounted_as
 from answerable.engine.steps.produced import Produced
-
-WITH_ROWS = frozenset(("sql", "combine", "python"))
-"""The kinds whose output is a `Produced`."""
 
 
 def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = False) -> StepRecord:
@@ -33,7 +31,7 @@ def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = Fal
     )
 
 
-def step_records(events: Iterable[Event]) -> tuple[StepRecord, ...]:
+def step_records(events: Iterable[Event], step_kinds: Mapping[str, StepDescriptor]) -> tuple[StepRecord, ...]:
     """The steps that give rows, in the order in which they ended: finished ones with their code and a few rows, failed
     ones with the code that failed, and those that were skipped."""
     nodes: dict[NodeId, Json] = {}
@@ -50,24 +48,22 @@ def step_records(events: Iterable[Event]) -> tuple[StepRecord, ...]:
             case StepFinished(output={"frame": _, "code": _}):
                 produced = Produced.model_validate(event.output)
                 records.append(produced_record(event.node, produced, with_sample=True))
-            case StepFailed() | StepSkipped() if _kind(nodes.get(event.node)) in WITH_ROWS:
-                records.append(_unfinished(event, nodes[event.node], code.get(event.node)))
+            case StepFailed() | StepSkipped() if event.node in nodes:
+                node = nodes[event.node]
+                if (kind := accounted_as(node["kind"], step_kinds)) is not None:
+                    records.append(_unfinished(event, node.get("config") or {}, kind, code.get(event.node)))
     return tuple(records)
 
 
-def _unfinished(event: StepFailed | StepSkipped, node: Json, code: str | None) -> StepRecord:
+def _unfinished(event: StepFailed | StepSkipped, config: Json, kind: StepDescriptor, code: str | None) -> StepRecord:
     failed = isinstance(event, StepFailed)
-    config = node.get("config") or {}
+    planned = config.get(kind.code_field) if kind.code_field is not None else None
     return StepRecord(
         id=event.node.rpartition("/")[2],
-        kind=_kind(node),
+        kind=kind.name,
         source=config.get("source"),
-        code=code or config.get("sql") or config.get("code"),
+        code=code or planned,
+        language=kind.language,
         duration_ms=event.duration_ms if isinstance(event, StepFailed) else 0.0,
         status="failed" if failed else "skipped",
     )
-
-
-def _kind(node: Json) -> str:
-    """A step whose program a model writes counts as what it writes."""
-    return str(node["kind"]).removeprefix("write_") if node else ""

@@ -108,7 +108,7 @@ class Service:
     def setup(self) -> "SetupService":
         from answerable.service.setup import SetupService
 
-        return SetupService(self._store, self._settings, self._clock)
+        return SetupService(self._store, self._settings, self._clock, self.step_kinds)
 
     @cached_property
     def outbox(self) -> "OutboxDelivery":

@@ -14,7 +14,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.ids import RunId
 from answerable.core.values import Frozen
-from answerable.engine.steps.base import StepKind
+from answerable.engine.steps.descriptor import DescribedStepKind
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.service.runs import RunService
 from answerable.sources.registry import SourceRegistry
@@ -38,7 +38,12 @@ class Freshness(Frozen):
 
 class AnswerService:
     def __init__(
-        self, store: Store, runs: RunService, registry: SourceRegistry, sql: SqlStep, kinds: Mapping[str, StepKind]
+        self,
+        store: Store,
+        runs: RunService,
+        registry: SourceRegistry,
+        sql: SqlStep,
+        kinds: Mapping[str, DescribedStepKind],
     ) -> None:
         """`kinds`: the step kinds that a replay may run again."""
         self._store = store

@@ -6,7 +6,7 @@ cancel it or decide what it asked. This is the only file that knows which runs a
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
 from answerable.engine.run import Engine, Listener
 from answerable.engine.step_records import step_records
+from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import usage_in
 from answerable.logs import about
 from answerable.store.base import (
@@ -64,10 +65,18 @@ class Subject:
 
 
 class RunService:
-    def __init__(self, store: Store, engine: Engine, clock: Clock, listeners: Sequence[Listener] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        clock: Clock,
+        step_kinds: Mapping[str, StepDescriptor],
+        listeners: Sequence[Listener] = (),
+    ) -> None:
         self._store = store
         self._engine = engine
         self._clock = clock
+        self._step_kinds = step_kinds
         self._listeners = tuple(listeners)
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
@@ -209,10 +218,10 @@ class RunService:
             events = await self._store.events.read(principal, run)
             match events[-1:]:
                 case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                    error, steps = restored(kind, code, message, hint), step_records(events)
+                    error, steps = restored(kind, code, message, hint), step_records(events, self._step_kinds)
                     return failed(run, error, step=node, steps=steps, usage=usage_in(events))
                 case [RunCancelled(reason=reason)]:
-                    return cancelled(run, reason, usage_in(events), step_records(events))
+                    return cancelled(run, reason, usage_in(events), step_records(events, self._step_kinds))
         if error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)

@@ -1,7 +1,7 @@
 """How Answerable is set up here: models, budgets and use, sandboxes, versions. Secrets are never shown."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, timedelta
 from importlib.metadata import version
@@ -13,6 +13,7 @@ from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, RunContext
 from answerable.core.ids import new_run_id
 from answerable.core.values import Frozen
+from answerable.engine.steps.descriptor import Product, RowsFrom, StepDescriptor
 from answerable.machine import machine_facts, runs_programs, sandboxes_found
 from answerable.models.budget import Budget
 from answerable.models.config import ROLES, ModelsConfig, split_name
@@ -109,11 +110,29 @@ class About(Frozen):
     )
 
 
+class StepKindView(Frozen):
+    name: str = Field(description="As graphs, timelines and answers name it.")
+    title: str | None = Field(
+        description="What people read for such a step, followed by the source that it asks; the step's id if null."
+    )
+    label: str | None = Field(description="One or two words for what it is; its name if null.")
+    produces: Product
+    rows_from: RowsFrom | None = Field(description="Where it reads rows: a source, or earlier steps.")
+    language: str | None = Field(description="In which its code is shown; null if it runs no code.")
+    data_source_type: str | None = Field(description="Where an answer that consists of its rows comes from.")
+    repeatable: bool = Field(description="Whether a replay can run it again.")
+
+
+class StepKindList(Frozen):
+    step_kinds: list[StepKindView]
+
+
 class SetupService:
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(self, store: Store, settings: Settings, clock: Clock, step_kinds: Sequence[StepDescriptor]) -> None:
         self._store = store
         self._settings = settings
         self._clock = clock
+        self._step_kinds = step_kinds
         self._runs_programs = False
         """Until it was tried."""
 
@@ -166,6 +185,12 @@ class SetupService:
             share_rows=settings.share_rows,
             runs_as_written=["sql", "python"] if self._runs_programs else ["sql"],
         )
+
+    def step_kinds(self, principal: Principal) -> StepKindList:
+        """The kinds of steps that a run can have."""
+        fields = set(StepKindView.model_fields)
+        kinds = [StepKindView.model_validate(kind.model_dump(include=fields)) for kind in self._step_kinds]
+        return StepKindList(step_kinds=kinds)
 
     async def _budgets(self, principal: Principal) -> list[BudgetView]:
         budget = Budget(self._store.budgets, self._settings.models_config.budget, self._clock)

@@ -50,6 +50,7 @@ class CombineStep:
         produces="rows",
         rows_from="steps",
         language="sql",
+        code_field="sql",
         data_source_type="combine",
         repeatable=True,
     )

@@ -29,10 +29,23 @@ class StepDescriptor(Frozen):
     """Where the rows come from that it reads: a source, or earlier steps."""
     language: str | None = None
     """The language in which its code is shown; None if it runs no code."""
+    code_field: str | None = None
+    """The field of its config that holds the code; None if the code is written while the step runs."""
+    writes: str | None = None
+    """The kind of the step whose code a model writes in this one: answers account for it as a step of that kind."""
     data_source_type: str | None = None
     """Where an answer that consists of its rows comes from."""
     repeatable: bool = False
     """Whether the same code gives the same rows for the same data, so that an answer can be replayed."""
+
+
+def accounted_as(kind: str, step_kinds: Mapping[str, StepDescriptor]) -> StepDescriptor | None:
+    """The kind under which an answer accounts for a step that runs code to get rows; None for every other step."""
+    described = step_kinds.get(kind)
+    if described is not None and described.writes is not None:
+        described = step_kinds.get(described.writes)
+    gets_rows = described is not None and described.produces == "rows" and described.language is not None
+    return described if gets_rows else None
 
 
 class DescribedStepKind(StepKind, Protocol):

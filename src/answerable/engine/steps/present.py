@@ -15,9 +15,9 @@ from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Eve
 from answerable.core.ids import NodeId
 from answerable.core.values import Frozen, Json
 from answerable.engine.frontier import STOPPED_EARLY
-from answerable.engine.step_records import WITH_ROWS, produced_record
+from answerable.engine.step_records import produced_record
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.descriptor import StepDescriptor, accounted_as
 from answerable.engine.steps.produced import Produced, oldest, produced_before
 from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules
@@ -83,10 +83,14 @@ class PresentStep:
         rows_from="steps",
     )
 
-    def __init__(self, artifacts: Artifacts, capsules: Capsules, clock: Clock) -> None:
+    def __init__(
+        self, artifacts: Artifacts, capsules: Capsules, clock: Clock, step_kinds: Mapping[str, StepDescriptor]
+    ) -> None:
+        """`step_kinds`: every kind that a step before this one can have."""
         self._artifacts = artifacts
         self._capsules = capsules
         self._clock = clock
+        self._step_kinds = step_kinds
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
@@ -140,7 +144,7 @@ class PresentStep:
             provenance=provenance,
             steps=(
                 *(produced_record(node, result) for node, result in results.items()),
-                *_unfinished(step, presentation),
+                *_unfinished(step, presentation, self._step_kinds),
             ),
             units=last.units,
             quantities=last.quantities,
@@ -236,12 +240,15 @@ def _early_stop_note(step: Step, presentation: Presentation, results: Mapping[No
     return f" Step {first} found nothing, so {left} did not run."
 
 
-def _unfinished(step: Step, presentation: Presentation) -> Iterator[StepRecord]:
+def _unfinished(
+    step: Step, presentation: Presentation, step_kinds: Mapping[str, StepDescriptor]
+) -> Iterator[StepRecord]:
     """The steps that failed or were skipped, so that the answer accounts for every one."""
     for node, missing in step.missing.items():
-        kind = missing.kind.removeprefix("write_")
-        if node != presentation.second_opinion and kind in WITH_ROWS:
-            yield StepRecord(id=node, kind=kind, status="failed" if missing.failed else "skipped")
+        kind = accounted_as(missing.kind, step_kinds)
+        if node != presentation.second_opinion and kind is not None:
+            status: Literal["failed", "skipped"] = "failed" if missing.failed else "skipped"
+            yield StepRecord(id=node, kind=kind.name, language=kind.language, status=status)
 
 
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:

@@ -79,6 +79,7 @@ class PythonStep:
         produces="rows",
         rows_from="steps",
         language="python",
+        code_field="code",
         data_source_type="python",
         repeatable=True,
     )

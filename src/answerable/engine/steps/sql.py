@@ -50,6 +50,7 @@ class SqlStep:
         produces="rows",
         rows_from="source",
         language="sql",
+        code_field="sql",
         data_source_type="sql",
         repeatable=True,
     )

@@ -8,7 +8,7 @@ from pydantic import Field
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
-from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, UsageReport
+from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 
 router = APIRouter(prefix=API, tags=["setup"])
 
@@ -47,3 +47,9 @@ async def doctor(service: ServiceOf, principal: PrincipalOf) -> DoctorReport:
 async def about(service: ServiceOf, principal: PrincipalOf) -> About:
     """Versions, folders, and what can be asked as written."""
     return await service.setup.about(principal)
+
+
+@router.get("/step-kinds")
+async def step_kinds(service: ServiceOf, principal: PrincipalOf) -> StepKindList:
+    """The kinds of steps that a run can have, and how to show them."""
+    return service.setup.step_kinds(principal)
