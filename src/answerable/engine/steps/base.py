@@ -24,8 +24,11 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal, Past
 from answerable.engine.outcome import Outcome
 
-Told: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
-"""The events that a step itself may tell; all others are the engine's."""
+StepEvent: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
+"""The events that a step itself may emit. All other events are the engine\'s."""
+OutputSink: TypeAlias = Callable[[str, Json], None]
+"""Takes a channel and a message, like `Step.output`. Channels of an agent are `prompt` (its name and the estimated
+tokens, before anything is sent), `token`, `tool`, and `model_call` (usage and cost, after each call)."""
 P = ParamSpec("P")
 M = TypeVar("M", bound=BaseModel)
 
@@ -119,7 +122,9 @@ class Step:
         json_bytes(data, f"The {channel} of step {self.id}")
         self.journal.output(self.id, channel, data)
 
-    def emit(self, kind: Callable[Concatenate[RunId, int, float, P], Told], *args: P.args, **fields: P.kwargs) -> None:
+    def emit(
+        self, kind: Callable[Concatenate[RunId, int, float, P], StepEvent], *args: P.args, **fields: P.kwargs
+    ) -> None:
         """Tells the plan or a part of the answer: `step.emit(AnswerFinal, answer=…)`."""
         json_bytes([args, fields], f"What step {self.id} tells")
         self.journal.record(kind, *args, **fields)

@@ -18,10 +18,9 @@ from answerable.core.errors import UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import FrameRef, Frozen, Json, OutputColumn
-from answerable.engine.steps.base import Step
+from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
-from answerable.engine.steps.python import Tell
 from answerable.engine.steps.stored_frame import stored_frame
 from answerable.query.checked import CheckedQuery
 from answerable.sources.base import Limits, QueryResult
@@ -70,14 +69,14 @@ class CombineStep:
         config: CombineConfig,
         earlier: Mapping[NodeId, Produced],
         principal: Principal,
-        tell: Tell,
+        output: OutputSink,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the SQL over the rows of earlier steps. `tell` gets the text that runs before it starts."""
+        """Runs the SQL over the rows of earlier steps. `output` gets the text that runs before it starts."""
         from answerable.query.sql.written_quantities import written_quantities
 
         query = checked_over(config.sql, {name: each.frame.columns for name, each in earlier.items()})
-        tell("code", query.text)
+        output("code", query.text)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
         result, frame = await self._execute(query, inputs, principal, progress)
         return Produced(

@@ -17,7 +17,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
-from answerable.engine.steps.base import Step
+from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
@@ -25,9 +25,6 @@ from answerable.store.base import Artifacts
 
 if TYPE_CHECKING:
     from answerable.answers.result_table import ResultTable
-
-Tell = Callable[[str, Json], None]
-"""Hears a channel and what is said on it."""
 
 _HINTS = {
     "time": "Do less, or raise `sandbox_seconds`.",
@@ -49,7 +46,7 @@ class CodeRunner(Protocol):
 class HostFunctions(Protocol):
     """The functions that a program may call, each run with calls of its own to count."""
 
-    def calls(self, api: str, tell: Callable[[Json], None]) -> HostCalls: ...
+    def calls(self, api: str, record: Callable[[Json], None]) -> HostCalls: ...
 
 
 class PythonConfig(Frozen):
@@ -110,12 +107,12 @@ class PythonStep:
             raise UserError(" ".join(errors), code="python_types")
 
     async def produce(
-        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
+        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, output: OutputSink
     ) -> Produced:
-        """Runs the program over the rows of earlier steps; `tell` hears it before it starts."""
-        tell("code", config.code)
+        """Runs the program over the rows of earlier steps; `output` hears it before it starts."""
+        output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, tell)
+        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, output)
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind=self.descriptor.name,
@@ -136,7 +133,7 @@ class PythonStep:
         )
 
     async def execute(
-        self, program: Program, principal: Principal, tell: Tell = lambda _channel, _data: None
+        self, program: Program, principal: Principal, output: OutputSink = lambda _channel, _data: None
     ) -> tuple[SandboxResult, "StoredResult"]:
         """Runs a program over stored rows; what it cannot do is raised."""
         staging = self._artifacts.staging()
@@ -145,12 +142,12 @@ class PythonStep:
                 code=program.code,
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
                 limits=self._limits,
-                host=self._calls(program.api, tell),
+                host=self._calls(program.api, output),
                 into=staging,
             )
             ran = await self._sandboxes.run(request, program.backend)
             if ran.output:
-                tell("printed", ran.output)
+                output("printed", ran.output)
             if ran.outcome != "ok":
                 raise _failure(ran)
             table = await asyncio.to_thread(_result_table, ran, staging)
@@ -158,12 +155,12 @@ class PythonStep:
         finally:
             staging.unlink(missing_ok=True)
 
-    def _calls(self, api: str | None, tell: Tell) -> HostCalls:
+    def _calls(self, api: str | None, output: OutputSink) -> HostCalls:
         if api is None:
             return HostCalls()
         if self._host is None:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
-        return self._host.calls(api, lambda call: tell("host_call", call))
+        return self._host.calls(api, lambda call: output("host_call", call))
 
     async def _stored(self, table: "ResultTable", principal: Principal, staging: Path) -> "StoredResult":
         artifact = await self._artifacts.adopt(principal, staging)

@@ -38,14 +38,14 @@ class SourceQueries:
         name: str,
         check: Callable[[Catalog], Q],
         principal: Principal,
-        tell: Callable[[str], None],
+        on_code: Callable[[str], None],
         progress: Progress,
     ) -> tuple[Produced, Q, Catalog]:
-        """Runs the query that `check` makes of the catalog. `tell` gets its text before it starts."""
+        """Runs the query that `check` makes of the catalog. `on_code` gets its text before it starts."""
         source = await self.sources.get(name, principal)
         catalog = await source.describe(progress)
         query = check(catalog)
-        tell(query.text)
+        on_code(query.text)
         result, frame = await stored_frame(
             lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal
         )

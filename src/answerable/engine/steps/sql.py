@@ -73,10 +73,10 @@ class SqlStep:
         self,
         config: SqlConfig,
         principal: Principal,
-        tell: Callable[[str], None] = lambda _: None,
+        on_code: Callable[[str], None] = lambda _: None,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the query. `tell` gets the text that runs before it starts."""
+        """Runs the query. `on_code` gets the text that runs before it starts."""
 
         def check(catalog: Catalog) -> "CheckedSql":
             from answerable.query.sql.check import checked
@@ -84,7 +84,7 @@ class SqlStep:
             return checked(_text(config, catalog), catalog)
 
         produced, query, catalog = await self._queries.ask(
-            self.descriptor, config.source, check, principal, tell, progress
+            self.descriptor, config.source, check, principal, on_code, progress
         )
         known = {
             "rows_in": _rows_in(query.tables, catalog),
