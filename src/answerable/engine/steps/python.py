@@ -1,7 +1,7 @@
-"""Kind `python`: runs a program in a sandbox over the rows of earlier steps, and keeps what it gives as an artifact.
+"""Kind `python`: runs a program in a sandbox over the rows of earlier steps, and stores its result as an artifact.
 
-The program sees the rows of each step that it comes after as a data frame under that step's id, and leaves what it has
-found in `result`: a frame, rows, a value, or a chart. What it prints is told as it would be on a terminal.
+The rows of each step in `after` are a data frame with that step's id as its name. The program assigns its result to
+`result`: a frame, rows, a value, or a chart. Printed text is shown as on a terminal.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class CodeRunner(Protocol):
 
 
 class HostFunctions(Protocol):
-    """The functions that a program may call, each run with calls of its own to count."""
+    """The functions that a program may call. Each run has its own session, because limits count the calls of a run."""
 
     def calls(self, api: str, record: Callable[[Json], None]) -> HostCalls: ...
 
@@ -52,14 +52,14 @@ class HostFunctions(Protocol):
 class PythonConfig(Frozen):
     code: str = Field(min_length=1)
     backend: str | None = None
-    """A sandbox by name; else the one that the settings choose."""
+    """The name of a sandbox; None for the one that the settings choose."""
     api: str | None = None
     """The configured API that the program may read with `api_get`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Code and the rows it works on, by name."""
+    """Code, and the stored rows that it works on, by name."""
 
     code: str
     inputs: Mapping[str, ArtifactId]
@@ -95,12 +95,12 @@ class PythonStep:
         return produced.model_dump(mode="json")
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
-        """Runs the recorded program once more over the rows that it got then."""
+        """Runs the recorded program again over the same stored rows."""
         _ran, stored = await self.execute(Program(record.code or "", record.inputs, record.sandbox), principal)
         return Repeated(artifact=stored.frame.artifact, fingerprint=record.fingerprint)
 
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
-        """Raises for a program that cannot work on the rows of earlier steps; it does not run."""
+        """Checks the types of a program without running it. Raises if it does not fit the rows of earlier steps."""
         frames = {_name(name): [column.name for column in each.frame.columns] for name, each in earlier.items()}
         errors = await self._sandboxes.type_errors(config.code, frames, config.backend)
         if errors:
@@ -109,7 +109,7 @@ class PythonStep:
     async def produce(
         self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, output: OutputSink
     ) -> Produced:
-        """Runs the program over the rows of earlier steps; `output` hears it before it starts."""
+        """Runs the program over the rows of earlier steps. `output` gets the code before it runs."""
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
         ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, output)
@@ -135,7 +135,7 @@ class PythonStep:
     async def execute(
         self, program: Program, principal: Principal, output: OutputSink = lambda _channel, _data: None
     ) -> tuple[SandboxResult, "StoredResult"]:
-        """Runs a program over stored rows; what it cannot do is raised."""
+        """Runs a program over stored rows and stores its result. Raises if the program fails or is stopped."""
         staging = self._artifacts.staging()
         try:
             request = SandboxRequest(
@@ -146,14 +146,14 @@ class PythonStep:
                 into=staging,
             )
             ran = await self._sandboxes.run(request, program.backend)
-            if ran.output:
+            if ran.output:  # before a failure is raised: the printed text often explains it
                 output("printed", ran.output)
             if ran.outcome != "ok":
                 raise _failure(ran)
             table = await asyncio.to_thread(_result_table, ran, staging)
             return ran, await self._stored(table, principal, staging)
         finally:
-            staging.unlink(missing_ok=True)
+            staging.unlink(missing_ok=True)  # still there only if the run failed: `adopt` moves the file
 
     def _calls(self, api: str | None, output: OutputSink) -> HostCalls:
         if api is None:
@@ -199,7 +199,8 @@ def _name(node: str) -> str:
 
 
 def _failure(ran: SandboxResult) -> AnswerableError:
-    """Sorted by who must act; `reason` says which rule or limit it was."""
+    """The error of a program that was refused, that has a mistake, or that reached a limit. `reason` says which rule or
+    limit it was."""
     message, reason = ran.message or "The program did not end as it should.", ran.reason or "died"
     if reason in ("policy", "forbidden"):
         return RefusedError(message, code="python_refused", reason=reason)

@@ -1,9 +1,9 @@
 """Kind `sql`: runs one SQL query at one source and stores its rows as an artifact.
 
-The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
-the source runs is the regenerated text, and that is also what the answer shows.
+The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated. The
+source runs the regenerated text, and the answer shows it.
 
-What parses SQL is loaded when it is first needed, so that a command that asks one question starts quickly.
+The SQL parser is imported when it is first needed, so that the command line starts quickly.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -76,7 +76,7 @@ class SqlStep:
         on_code: Callable[[str], None] = lambda _: None,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the query. `on_code` gets the text that runs before it starts."""
+        """Runs the query. `on_code` gets the regenerated SQL before it runs."""
 
         def check(catalog: Catalog) -> "CheckedSql":
             from answerable.query.sql.check import checked

@@ -36,7 +36,7 @@ class Question(Frozen):
     plan_only: bool = False
     """Show the plan as the answer, and run nothing."""
     hint: str | None = None
-    """What an earlier step found out about the question, for the planner. With a hint there is no second first look."""
+    """Findings of an earlier step about the question, for the planner. A question with a hint gets no first look."""
 
 
 @dataclass(frozen=True, slots=True)
