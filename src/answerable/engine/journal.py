@@ -108,7 +108,7 @@ class Journal:
         **named: P.kwargs,
     ) -> None:
         """Records an event, and calls `then` when the event is stored and the listeners have got it."""
-        # The body repeats `record` on purpose: both are called for every event, and a call more is measurable.
+
         if not self._closed:
             if self._segments:
                 self._store_segments()
