@@ -247,7 +247,7 @@ class Composer:
     # Group
 
     def _grouped(self, base: Base) -> Iterator[tuple[Draft, float]]:
-        """The base with its possible groups. Yields nothing if its parts do not go together."""
+        """The base with its possible groups; none if its parts do not go together."""
         select, _, sorting, having = base
         draft = Draft(
             entity=-1,
