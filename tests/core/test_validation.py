@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError, model_validator
 
-from answerable.core.validation import Problem, first_problem
+from answerable.core.validation import FieldProblem, first_problem
 
 PACKAGE = Path(__file__).parents[2] / "src" / "answerable"
 
@@ -25,7 +25,7 @@ class _Document(BaseModel):
         return self
 
 
-def _problem(document: object) -> Problem:
+def _problem(document: object) -> FieldProblem:
     with pytest.raises(ValidationError) as caught:
         _Document.model_validate(document)
     return first_problem(caught.value)

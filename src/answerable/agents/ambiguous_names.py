@@ -41,7 +41,7 @@ def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[Query
 
 
 def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
-    """Yields nothing if the other table lacks a column that the plan needs."""
+    """Yields the plan with its sentence, unless the other table lacks a column that the plan needs."""
     try:
         yield plan, sentence(plan, merged.catalog)
     except UserError:

@@ -50,7 +50,7 @@ def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
 
 
 def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: str = READER) -> Graph:
-    """Nothing to run: a question back."""
+    """A graph that runs nothing and asks the user back."""
     presentation = Presentation(question=question, mind=mind, clarify=text, choices=tuple(choices))
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
 
@@ -62,18 +62,18 @@ def readings_graph(question: str, readings: Sequence[str], text: str = WHICH_REA
 
 
 def cannot_tell_graph(question: str, reason: str) -> Graph:
-    """Nothing to run: that the data does not hold it is an answer too."""
+    """A graph that runs nothing and says that the data does not hold the answer."""
     return text_graph(question, f"I cannot tell from this data: {reason}", mind=MODEL)
 
 
 def text_graph(question: str, text: str, *, mind: str) -> Graph:
-    """Nothing to run: an answer in words."""
+    """A graph that runs nothing and answers in words."""
     presentation = Presentation(question=question, mind=mind, text=text)
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
 
 
 def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
-    """Nothing to run: the plan itself, as text that can be edited and run."""
+    """A graph that runs nothing and shows the plan, as text that can be edited and run."""
     import yaml
 
     document = plan.model_dump(mode="json", exclude_none=True)
@@ -141,7 +141,7 @@ def _prepared_graph(kind: str, config: ProgramConfig | StatementConfig) -> Graph
 
 
 def direct_query(message: str) -> tuple[QueryType, str] | None:
-    """The query in a message that starts with `SQL:` or `PYTHON:`; nothing when the message is a question."""
+    """Returns the query in a message that starts with `SQL:` or `PYTHON:`, or None if the message is a question."""
     prefix, colon, code = message.lstrip().partition(":")
     match prefix.upper() if colon else "":
         case "SQL":

@@ -21,7 +21,7 @@ class ColumnTotal(Frozen):
 
 
 def totals(path: Path) -> tuple[ColumnTotal, ...]:
-    """Of the columns of numbers of the Arrow file at `path`, in one pass."""
+    """Totals of the numeric columns in the Arrow file at `path`, computed in one pass."""
     rows = frame.scan(path)
     schema = rows.collect_schema()
     numeric = [place for place, dtype in enumerate(schema.dtypes()) if dtype.is_numeric()]

@@ -13,6 +13,7 @@ from answerable.apis.paths import checked_params, checked_path
 from answerable.apis.rate import RateLimiter
 from answerable.apis.secrets import SecretFilter
 from answerable.apis.target import ApiTarget
+from answerable.core.back_off import back_off
 from answerable.core.clock import Clock
 from answerable.core.errors import (
     AnswerableError,
@@ -114,7 +115,7 @@ class ApiSession:
             reply = await self._once(request)
             # a POST that failed with 5xx may have been carried out, so only "too many requests" is tried again
             again = reply.status == 429 or (reply.status in _BUSY and request.method == "GET")
-            delay = reply.retry_after if reply.retry_after is not None else _FIRST_BACK_OFF * 2 ** (attempt - 1)
+            delay = reply.retry_after if reply.retry_after is not None else back_off(attempt, first=_FIRST_BACK_OFF)
             if not again or attempt == _ATTEMPTS or self._clock.monotonic() + delay > self._until:
                 break
             await self._clock.sleep(delay)

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FieldProblem:
     """The first thing that a `ValidationError` complains about. It never quotes the input, which may hold a secret."""
 
     place: tuple[int | str, ...]
@@ -22,6 +22,6 @@ class Problem:
         return f"{self.field or whole}: {self.message}"
 
 
-def first_problem(error: ValidationError) -> Problem:
+def first_problem(error: ValidationError) -> FieldProblem:
     first = error.errors(include_url=False, include_input=False)[0]
-    return Problem(first["loc"], first["msg"])
+    return FieldProblem(first["loc"], first["msg"])

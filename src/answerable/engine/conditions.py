@@ -28,7 +28,7 @@ def holds(condition: Condition, output: Json) -> bool:
 
 
 def is_empty(output: Json) -> bool:
-    """Nothing was found: null, zero, an empty text, list or object, or a table without rows."""
+    """Whether a value counts as empty: null, zero, an empty text, list or object, or a table without rows."""
     if isinstance(output, Mapping):
         frame = output.get("frame", output)
         if isinstance(frame, Mapping) and frame.get("kind") == "frame":

@@ -67,7 +67,7 @@ class Frontier:
 
     @property
     def ended(self) -> bool:
-        """Nothing runs, and nothing will without a person."""
+        """Whether no node runs and only a person can make one ready."""
         return not self._running and not self._ready and (not self._left or bool(self.held))
 
     def take(self) -> Sequence[Node]:
@@ -210,7 +210,7 @@ class Frontier:
                 self._decide(self.graph.by_id[id])
 
     def _give_up_waiting(self) -> None:
-        """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""
+        """Skips nodes whose events can no longer come. One at a time: a skip may be the event of another node."""
         while self._awaited and not self._ready and not self.held:
             name, node = next(
                 (n, node) for n, nodes in self._awaited.items() for node in nodes if self._missing[node] == 1

@@ -6,6 +6,7 @@ from contextlib import suppress
 from random import Random
 from typing import Protocol, TypeAlias
 
+from answerable.core.back_off import back_off
 from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
@@ -170,7 +171,7 @@ class Retrying:
 
 
 def _longest_delay(retry: Retry, attempt: int) -> float:
-    return min(retry.max_delay, retry.base_delay * retry.factor ** (attempt - 1))
+    return back_off(attempt, first=retry.base_delay, factor=retry.factor, longest=retry.max_delay)
 
 
 def _may_pass(error: AnswerableError, node: Node, attempt: int) -> bool:

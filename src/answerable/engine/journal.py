@@ -162,7 +162,7 @@ class Journal:
             raise self._failure
 
     async def close(self) -> None:
-        """Nothing is recorded any more; what was recorded is stored."""
+        """Stores what was recorded and refuses further events."""
         if self._segments:
             self._store_segments()
         self._closed = True

@@ -177,7 +177,7 @@ def _fold_step(step: _Step, event: Event, at: float) -> None:
 
 
 def _stopped(steps: Iterable[_Step], at: float) -> None:
-    """Nothing runs past the end of its run."""
+    """Ends the steps that still ran when their run ended."""
     for step in steps:
         if step.status in ("running", "waiting"):
             step.status, step.end_ms = "failed", at

@@ -16,6 +16,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext as AgentContext
 
+from answerable.core.back_off import back_off
 from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
@@ -130,7 +131,7 @@ class GuardedModel(WrapperModel):
         after = float(error.details.get("retry_after", 0))
         if attempt >= config.attempts or error.stable_code not in failures.RETRIED or after > config.longest_wait:
             raise error
-        longest = min(_LONGEST_PAUSE, config.longest_wait, _FIRST_PAUSE * 2 ** (attempt - 1))
+        longest = back_off(attempt, first=_FIRST_PAUSE, longest=min(_LONGEST_PAUSE, config.longest_wait))
         await self.policy.clock.sleep(max(after, self.policy.random.uniform(0, longest)))
 
 

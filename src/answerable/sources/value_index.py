@@ -245,7 +245,7 @@ def _marks(values: Collection[object]) -> str:
 
 
 def _slips(phrase: str, normal: str) -> int | None:
-    """Nothing when a digit differs: another number is another thing, not a slip."""
+    """Returns None if a digit differs: another number is another thing, not a slip."""
     most = min(allowed_slips(len(phrase)), allowed_slips(len(normal)))
     count = slips(phrase, normal, most)
     return None if count is None or _digits(phrase) != _digits(normal) else count

@@ -60,7 +60,7 @@ def having_score(having: HavingOption | None) -> float:
 
 
 def groupings(draft: Draft, composition: Composition) -> Iterator[tuple[Draft, float]]:
-    """The draft with each possible group and its score. Yields nothing if its clauses do not go together."""
+    """The draft with each possible group and its score. Clauses that do not go together have none."""
     plain = [term for term in draft.select if term.function is None]
     calculated = any(term.function for term in draft.select)
     by_aggregate = any(order.term.function for order in draft.order)
