@@ -46,6 +46,7 @@ class CriticStep:
             "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
         }
 
+        # All queries are checked before the first one runs, while the model can still correct them.
         async def check(reply: Checks) -> None:
             for verification in reply.checks:
                 await checked_sql(verification.sql, source)

@@ -21,7 +21,7 @@ def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> R
         reply.best.model_copy(update={"plan": other, "sentence": sentence_of_other, "sql": None})
         for other, sentence_of_other in _alternatives(plan, question.text, merged)
     ]
-    if question.force or not readings:
+    if question.force or not readings:  # with `force` the user wants an answer, not a question back
         return reply
     return Unsure(
         question="Several sources have a table of this name. Which do you mean?",
@@ -30,6 +30,7 @@ def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> R
 
 
 def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
+    # Normalised, so that "CRM" in the question is the source `crm`.
     words = set(normalise(text).split())
     for name in sorted(_names(plan) & merged.origins.keys()):
         own = merged.origins[name]

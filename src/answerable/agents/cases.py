@@ -88,6 +88,7 @@ def save_transcript(folder: Path, case: AgentCase, transcript: Transcript) -> No
     path = _place(folder, case)
     path.parent.mkdir(exist_ok=True)
     document = transcript.model_dump(mode="json", exclude_defaults=True)
+    # Fields in the order of the conversation instead of the alphabet, so that a transcript reads from top to bottom.
     path.write_text(yaml.dump(document, Dumper=_BlockTextDumper, sort_keys=False, allow_unicode=True, width=100))
 
 
@@ -111,6 +112,7 @@ def _read(path: Path, shape: TypeAdapter[T]) -> T:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise _invalid(path, str(error)) from error
     except ValidationError as error:
+        # `from None`: pydantic's error quotes the whole document, and the first problem is enough to act on.
         raise _invalid(path, first_problem(error).at("")) from None
 
 
@@ -138,6 +140,7 @@ def _explored(_: str, case: AgentCase) -> Graph:
 
 
 def _question(case: AgentCase) -> Question:
+    # `plan_only`: the case is about one agent, so the steps that it plans are shown and not run.
     return Question(text=case.question, source=case.source, today=case.today, mode="plan", plan_only=True)
 
 
@@ -156,6 +159,7 @@ def _advised(agent: str, case: AgentCase) -> Graph:
     config = AdviceConfig(question=case.question, source=case.source, today=case.today).model_dump(mode="json")
     beside = Node(id=adviser, kind=agent, config=config, after=(NodeId(answering),))
     shown = graph.by_id[ANSWER]
+    # The adviser goes first: `present` takes the rows of its last input.
     present = shown.model_copy(update={"after": (adviser, *shown.after)})
     return Graph(nodes=(*(node for node in graph.nodes if node.id != ANSWER), beside, present), output=ANSWER)
 

@@ -35,6 +35,7 @@ class AgentDependencies:
 
     async def conversation(self, context: RunContext) -> Conversation:
         """The conversation as a model sees it: only the last answer of the thread."""
+        # Earlier messages are left out: each prompt would grow, and follow-ups refer to the last answer.
         last = (
             await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None
         )

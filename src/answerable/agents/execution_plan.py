@@ -73,6 +73,7 @@ class PlanStep(Frozen):
     @field_validator("id")
     @classmethod
     def _is_a_name(cls, value: str) -> str:
+        # Programs use the id as the name of a variable or table. `answer` is the node that presents the answer.
         if not value.isidentifier() or len(value) > 64 or value == ANSWER:
             raise ValueError("an id is a name of letters, digits and `_`, and not `answer`")
         return value
@@ -106,6 +107,7 @@ def read_plan(document: Json) -> ExecutionPlan:
     try:
         return ExecutionPlan.model_validate(document)
     except ValidationError as error:
+        # `from None`: pydantic's error repeats the whole plan, and the first problem is enough to act on.
         raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
 
 
@@ -127,6 +129,7 @@ def plan_graph(
     presented = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
     config = presented.model_dump(mode="json", exclude_none=True)
     answer = Node(id=ANSWER, kind="present", config=config, after=shown, final=True)
+    # Through `parse` instead of the constructor, so that a mistake in the plan becomes a `GraphError`.
     return Graph.parse(
         {
             "nodes": [node.model_dump(mode="json", exclude_defaults=True) for node in (*nodes, answer)],
@@ -139,6 +142,7 @@ def plan_graph(
 def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:
     return Node(
         id=NodeId(step.id),
+        # Without a program the node is of the kind whose program a model writes.
         kind=step.tool if step.is_written else f"write_{step.tool}",
         config=_config(step, plan, source).model_dump(mode="json", exclude_none=True),
         after=tuple(NodeId(parent) for parent in step.after),

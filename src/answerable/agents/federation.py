@@ -60,6 +60,7 @@ def unrelated_note(merged: "Merged | None") -> str:
         return ""
     sources = dict.fromkeys(origin.source for origin in merged.origins.values())
     ends = [(merged.origins[each.from_table], merged.origins[each.to_table]) for each in merged.catalog.relationships]
+    # Relationships inside one source do not help to combine it with others.
     linked = {end.source for pair in ends if pair[0].source != pair[1].source for end in pair}
     alone = [source for source in sources if source not in linked]
     if not alone:
@@ -73,9 +74,11 @@ def unrelated_note(merged: "Merged | None") -> str:
 def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
     if merged is None:
         return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)
+    # Imported here, because it brings the SQL parser, and most questions are about a single source.
     from answerable.query.sql.split import Alone, split
 
     parts = split(reading.plan, merged)
+    # All tables of the reading are in one source: a single query there is faster than fetching tables.
     if isinstance(parts, Alone):
         return (PlanStep(id=ROWS, tool="sql", source=parts.source, query=parts.plan, context=reading.sentence),)
     return fetching_steps(parts, reading.sentence)

@@ -74,7 +74,7 @@ def text_graph(question: str, text: str, *, mind: str) -> Graph:
 
 def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
     """Shows the plan as text that can be edited and run, and runs no query."""
-    import yaml
+    import yaml  # only for this rare graph
 
     document = plan.model_dump(mode="json", exclude_none=True)
     text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
@@ -108,6 +108,7 @@ def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> G
     source, federated = sources[0], tuple(sources) if len(sources) > 1 else ()
     if query_type == "plan":
         return _planned(code, source)
+    # Requests over HTTP can hold any JSON here.
     if not isinstance(code, str):
         raise UserError(
             "SQL and Python are given as text.", code="query_not_text", hint="A plan is given with query_type plan."
@@ -149,7 +150,7 @@ def direct_query(message: str) -> tuple[QueryType, str] | None:
         case "PYTHON":
             # Only the first line may be indented by itself: after `PYTHON: ` it starts behind a space.
             return "python", textwrap.dedent(code.strip("\n").rstrip()).lstrip(" ")
-        case "CYPHER":
+        case "CYPHER":  # refused by name: read as a question, it would only give a puzzling answer
             raise UserError(
                 "CYPHER: is not available with this source.",
                 code="query_type_unavailable",

@@ -62,6 +62,7 @@ class _LazyStepKind:
     async def run(self, step: Step) -> Json:
         return await self._kind.run(step)
 
+    # Cached, because a step kind is stateless and serves all nodes of its kind.
     @cached_property
     def _kind(self) -> StepKind:
         kind = getattr(import_module(f"answerable.agents.{self._module}"), self._name)

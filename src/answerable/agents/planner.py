@@ -46,7 +46,7 @@ async def plan(
             raise Mistake(f"step {wrong.id}: there is no source {wrong.source!r}; there is {', '.join(names)}")
         try:
             plan_graph(_execution_plan(question, planned, question.text), question.source)
-        except (AnswerableError, ValueError) as error:
+        except (AnswerableError, ValueError) as error:  # ValueError: pydantic, for an id that is no name
             raise Mistake(str(error)) from error
 
     variables = {**prompt, "hint": question.hint or ""}
@@ -66,6 +66,7 @@ def planned_graph(situation: Situation, merged: "Merged | None") -> Graph:
     """The steps of the model's plan, its presentation, and the steps that check or word the answer."""
     planned = situation.planned
     assert planned is not None
+    # The reader's query can be compared only with a single query: a plan of several steps goes further than it can.
     opinion = _second_opinion(situation, merged) if len(planned.steps) == 1 else None
     presentation = Presentation(
         question=situation.question.text,
@@ -89,6 +90,7 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
         PlanStep(
             id=step.id,
             tool=step.tool,
+            # The model knows sources by label only; the plan needs the source itself.
             source=by_label(question).get(step.source or "") if step.tool == "sql" else None,
             context=step.context,
             after=tuple(step.after),
@@ -111,6 +113,7 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     """
     answering = plan.answer or plan.steps[-1].id
     asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
+    # A sure second opinion checks the answer better than a critic, and without a call of a model.
     settled = opinion is not None and presentation.opinion_is_sure
     advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
     presentation = presentation.model_copy(update={"advice": advisers})

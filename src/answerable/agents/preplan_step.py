@@ -43,9 +43,10 @@ async def _check(reply: Preplanned) -> None:
 def graph_after_first_look(question: Question, reply: Preplanned) -> Graph:
     if reply.missing:
         return cannot_tell_graph(question.text, reply.missing)
-    if reply.readings and not question.force:
+    if reply.readings and not question.force:  # with `force` the user wants an answer, not a question back
         return readings_graph(question.text, reply.readings)
     if reply.difficulty == "explore" and question.mode == "auto" and not question.plan_only:
         return react_graph(question)
+    # Never None, so that the question, when it is routed again, gets no second first look.
     hint = " ".join(filter(None, (reply.asked, reply.hint, _EFFORT[reply.difficulty])))
     return question_graph(question.model_copy(update={"hint": hint}))

@@ -57,6 +57,7 @@ class ProgramStep:
             steps.append(await self._previous(step.context))
         names = tuple(each.id for each in steps)
         api = self._api() if not wanted.isdisjoint(_API_FUNCTIONS) else None
+        # The program runs last, after all tables that it names are loaded.
         steps.append(PlanStep(id=_unused(names), tool="python", code=config.code, after=names, api=api))
         plan = ExecutionPlan(question=config.question, steps=tuple(steps))
         return RoutedGraph(self._policy.applied(plan_graph(plan, config.source, one_query=True))).as_json()
@@ -91,6 +92,7 @@ class ProgramStep:
         """Runs the last query of the thread again, so that the new answer shows where its rows come from."""
         last = await self._capsules.latest(context.principal, context.thread) if context.thread else None
         steps = read_capsule(last.body).answer.steps if last else ()
+        # A query only: the rows of a program or a join cannot be had again with a single step.
         query = next((each for each in reversed(steps) if each.kind == "sql"), None)
         if query is None:
             raise UserError(
@@ -115,6 +117,7 @@ def free_names(code: str) -> frozenset[str]:
 def _loaded(name: str, origin: "Origin") -> PlanStep:
     from sqlglot import exp
 
+    # Built as a tree and quoted, because names of tables come from the data and may hold anything.
     query = exp.select("*").from_(exp.table_(origin.table, quoted=True))
     return PlanStep(id=name, tool="sql", source=origin.source, code=query.sql(dialect=origin.dialect))
 

@@ -82,6 +82,7 @@ def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
 
 def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
     """Values that words of the question may mean, and the words that match no name or value."""
+    # Unknown words come from the question, not from the data, so they are shown even without `share_rows`.
     known = list(found.values) if share_rows else []
     unknown = [f"no name or value matches: {', '.join(dict.fromkeys(found.unknown))}"] if found.unknown else []
     return "\n".join([*known, *unknown])
@@ -98,6 +99,7 @@ def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKEN
             continue  # a later, smaller table may still fit
         room -= likely(text)
         parts.append(text)
+    # A join with a table that is only named could not be written: its columns are not shown.
     shown = set(found.tables) - set(named)
     parts += [_relationship(each) for each in catalog.relationships if {each.from_table, each.to_table} <= shown]
     parts += [f"measure {m.name} of {m.table} = {m.expression}{_note(m.description)}" for m in catalog.measures]
@@ -117,6 +119,7 @@ def _column(column: Column, share_rows: bool) -> str:
     text += f" in {column.unit}" if column.unit else ""
     text += _seen(column) if share_rows else ""
     text += f", {column.null_count:,} empty" if column.null_count else ""
+    # Names of values quote the data, so they fall under `share_rows`; the column's description does not.
     meanings = [f"{each.value!r} is {' or '.join(each.synonyms)}" for each in column.value_names]
     return text + (f"; {', '.join(meanings)}" if meanings and share_rows else "") + _note(column.description)
 
@@ -128,6 +131,7 @@ def _seen(column: Column) -> str:
     if not column.examples:
         return ""
     shown = [repr(each[:_TEXT]) for each in column.examples]
+    # "only" tells the model that no other value exists, so it must be certain that the examples are complete.
     if column.distinct_count is not None and column.distinct_count <= len(shown):
         return f", only {', '.join(shown)}"
     return f", for example {', '.join(shown[:_EXAMPLES])}"

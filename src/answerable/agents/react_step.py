@@ -118,6 +118,7 @@ class _Looks:
 
         async def ask_user(question: str, choices: list[str]) -> str:
             """Asks the user what is meant, with two to five choices. Reply after this with everything empty."""
+            # The question becomes the answer of this run. The user's choice comes with the next message.
             self.asked = (question, tuple(choices[:5]))
             return "The user will be asked. End now."
 
@@ -136,6 +137,7 @@ class _Looks:
         shown = NodeId(reply.show)
         order = (*self.fetched, *(name for name in self.produced if name != shown), shown)
         found = self.fetched | self.produced
+        # The rows are there already, so the nodes hold them as literals and nothing runs twice.
         nodes = [Node(id=name, kind="given", config=found[name].model_dump(mode="json")) for name in order]
         presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
         config = presentation.model_dump(mode="json", exclude_none=True)
@@ -151,6 +153,7 @@ class _Looks:
         try:
             produced = await run()
         except (AnswerableError, ValueError) as error:
+            # A failed look is information for the model, not a failure of the step. ValueError: a malformed plan.
             return f"It failed: {error_text(error) if isinstance(error, AnswerableError) else error}"
         self.produced[NodeId(name)] = produced
         return await self._seen(name, produced.frame)
@@ -204,7 +207,7 @@ class _Looks:
             raise UserError(f"There is no look named {unknown[0]!r}.")
         earlier = {NodeId(name): self.produced[NodeId(name)] for name in inputs}
         config, python = PythonConfig(code=code), self._dependencies.python
-        await python.check(config, earlier)
+        await python.check(config, earlier)  # cheap, and its messages are clearer than those of a failed run
         return await python.produce(config, earlier, self._step.context.principal, self._step.output)
 
 

@@ -83,7 +83,7 @@ def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choi
     taught = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
     return tuple(
         Choice(
-            id=0,
+            id=0,  # numbered later, when the order of all choices is known
             label=reading.sentence,
             plan=reading.plan.model_dump(mode="json"),
             code=reading.sql,
@@ -109,6 +109,7 @@ def _quoted(words: Sequence[str]) -> str:
 
 
 def _unreadable(reply: Unreadable, catalog: Catalog) -> str:
+    # Eight names show what the data is about; a source may have thousands of tables.
     known = ", ".join(table.label or table.name for table in catalog.tables[:8])
     more = ", …" if len(catalog.tables) > 8 else ""
     return f"{reply.message} This data is about: {known}{more}."

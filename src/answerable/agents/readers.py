@@ -65,6 +65,7 @@ class Readers:
             run=dry_run(source, reader.catalog),
         )
         merged = await self.merged(question, principal)
+        # Other replies are never answered as they are. Only a sure reading could silently take the wrong table.
         if merged is None or not isinstance(reply, Read):
             return reply
         from answerable.agents.ambiguous_names import with_same_named_tables
@@ -103,7 +104,7 @@ class Readers:
     async def reader(self, source: Readable, principal: Principal, progress: Progress = no_progress) -> "Reader":
         """The reader of a source as this principal may see it, built again only when its catalog has changed."""
         catalog = await source.describe(progress)
-        from answerable.reader.reader import Reader  # imported while the source's worker starts
+        from answerable.reader.reader import Reader  # slow to import, so this happens while the source's worker starts
 
         key = (principal.visibility, source.name)
         known = self._readers.get(key)

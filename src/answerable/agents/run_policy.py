@@ -40,6 +40,7 @@ class RunPolicy:
             "breaker": _source_of(node),
             "fallback": _FALLBACKS.get(node.kind),
         }
+        # A guard with its default value counts as unset: a node cannot ask for "no retry" against the policy.
         unset = [name for name in guards if getattr(node, name) == getattr(_DEFAULTS, name)]
         return node.model_copy(update={name: guards[name] for name in unset if guards[name] is not None})
 

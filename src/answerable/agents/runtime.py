@@ -44,7 +44,7 @@ class Agents:
         """Whether there is a model at all."""
 
     async def close(self) -> None:
-        if self._models.cache_info().currsize:
+        if self._models.cache_info().currsize:  # opening models only to close them would be slow
             await self._models().close()
 
     async def ask(
@@ -63,6 +63,7 @@ class Agents:
 
         folder = load_agent(BUILTIN / name)
         message = folder.written(prompt_context)
+        # Before anything is sent, so that a user can see and stop an expensive prompt.
         output("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
         agent = self._agent(folder, reply, context, output, tools)
         mistakes = _judged_by(agent, check) if check is not None else []
@@ -121,6 +122,7 @@ async def _streamed(agent: "Agent[object, T]", message: str, requests: int, on_e
 
     from answerable.models.failures import explained
 
+    # Outermost, because the stream raises errors of providers both when it opens and while it is read.
     with explained():
         async with agent.run_stream_events(message, usage_limits=UsageLimits(request_limit=requests)) as run:
             async for event in run:

@@ -31,6 +31,8 @@ class Situation:
     planned: Planned | None = None
     """How a model would answer it."""
 
+    # The tests of the routing table. A test may rely on it that no route above its own has applied.
+
     def lacks_its_model(self) -> bool:
         return self.question.mode != "auto" and not self.has_model
 

@@ -22,7 +22,7 @@ class StatementStep:
         self._policy = policy
 
     async def run(self, step: Step) -> Json:
-        from answerable.query.sql.split_sql import AloneSql, split_sql
+        from answerable.query.sql.split_sql import AloneSql, split_sql  # brings the SQL parser, which is slow to load
 
         config = step.config_as(StatementConfig)
         federated = await self._sources.federated(config.sources, step.context.principal)

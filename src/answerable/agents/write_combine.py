@@ -27,7 +27,7 @@ class WriteCombineStep:
         prompt_context = {
             "question": config.question,
             "task": config.task,
-            "dialect": "duckdb",
+            "dialect": "duckdb",  # the engine that combines rows, whatever the sources speak
             "today": (config.today or today(dependencies.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",

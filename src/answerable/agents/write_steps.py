@@ -124,6 +124,7 @@ async def produced_by(
             produced.append(rows)
 
     written = await agents.ask(agent, prompt_context, reply, step.context, step.output, check=check)
+    # An empty program passes the check: it is how a model says that the rows do not hold what is asked.
     if not produced:
         raise _cannot(written.cannot)
     return produced[-1].model_dump(mode="json")

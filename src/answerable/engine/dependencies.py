@@ -36,7 +36,7 @@ class EngineDependencies:
     def guarded(self, node: Node) -> Call:
         """The call of a step, inside all its guards."""
         call: Call = self._attempt
-        for guard in self.guards:
+        for guard in self.guards:  # each wraps the one before it, so the last guard is the outermost
             call = guard(node, call)
         return call
 

@@ -25,6 +25,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 ID_LENGTH = 64
 _ID_SIGNS = frozenset("-_.")
+"""No `/` and no `#`: they separate the parts of ids in sub-graphs and number attempts."""
 
 
 class Retry(Frozen):
@@ -112,6 +113,7 @@ class Graph(Frozen):
     def _check(self) -> Self:
         if not self.nodes:
             raise GraphError("The graph has no nodes.")
+        # Ids first: all later checks look nodes up by id. Cycles last: the order needs parents that exist.
         if len(self.by_id) < len(self.nodes):
             raise _refused(_first_repeated(node.id for node in self.nodes), "the id is used twice")
         for node in self.nodes:
@@ -130,6 +132,7 @@ class Graph(Frozen):
         if len(set(node.after)) < len(node.after):
             raise _refused(node.id, f"it names `{_first_repeated(node.after)}` twice in `after`")
         for condition in node.when:
+            # Only a parent's output is certain to be there when the node is decided on.
             if condition.input not in node.after:
                 raise _refused(node.id, f"its condition is about `{condition.input}`, which is not in its `after`")
         if node.on is not None and self.strategy != "events":
@@ -148,6 +151,8 @@ class Graph(Frozen):
             node = next(parent for parent in self.by_id[node].after if parent not in placed)
         names = list(way)
         return [node, *reversed(names[names.index(node) :])]
+
+    # Computed once for each graph: the frontier asks for these at every event.
 
     @cached_property
     def by_id(self) -> Mapping[NodeId, Node]:
@@ -221,6 +226,7 @@ def _explained(error: ValidationError, document: Json) -> GraphError:
     place: Sequence[Any] = problem.place
     node = None
     if len(place) > 1 and place[0] == "nodes" and isinstance(place[1], int):
+        # The document failed validation, so the id is read from what was written, as far as there is one.
         node = _written_id(document, place[1])
         place = place[2:]
     where = f"Node `{node}`: " if node else "The graph: "

@@ -81,7 +81,7 @@ class Timeout:
                     hint="Ask for less at once, or raise the step's `timeout`.",
                 ) from error
             finally:
-                alarm.cancel()
+                alarm.cancel()  # otherwise each step would leave a sleeping task behind
 
         return limited
 
@@ -163,6 +163,7 @@ class Retrying:
                 except AnswerableError as error:
                     if step.attempt >= retry.attempts or not _may_pass(error, node, step.attempt):
                         raise
+                    # Recorded before the wait: people see why nothing happens, and a crash does not lose the count.
                     delay = self._delay(retry, step.attempt, error)
                     step.journal.record(StepRetried, step.id, step.attempt, delay, error.stable_code, error.message)
                 await self._clock.sleep(delay)

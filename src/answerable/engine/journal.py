@@ -124,6 +124,7 @@ class Journal:
         self.outputs.append(StepOutput(self._run, self._seq, 0.0, node, channel, data))
 
     def _stream(self, piece: StepOutput) -> None:
+        # Added before it is shown, so that every piece a follower sees is also part of a segment.
         large = self._segments.add(piece)
         self.on_piece(piece)
         if large:
@@ -198,6 +199,7 @@ class Journal:
 
     def _fail(self, error: BaseException) -> None:
         self._failure = error if isinstance(error, AnswerableError) else _unwritable(self._run, error)
+        # Nothing after a gap may be stored: a journal without one of its events could not be continued.
         self._closed = True
         self._buffer.clear()
         self._segments.take()

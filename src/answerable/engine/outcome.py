@@ -27,6 +27,7 @@ class Outcome:
 
 def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> Outcome:
     """The outcome of a graph, once no more nodes run. `status` overrides the status, for a run that was cancelled."""
+    # A run that waits has not ended yet, and a cancelled one ends as cancelled whatever failed before.
     failed = None if frontier.held or status else _failed(frontier)
     return Outcome(
         run=run,
@@ -71,6 +72,7 @@ def outcome_of(events: Iterable[Event]) -> Outcome | None:
     skipped: dict[NodeId, str] = {}
     for event in events:
         match event:
+            # Ids with a slash are nodes of sub-graphs; their ends are part of the output of their step.
             case StepFinished(node=node) if "/" not in node:
                 outputs[node] = event.output
             case StepFailed(node=node) if "/" not in node:

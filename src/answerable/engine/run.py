@@ -95,7 +95,7 @@ class Engine:
     async def go_on(self, live: LiveRun) -> Outcome:
         past = await self._past(live.context)
         ended = outcome_of(past)
-        if ended is not None:
+        if ended is not None:  # another process may have ended it meanwhile
             return ended
         journal = self._journal(live, past)
         journal.record(RunResumed)
@@ -127,7 +127,7 @@ class Engine:
         journal = Journal(
             live.context, self._dependencies.clock, self._events, live.listeners, past=past, lease=live.lease
         )
-        journal.on_piece = live.piece
+        journal.on_piece = live.piece  # streamed text reaches followers before it is stored
         return journal
 
     async def _past(self, context: RunContext) -> Sequence[Event]:
@@ -166,6 +166,7 @@ class Engine:
     async def _cancelled(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
         """Ends a run that a person has cancelled. If the process stops, a stored run is left as it is, so that another
         process can continue it."""
+        # A run in memory cannot be continued by anyone, so it always ends here.
         if live.reason is not None or not journal.durable:
             journal.record(RunCancelled, live.reason or "cancelled")
         await journal.close()

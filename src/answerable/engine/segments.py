@@ -56,6 +56,7 @@ class OpenSegments:
 
     def take(self) -> list[tuple[NodeId, dict[str, Any]]]:
         """Removes all segments, and returns the node and data of each."""
+
         taken, self._texts, self._size = self._texts, {}, 0
         return [
             (node, {**dict(beside), "text": "".join(texts), "pieces": len(texts)})
@@ -82,9 +83,10 @@ class TextSeen:
             return event
         sent = self._sent.get(label_of(event))
         if sent is None or not sent.pieces:
-            return event
+            return event  # a follower that came later: it reads all text from the store
         text, pieces = event.data["text"], pieces_in(event)
         data = {**event.data, "text": text[sent.characters :], "pieces": max(0, pieces - sent.pieces)}
+        # Pieces sent beyond this segment belong to the next one, so they stay counted.
         sent.pieces = max(0, sent.pieces - pieces)
         sent.characters = max(0, sent.characters - len(text))
         return StepOutput(event.run, event.seq, event.at, event.node, event.channel, data)

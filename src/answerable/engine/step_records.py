@@ -47,6 +47,7 @@ def step_records(events: Iterable[Event]) -> tuple[StepRecord, ...]:
                 nodes |= {node["id"]: node for node in plan["nodes"]}
             case StepOutput(channel="code") if isinstance(event.data, str):
                 code[event.node] = event.data
+            # By the shape of the output instead of the kind, so that kinds of plugins are recorded too.
             case StepFinished(output={"frame": _, "code": _}):
                 produced = Produced.model_validate(event.output)
                 records.append(produced_record(event.node, produced, with_sample=True))
@@ -62,6 +63,7 @@ def _unfinished(event: StepFailed | StepSkipped, node: Json, code: str | None) -
         id=event.node.rpartition("/")[2],
         kind=_kind(node),
         source=config.get("source"),
+        # A failed step has usually shown its code before it ran; otherwise the config holds what it would have run.
         code=code or config.get("sql") or config.get("code"),
         duration_ms=event.duration_ms if isinstance(event, StepFailed) else 0.0,
         status="failed" if failed else "skipped",

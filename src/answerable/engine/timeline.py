@@ -121,7 +121,7 @@ def _fold(steps: dict[str, _Step], event: Event, at: float) -> None:
     match event:
         case RunStarted():
             _planned(steps, event.graph.get("nodes", ()))
-        case PlanReady():
+        case PlanReady():  # nodes inside a step become known only now
             _planned(steps, event.plan.get("nodes", ()) if isinstance(event.plan, dict) else ())
         case RunFinished() | RunFailed() | RunCancelled():
             _stopped(steps.values(), at)
@@ -138,7 +138,7 @@ def _fold(steps: dict[str, _Step], event: Event, at: float) -> None:
         case ApprovalRequested():
             step = steps.setdefault(event.node, _Step(event.node))
             step.status, step.message = "waiting", event.prompt
-        case ApprovalDecided():
+        case ApprovalDecided():  # the step has not started again yet, but no longer waits for a person
             steps.setdefault(event.node, _Step(event.node)).status = "running"
 
 
@@ -166,7 +166,7 @@ def _fold_step(step: _Step, event: Event, at: float) -> None:
             wait = event.delay * 1000
             step.attempt_ended(at, outcome="failed", code=event.code, message=event.message, wait_ms=wait)
         case StepFinished():
-            step.status, step.end_ms, step.message = "done", at, None
+            step.status, step.end_ms, step.message = "done", at, None  # its progress messages are out of date
             step.attempt_ended(at, outcome="done")
             step.row_count = _row_count(event.output)
         case StepFailed():
@@ -195,9 +195,10 @@ def _row_count(output: Json) -> int | None:
 def _mark_critical(level: Sequence[_Step], every: Iterable[_Step]) -> None:
     """Marks the critical path: from the step that ended last back to the parent that ended last, and so on. The same
     inside each marked step."""
-    every = list(every)
+    every = list(every)  # each level of the recursion reads it from the start
     by_id = {step.id: step for step in level}
     last = max(level, key=lambda step: step.until, default=None)
+    # A step that never started held nobody up, and one that is already marked was reached by another way.
     while last is not None and last.start_ms is not None and not last.critical:
         last.critical = True
         _mark_critical([step for step in every if step.parent == last.id], every)

@@ -88,6 +88,7 @@ class Walk:
         frontier, journal = self.frontier, self._journal
         id = NodeId(self._prefix + node.id)
         past = journal.past.get(id)
+        # An end that is recorded stands, also a failure: a continued run must not act twice.
         if past is not None and isinstance(past.ended, StepFinished | StepFailed):
             self._fold(past.ended)
             return
@@ -138,6 +139,7 @@ class Walk:
         self._journal.listeners.append(self._hear)
 
     def _hear(self, event: Event) -> None:
+        # Only from nodes directly in this graph: nested graphs have walks and events of their own.
         if isinstance(event, StepOutput) and event.node.rpartition("/")[0] == self._prefix[:-1]:
             self._advance(event)
 
@@ -150,6 +152,6 @@ class Walk:
             task.cancel()
         if running:
             _, stuck = await asyncio.wait(running, timeout=GRACE)
-            if stuck:
+            if stuck:  # they keep running; the run ends all the same, because its caller must not wait for ever
                 fields = {"run": self._journal.context.run, "nodes": sorted(self._tasks)}
                 _log.error("steps did not stop when they were cancelled", extra={"fields": fields})

@@ -80,7 +80,7 @@ class Step:
         self.event = event
         """The data of the event that the node waited for (`on`)."""
         self.past = past
-        self.attempt = 1 if past is None else past.attempt
+        self.attempt = 1 if past is None else past.attempt  # a crash must not give a step more attempts than it has
         self.partial = False
         """Set to True by a kind whose output is only a part of what was wanted."""
         self._nest = nest

@@ -75,6 +75,7 @@ class CombineStep:
         """Runs the SQL over the rows of earlier steps. `output` gets the SQL before it runs."""
         from answerable.query.sql.written_quantities import written_quantities
 
+        # Checked against the columns that the rows really have, which only now are known.
         query = checked_over(config.sql, {name: each.frame.columns for name, each in earlier.items()})
         output("code", query.text)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
@@ -100,6 +101,7 @@ class CombineStep:
         from answerable.answers.frame import columns
 
         paths = {name: await self._artifacts.path(principal, each) for name, each in record.inputs.items()}
+        # Checked again: a record may come from an older version with other rules.
         query = checked_over(record.code or "", {name: columns(path) for name, path in paths.items()})
         _result, frame = await self._execute(query, record.inputs, principal, no_progress)
         return Repeated(artifact=frame.artifact, fingerprint=record.fingerprint)
@@ -150,6 +152,7 @@ def _refuse_alike(what: str, names: Iterable[str]) -> None:
 
 def _fingerprint(of_inputs: list[str | None]) -> str | None:
     """Combined fingerprint of everything read, or None if any part has no fingerprint."""
+    # Sorted, because the same data in another order of steps must have the same fingerprint.
     known = sorted({each for each in of_inputs if each is not None})
     if None in of_inputs:
         return None

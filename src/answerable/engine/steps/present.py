@@ -99,6 +99,7 @@ class PresentStep:
         outputs = {node: output for node, output in step.inputs.items() if node not in advisers}
         results = produced_before(outputs)
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
+        # A second opinion that failed is not missing: the answer does not depend on it.
         wanted = [node for node in outputs if node != presentation.second_opinion]
         presentation = _with_missing(presentation, step, [node for node in wanted if node not in results])
         if second is not None and results:
@@ -256,6 +257,7 @@ def _unfinished(step: Step, presentation: Presentation) -> Iterator[StepRecord]:
 def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) -> Provenance:
     outputs = list(results.values())
     kinds = {output.data_source_type or output.kind for output in outputs}
+    # Steps hand the findings of their inputs on, so the same finding comes several times.
     findings = dict.fromkeys([*presentation.findings, *(text for output in outputs for text in output.findings)])
     return Provenance(
         mind=presentation.mind,

@@ -113,6 +113,7 @@ class PythonStep:
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
         ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, output)
+        # One fingerprint cannot stand for data of several sources.
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind=self.descriptor.name,

@@ -45,7 +45,7 @@ class SourceQueries:
         source = await self.sources.get(name, principal)
         catalog = await source.describe(progress)
         query = check(catalog)
-        on_code(query.text)
+        on_code(query.text)  # before it runs, so that people see the code of a query that is slow or fails
         result, frame = await stored_frame(
             lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal
         )

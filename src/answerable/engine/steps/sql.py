@@ -81,6 +81,7 @@ class SqlStep:
         def check(catalog: Catalog) -> "CheckedSql":
             from answerable.query.sql.check import checked
 
+            # SQL compiled from a plan is checked as well: the check is the one wall, and a compiler may have bugs.
             return checked(_text(config, catalog), catalog)
 
         produced, query, catalog = await self._queries.ask(
@@ -105,6 +106,7 @@ def _text(config: SqlConfig, catalog: Catalog) -> str:
 
 def _rows_in(tables: Collection[str], catalog: Catalog) -> int | None:
     counts = [table.row_count for table in catalog.tables if table.name in tables]
+    # The sum of only some tables would be a wrong number, so it is all or None.
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 

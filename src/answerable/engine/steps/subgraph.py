@@ -35,11 +35,12 @@ class SubgraphStep:
         config = step.config_as(SubgraphConfig)
         document, sentence = _document(step, config)
         graph = Graph.parse(document)
+        # Before the first node starts, so that people see the plan before its steps.
         step.emit(PlanReady, plan=_plan(step, graph), sentence=sentence)
         outcome = await step.run_graph(graph)
         if outcome.error is not None and config.on_failure == "fail":
             raise outcome.error
-        step.partial = outcome.status != "done"
+        step.partial = outcome.status != "done"  # a part that failed inside makes the whole run partial
         return _report(outcome)
 
 

@@ -91,5 +91,6 @@ class UnderstandStep:
         if context.thread is None:
             return Conversation()
         messages = await self._threads.messages(context.principal, context.thread, last=self._window)
+        # Read by itself, because follow-ups refer to the last answer however small the window is.
         last = await self._capsules.latest(context.principal, context.thread)
         return Conversation(messages, last.body if last else None)
