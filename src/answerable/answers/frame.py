@@ -138,7 +138,7 @@ def _facts(frame: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
 
 
 def _bound(dtype: pl.DataType) -> int | None:
-    """The largest value that is surely exact as a JSON number; nothing where the type sets no question."""
+    """The largest value that is surely exact as a JSON number; None if every value of the type is."""
     if isinstance(dtype, pl.Int128 | pl.UInt128):
         return 2**63 - 1
     if isinstance(dtype, pl.Decimal) and dtype.scale == 0:

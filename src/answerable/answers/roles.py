@@ -75,7 +75,7 @@ def _starts_word(name: str, i: int) -> bool:
 
 
 def _expressions(columns: Sequence[OutputColumn], plan: QueryPlan | None) -> Sequence[Expr | None]:
-    """What each column was computed from; nothing where that is not known for sure."""
+    """The expression that each column was computed from; None if that is not certain."""
     if plan is None or plan.set_operation is not None or len(plan.select) != len(columns):
         return [None] * len(columns)
     return [item.expr for item in plan.select]

@@ -42,7 +42,7 @@ def send(connection: socket.socket, message: Any) -> None:
 
 
 def receive(connection: socket.socket) -> tuple[Any, int | None] | None:
-    """The next message and the descriptor that came with it; nothing when the other side is gone."""
+    """The next message and the descriptor that came with it; None if the other side is gone."""
     received = receive_with(connection, 1)
     return None if received is None else (received[0], received[1][0] if received[1] else None)
 

@@ -66,7 +66,7 @@ class Budget:
         return reservation
 
     async def settle(self, reservation: Reservation, spent: Amount | None) -> None:
-        """Nothing means all of it. Carried out to the end even when the caller is cancelled meanwhile."""
+        """`None` settles the whole reservation. Carried out to the end even when the caller is cancelled meanwhile."""
         await asyncio.shield(self._budgets.settle(reservation.id, spent))
 
     async def balances(self, context: RunContext) -> Sequence[Balance]:

@@ -34,7 +34,7 @@ def used(usage: "RequestUsage") -> Used:
 
 
 def cost_of(target: Target, usage: Used) -> int | None:
-    """Nothing when the price is unknown."""
+    """Cost in billionths of a dollar; None if the price is unknown."""
     if target.price is not None:
         return _up(
             Decimal(str(target.price.input)) * usage.input + Decimal(str(target.price.output)) * usage.output, 1000

@@ -201,7 +201,7 @@ def _fit(format: str, children: int) -> bool:
 
 
 def _format(kind: int, told: _Described) -> str | None:
-    """Nothing for a type outside of the dialect. The numbers are those of Arrow's `Schema.fbs`."""
+    """Returns None for a type outside of the dialect. The numbers are those of Arrow's `Schema.fbs`."""
     simple = {4: "z", 5: "u", 6: "b", 12: "+l", 13: "+s", 19: "Z", 20: "U", 21: "+L"}
     made = {2: _integer, 3: _floating, 7: _decimal, 8: _date, 9: _time, 10: _timestamp, 16: _array, 18: _duration}
     return made[kind](told) if kind in made else simple.get(kind)

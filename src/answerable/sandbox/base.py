@@ -83,7 +83,7 @@ class SandboxRequest:
     limits: SandboxLimits = SandboxLimits()
     host: HostCalls = HostCalls()
     into: Path | None = None
-    """Where to write the rows of a result that is a frame, as an Arrow IPC file; nothing if frames are not wanted."""
+    """Where to write the rows of a result that is a frame, as an Arrow IPC file; None if frames are not wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Frame:
 class Resources:
     wall_ms: float = 0.0
     cpu_ms: float | None = None
-    """Nothing where the backend cannot tell."""
+    """None if the backend cannot measure it."""
     peak_mb: float | None = None
     output_bytes: int = 0
     host_calls: int = 0
@@ -110,7 +110,7 @@ class SandboxResult:
     outcome: Outcome
     backend: str
     reason: Reason | None = None
-    """Nothing when the outcome is `ok`."""
+    """None if the outcome is `ok`."""
     message: str | None = None
     """What went wrong, in a sentence that a person and a model can act on, with the line of the code if it is known."""
     value: Json = None

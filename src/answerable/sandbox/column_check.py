@@ -68,7 +68,7 @@ def _is_plain(name: str) -> bool:
 
 
 def _cols(node: ast.AST) -> Iterator[ast.Constant]:
-    """Of every `pl.col("…")` that is evaluated over the frame: not those inside calls of other things."""
+    """Finds every `pl.col("…")` that is evaluated over the frame, and none inside calls of other things."""
     if isinstance(node, ast.Lambda) or (isinstance(node, ast.Call) and not _is_expression(node)):
         return
     if isinstance(node, ast.Call) and _path(node.func) == ["pl", "col"]:
@@ -86,7 +86,7 @@ def _is_expression(call: ast.Call) -> bool:
 
 
 def _path(node: ast.AST) -> list[str | None]:
-    """The names of a chain from its beginning: `pl.col("a").sum` is `pl`, `col`, `sum`; nothing where it is no name."""
+    """The names of a chain from its beginning: `pl.col("a").sum` is `pl`, `col`, `sum`; else None."""
     names: list[str | None] = []
     while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
         names += [node.attr] if isinstance(node, ast.Attribute) else []

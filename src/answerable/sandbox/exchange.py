@@ -200,7 +200,7 @@ class _Messages:
         self._buffer = bytearray()
 
     async def next(self) -> tuple[bytes, Any] | None:
-        """A letter and a body; nothing at the end of the stream."""
+        """A letter and a body; None at the end of the stream."""
         head = await self._exactly(_HEAD.size)
         if head is None:
             return None

@@ -81,7 +81,7 @@ _INSTEAD: Mapping[str, str] = {
 
 
 def check_python(code: str, imports: frozenset[str] = ANALYSIS) -> str | None:
-    """What is wrong with the code, with the line and what to write in its place; nothing if it may run."""
+    """What is wrong with the code, with the line and what to write in its place; None if it may run."""
     error = _first_error(code, imports)
     if error is None:
         return None

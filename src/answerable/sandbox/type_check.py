@@ -145,7 +145,7 @@ def _lacking(owner: str, name: str, real: Any, said: str) -> str:
 
 
 def _real(owner: str) -> Any:
-    """The class, module or example that the checker means; nothing where that is not certain."""
+    """The class, module or example that the checker means; None if that is not certain."""
     name = owner.partition("[")[0]
     if name in _examples():
         return _examples()[name]

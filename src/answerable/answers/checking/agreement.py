@@ -12,7 +12,7 @@ _DIGITS = 9
 
 
 def agree(first: Path, second: Path) -> bool | None:
-    """Nothing when they are too large to tell."""
+    """Whether both files say the same; None if they are too large to compare."""
     counts = [frame.row_count(path) for path in (first, second)]
     if counts[0] != counts[1]:
         return False

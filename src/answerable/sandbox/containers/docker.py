@@ -65,7 +65,7 @@ class DockerSandbox:
         return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
-        """Nothing is kept: each run removes its own container."""
+        """Does nothing: each run removes its own container."""
 
     async def _check(self) -> None:
         try:

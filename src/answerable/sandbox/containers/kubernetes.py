@@ -88,7 +88,7 @@ class KubernetesSandbox:
         return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
-        """Nothing is kept: each run deletes its own Job."""
+        """Does nothing: each run deletes its own Job."""
 
     @property
     def _cluster(self) -> ControlApi:
@@ -252,7 +252,7 @@ def _runs(pod: Any) -> bool:
 
 
 def _state(pod: Any) -> dict[str, Any]:
-    """Of its only container: one of `waiting`, `running`, `terminated`."""
+    """State of the pod's only container: one of `waiting`, `running`, `terminated`."""
     statuses = pod.get("status", {}).get("containerStatuses") or [{}]
     state: dict[str, Any] = statuses[0].get("state") or {}
     return state

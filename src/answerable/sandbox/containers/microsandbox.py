@@ -64,7 +64,7 @@ class MicrosandboxSandbox:
         return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
-        """Nothing is kept: each run destroys its own machine."""
+        """Does nothing: each run destroys its own machine."""
 
     def _sdk(self) -> Any:
         if self._given is not None:

@@ -44,7 +44,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
 
 
 def _keep_only(connection: int, errors: int, size: int) -> None:
-    """Nothing of the zygote's stays open: 0 is empty, 1 and 2 take what libraries complain about, 3 is the host."""
+    """Closes every descriptor of the zygote: 0 is empty, 1 and 2 take what libraries complain about, 3 is the host."""
     connection, errors, size = (os.dup(descriptor) for descriptor in (connection, errors, size))
     os.dup2(errors, 1)
     os.dup2(errors, 2)

@@ -94,7 +94,7 @@ class Child:
             await asyncio.get_running_loop().sock_sendall(self._socket, frame)
 
     async def receive(self, largest: int) -> dict[str, Any] | None:
-        """The next message; nothing when the process has ended. `Garbled` if it is not one."""
+        """The next message; None if the process has ended. Raises `Garbled` if it is not a message."""
         header = await self._exactly(wire.HEADER.size)
         if header is None:
             return None
