@@ -3,7 +3,7 @@ in spring than in summer."""
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.options import ConditionOption
+from answerable.reader.candidates.composition import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles, functions_said
 from answerable.reader.linking.cues import OPERATORS, Cue

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.composition import Composition
-from answerable.reader.candidates.options import HavingOption, logit
+from answerable.reader.candidates.composition import Composition, HavingOption, logit
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.scene import Scene, comparison_at
 from answerable.reader.plans.draft import ROWS, Draft, DraftCondition, Term

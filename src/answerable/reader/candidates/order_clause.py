@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.options import LEAST_CHANCE, SortOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, SortOption, logit
 from answerable.reader.candidates.roles import Chance, Roles
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.scene import Scene

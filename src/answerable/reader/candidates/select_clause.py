@@ -5,8 +5,7 @@ from itertools import combinations
 from math import exp
 from typing import NamedTuple
 
-from answerable.reader.candidates.composition import Composition, UnscoredCandidate
-from answerable.reader.candidates.options import LEAST_CHANCE, SelectOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, Composition, SelectOption, UnscoredCandidate, logit
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.links import Mention

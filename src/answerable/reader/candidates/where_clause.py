@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import log
 from typing import NamedTuple
 
-from answerable.reader.candidates.options import LEAST_CHANCE, ClauseOptions, ConditionOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, ClauseOptions, ConditionOption, logit
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.scene import Scene, comparison_at, is_negated

@@ -133,11 +133,11 @@ def _mentions(
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
     windows = [window for variant in variants for window in _windows(variant, positions)]
     windows.sort(key=lambda w: (-w.score, -w.matched, w.end - w.start, w.start))
-    kept: list[_Window] = []
+    chosen: list[_Window] = []
     for window in windows:
-        if all(window.end <= other.start or window.start >= other.end for other in kept):
-            kept.append(window)
-    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in kept]
+        if all(window.end <= other.start or window.start >= other.end for other in chosen):
+            chosen.append(window)
+    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in chosen]
 
 
 class _Window(NamedTuple):
@@ -192,7 +192,7 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
 def _parts_of_quote(
     question: TokenizedQuestion, schema: Schema, values: ValueLookup, quote: Quote
 ) -> Iterator[ValueMention]:
-    """A quoted full name may be kept as two values, first and last name."""
+    """A quoted full name may be chosen as two values, first and last name."""
     for place in range(quote.start, quote.end):
         if 1 < quote.end - quote.start <= 3:
             yield from _hits(schema, values, question.tokens[place].text, place, place + 1, quoted=False)

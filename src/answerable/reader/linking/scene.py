@@ -138,17 +138,17 @@ def _chosen_values(
         rivals.setdefault((value.start, value.end), []).append(value)
     named = _named_places(links)
     cue_places = {place for cue in cues for place in range(cue.start, cue.end) if cue.tag not in ("O",)}
-    kept: list[ValueMention] = []
+    chosen: list[ValueMention] = []
     ranked = sorted(rivals, key=lambda span: _value_rank(rivals[span][0]))
     for span in ranked:
         best = rivals[span][0]
-        if any(span[0] < other.end and other.start < span[1] for other in kept):
+        if any(span[0] < other.end and other.start < span[1] for other in chosen):
             continue
         if not best.quoted and _is_ordinary(best, question, named, cue_places):
             continue
-        kept.append(best)
-    kept.sort(key=lambda value: value.start)
-    return kept, rivals
+        chosen.append(best)
+    chosen.sort(key=lambda value: value.start)
+    return chosen, rivals
 
 
 def _value_rank(value: ValueMention) -> tuple[bool, float, float]:

@@ -17,7 +17,7 @@ class UnknownWords:
     unknown: tuple[str, ...]
     """Content words that nothing in the data answers to, as they were written."""
     share: float
-    """Of the content words."""
+    """The share of the content words that is unknown."""
     linked: bool
     """Something of the data is mentioned."""
     truncated: bool

@@ -16,7 +16,7 @@ _RIVALS = 30
 _ALONE = 9.0
 
 Outcomes = Mapping[Draft, DryRunResult | None]
-"""Of the readings that ran."""
+"""What came out of each reading that ran; None for one that failed."""
 
 
 class Leads(NamedTuple):

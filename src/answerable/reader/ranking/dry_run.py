@@ -10,7 +10,7 @@ RUNS = 6
 MORE_RUNS = 6
 """How many more, where too few of those differ to choose from."""
 MOST_ROWS = 1_000
-"""Of a result that is looked at; of a larger one nothing is known."""
+"""A result with more rows counts as unknown: comparing it would cost more than it tells."""
 
 Rows: TypeAlias = Sequence[Sequence[object]]
 Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from answerable.reader.candidates.options import ConditionOption
+from answerable.reader.candidates.composition import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS, Vector
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene

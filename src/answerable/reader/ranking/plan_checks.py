@@ -66,8 +66,8 @@ def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
     for place in scene.numbers:
         token = scene.tokens[place]
         said = token.text if token.value is None else token.value
-        kept = said in (0, 1) or said in constants or str(said) in parts
-        if not kept and place not in named:
+        in_plan = said in (0, 1) or said in constants or str(said) in parts
+        if not in_plan and place not in named:
             dropped.append(token.text)
     return tuple(dropped)
 
