@@ -34,6 +34,7 @@ def having_options(scene: Scene, roles: Roles) -> list[HavingOption]:
         if number is None:
             continue
         if _said_as_times(scene, place):
+            # "Twice" and "five times" always count rows, whatever the fitted chance.
             chance = max(chance, 0.4)
         if chance < _LEAST_HAVING:
             continue

@@ -28,6 +28,7 @@ UNUSED = "not used"
 IMPLIED = "(implied)"
 BEFORE = "(as before)"
 
+# Weaker mentions are near misses. To show one as what a word became would be a lie.
 _NAMED = 0.45
 _TO_SAY: frozenset[Kind] = frozenset(
     {"shown", "measure", "test", "aggregate", "calculation", "period", "group", "order", "limit", "distinct"}
@@ -66,6 +67,8 @@ def bindings_of(
     _bind_dates(bound, dates)
     _bind_values(bound)
     _bind_numbers(bound)
+    # Order matters, since a word is bound once: values before names ("New York" before a column "york"),
+    # names before cues ("number of employees" is a column), and weak names last.
     _bind_names(bound, ("TAB", "COL"))
     _bind_cues(bound)
     _bind_names(bound)
@@ -304,6 +307,7 @@ def _extremes(bound: _PhraseParts, tag: str) -> list[PlanPart]:
     orders = bound.of("order")
     agreeing = [part for part in orders if part.how == direction] or orders
     if agreeing:
+        # "The largest" says the order and that only one row is wanted.
         return [*agreeing[:1], *(part for part in bound.of("limit") if not bound.is_said(part))]
     found = [part for part in bound.of("aggregate") if part.how in ("min", "max")]
     return [part for part in found if part.how == function] or found or bound.of("limit")

@@ -12,9 +12,12 @@ from answerable.reader.linking.lexicon import STOPWORDS, SYNONYMS
 from answerable.reader.linking.schema import Schema, SchemaElement, Variant
 from answerable.reader.linking.tokens import QuestionToken, Quote, TokenizedQuestion
 
+# Each window of words is looked up in the values, so long windows cost time; few values are longer.
 MAX_VALUE_WORDS = 7
+# One word of a name of four says too little: "name" is not yet "first name of the contact".
 _LEAST_SCORE = 0.3
 _PREFIX = 5
+# Data has M and F where people say women: no synonym list of a catalog covers that.
 _SEXES = {
     **dict.fromkeys(("male", "males", "man", "men", "boy", "boys"), "M"),
     **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls"), "F"),
@@ -101,6 +104,7 @@ def _forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
     for synonym in synonyms:
         form = stem(synonym)
         if form in schema.by_stem:
+            # A synonym is weaker than the word itself, so that a column with the very name wins.
             yield form, 0.6
     if token.lower.endswith("s") and token.lower[:-1] != token.stem and token.lower[:-1] in schema.by_stem:
         yield token.lower[:-1], 0.95

@@ -10,6 +10,7 @@ from answerable.core.words import stem
 
 Kind = Literal["word", "number", "quoted", "date", "mark"]
 
+# Longer texts are pasted documents, not questions. Linking grows with the number of words times names.
 MAX_CHARACTERS = 4000
 MAX_TOKENS = 200
 
@@ -144,6 +145,7 @@ def _number(text: str) -> int | float:
     return int(value) if value.is_integer() and "." not in plain else value
 
 
+# Korean vowels and final consonants join the letter before them, though they are not marks.
 _JOINING_JAMO = range(0x1160, 0x1200)
 
 

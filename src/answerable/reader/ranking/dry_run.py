@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 from answerable.query.checked import CheckedQuery
 
+# One more than are offered, since two of them often give the same rows.
 RUNS = 6
 """How many readings are run."""
 MORE_RUNS = 6
@@ -36,6 +37,7 @@ def dry_run_result(rows: Rows, ordered: bool) -> DryRunResult:
     found = [tuple(row) for row in rows]
     values = [value for row in found for value in row]
     return DryRunResult(
+        # Without an order, the rows of two readings may come in any order and still be the same answer.
         key=tuple(found if ordered else sorted(found, key=repr)),
         rows=len(found),
         void=all(value is None for value in values),
