@@ -5,12 +5,17 @@ from collections.abc import Callable
 import pytest
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
-from answerable.reader.candidates import options
 from answerable.reader.candidates.combined_variants import conditions_apart, list_of_two_tables
 from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.compose import compose_candidates, find_options
-from answerable.reader.candidates.composition import Candidate, Composition, composition_of
-from answerable.reader.candidates.relations import related_rows
+from answerable.reader.candidates.composition import (
+    Candidate,
+    ClauseOptions,
+    Composition,
+    ConditionOption,
+    composition_of,
+)
+from answerable.reader.candidates.nested_variants import related_rows
 from answerable.reader.candidates.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
 from answerable.reader.candidates.shape import PARTS, grams
 from answerable.reader.linking.links import link
@@ -103,7 +108,7 @@ def _conditions(scene: Scene) -> list[DraftCondition]:
 
 def _composition(scene: Scene) -> Composition:
     """Without options: enough for variants, which look at the draft and the scene."""
-    no_options = options.ClauseOptions([], [], [], [], [], [0.0] * len(scene.schema.tables), [])
+    no_options = ClauseOptions([], [], [], [], [], [0.0] * len(scene.schema.tables), [])
     return composition_of(scene, no_options, {part: {} for part in PARTS})
 
 
@@ -170,7 +175,7 @@ def test_conditions_on_either_side_of_or_stay_together(scene_of: SceneOf, schema
         (DraftCondition(city, "=", "Paris"), 8),
         (DraftCondition(age, "<", 30), 11),
     ]
-    tests = [options.ConditionOption(condition, place, place + 1, 0.9) for condition, place in conditions]
+    tests = [ConditionOption(condition, place, place + 1, 0.9) for condition, place in conditions]
     where = tuple((condition,) for condition, _ in conditions)
     draft = Draft(schema.table_ids["customer"], (Term(_id(schema, "customer.name")),), where=where)
     [(found, variant)] = list(conditions_apart(draft, tuple(tests), _composition(scene)))

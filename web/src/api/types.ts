@@ -41,6 +41,7 @@ export type OutputColumn = Reply<"OutputColumn">;
 export type RelationshipList = Reply<"RelationshipList">;
 export type RelationshipView = Reply<"RelationshipView">;
 export type Replay = Reply<"Replay">;
+export type RetentionReport = Reply<"RetentionReport">;
 export type RowTotals = Reply<"RowTotals">;
 export type Freshness = Reply<"Freshness">;
 export type QuestionList = Reply<"QuestionList">;

@@ -12,8 +12,11 @@ from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.composition import (
     Candidate,
     Chances,
+    ClauseOptions,
     Composition,
     Evidence,
+    HavingOption,
+    SortOption,
     Step,
     UnscoredCandidate,
     composition_of,
@@ -21,7 +24,6 @@ from answerable.reader.candidates.composition import (
 from answerable.reader.candidates.group_clause import group_options, groupings, having_options, having_score
 from answerable.reader.candidates.impossible_drafts import is_impossible
 from answerable.reader.candidates.joined_tables import with_joined_tables
-from answerable.reader.candidates.options import ClauseOptions, HavingOption, SortOption
 from answerable.reader.candidates.order_clause import sort_options, sorting_score
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.candidates.select_clause import SelectSet, select_options, select_sets, with_distinct

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.composition import Composition
-from answerable.reader.candidates.options import HavingOption, logit
+from answerable.reader.candidates.composition import Composition, HavingOption, logit
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.scene import Scene, comparison_at
 from answerable.reader.plans.draft import ROWS, Draft, DraftCondition, Term
@@ -35,6 +34,7 @@ def having_options(scene: Scene, roles: Roles) -> list[HavingOption]:
         if number is None:
             continue
         if _said_as_times(scene, place):
+            # "Twice" and "five times" always count rows, whatever the fitted chance.
             chance = max(chance, 0.4)
         if chance < _LEAST_HAVING:
             continue

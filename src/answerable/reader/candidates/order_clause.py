@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.options import LEAST_CHANCE, SortOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, SortOption, logit
 from answerable.reader.candidates.roles import Chance, Roles
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.scene import Scene
@@ -33,6 +33,7 @@ def sort_options(scene: Scene, roles: Roles) -> list[SortOption]:
         found.extend(_aggregate_sortings(scene, roles, extremes))
     if sorts:
         found.extend(_by_what_is_shown(scene, roles))
+        # "Cities in descending order of customers": the count to sort by may be unsaid.
         found.append(SortOption((DraftOrder(ROWS, _descends(scene, 0)),), None, 0.2))
         if len(columns) > 1 and columns[1][1].probability > _LIKELY:
             found.append(_double_sort(scene, columns[0], columns[1]))
@@ -74,6 +75,7 @@ def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set
     views = [scene.schema.columns[column] for column in scene.schema.tables[best].columns]
     unsaid = [v.id for v in views if (v.numeric or v.temporal) and not (v.key or v.foreign) and v.id not in known]
     place = extremes[0].start
+    # Barely above the least chance: tried last, when no named column fits.
     return [_extreme(scene, roles, Term(column), place, extremes, 0.03) for column in unsaid[:3]]
 
 
@@ -88,6 +90,7 @@ def _limit_near(scene: Scene, roles: Roles, cue: Cue) -> int:
     """The top 3, the 3 largest; else 1."""
     for place in sorted(scene.numbers, key=lambda p: abs(p - cue.start)):
         value = scene.tokens[place].value
+        # The "3" of "top 3" is a limit, the one of "more than 3 orders" is not: the fitted role decides.
         if isinstance(value, int) and value > 0 and roles.number_roles[place]["limit"] > 0.15:
             return value
     return 1

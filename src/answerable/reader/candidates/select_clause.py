@@ -5,8 +5,7 @@ from itertools import combinations
 from math import exp
 from typing import NamedTuple
 
-from answerable.reader.candidates.composition import Composition, UnscoredCandidate
-from answerable.reader.candidates.options import LEAST_CHANCE, SelectOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, Composition, SelectOption, UnscoredCandidate, logit
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.links import Mention
@@ -59,6 +58,7 @@ def _totals(scene: Scene, roles: Roles) -> Iterator[SelectOption]:
             view = scene.schema.columns[mention.id]
             chosen = roles.columns["select"].get(mention.id)
             if view.numeric and not (view.key or view.foreign) and 0 <= mention.end - cue.end <= 4 and chosen:
+                # "How many seats" may also count rows: the sum gets half of the chance that the column has.
                 chance = max(0.5 * mention.score * roles.tables[view.table], 0.5 * chosen.probability)
                 yield SelectOption(Term(mention.id, "sum"), cue.start + 0.1, chance, cue.start + 0.1)
 
@@ -80,6 +80,7 @@ def _function_place(scene: Scene, function: str, place: float) -> float:
     """Where the aggregate is said: at its cue when that is near, so that `max and min price` keeps its order."""
     cues = [cue.start for cue in scene.cues if cue.tag in FUNCTION_TAGS[function]]
     near = min(cues, key=lambda start: abs(start - place), default=None)
+    # A cue more than eight words away belongs to another column.
     return place if near is None or abs(near - place) > 8 else near + 0.1
 
 
@@ -117,6 +118,7 @@ def _rows_option(composition: Composition) -> SelectOption:
 
 def _subsets(parts: list[SelectOption]) -> Iterator[list[SelectOption]]:
     """The likely ones together, each change of one or two of them, and each alone."""
+    # The right set differs from the likeliest one in one or two columns, so its neighbours are tried first.
     base = [part for part in parts if part.chance > 0.5] or parts[:1]
     yield base
     for part in parts:

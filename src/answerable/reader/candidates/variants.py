@@ -13,10 +13,10 @@ from answerable.reader.candidates.joined_tables import other_relationship
 from answerable.reader.candidates.nested_variants import (
     conditions_inside_comparison,
     membership,
+    related_rows,
     rows_of_the_first,
     rows_that_tie,
 )
-from answerable.reader.candidates.relations import related_rows
 
 VARIANTS: tuple[Variant, ...] = (
     either_or_both,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import log
 from typing import NamedTuple
 
-from answerable.reader.candidates.options import LEAST_CHANCE, ClauseOptions, ConditionOption, logit
+from answerable.reader.candidates.composition import LEAST_CHANCE, ClauseOptions, ConditionOption, logit
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.scene import Scene, comparison_at, is_negated
@@ -68,6 +68,7 @@ def _flag_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
         wanted = said or (pair[1] if is_negated(scene, mention.start) else pair[0])
         if wanted in answers:
             condition = DraftCondition(Term(mention.id), "=", answers[wanted])
+            # Guessed, not fitted: a flag that is named is more often shown than tested, so it stays below one half.
             chance = 0.4 * mention.score * (0.3 + 0.7 * roles.tables[view.table])
             found[(mention.start, mention.end)].append(ConditionOption(condition, mention.start, mention.end, chance))
     return _without_overlaps(found)
@@ -93,6 +94,7 @@ def _without_overlaps(by_span: dict[tuple[int, int], list[ConditionOption]]) -> 
 
 def _text_operator(scene: Scene, start: int, end: int) -> Operator:
     for cue in scene.cues:
+        # "Starts with the letter A" has words between; "A in their name" has the cue right after.
         if cue.tag in _TEXT_CUES and (0 <= start - cue.end <= 4 or 0 <= cue.start - end <= 1):
             return _TEXT_CUES[cue.tag]  # type: ignore[return-value]
     return "="
@@ -126,6 +128,7 @@ def _ranges(scene: Scene) -> list[tuple[int, int]]:
     """Pairs of numbers that are the ends of a range: between 3 and 5."""
     found = []
     for cue in scene.cues_of("BETWEEN"):
+        # "Between 3 and 5", "between the years 2010 and 2015": both ends stand within six words.
         after = [place for place in scene.numbers if cue.end <= place <= cue.end + 6]
         if len(after) >= 2:
             found.append((after[0], after[1]))
