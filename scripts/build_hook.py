@@ -1,4 +1,4 @@
-"""A wheel holds the page: one that is not built yet is built when the wheel is."""
+"""Builds the page, if it is not built yet, when a wheel is built. Every wheel contains the page."""
 
 import importlib.util
 from pathlib import Path

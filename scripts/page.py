@@ -44,7 +44,7 @@ def is_current() -> bool:
 
 
 def build() -> None:
-    """With the modules that a developer has; else with the fewest, which go away again."""
+    """Builds with the developer's node_modules if there are any, else with a minimal set that is removed afterwards."""
     if MODULES.is_dir():
         fetch_tools()
         _build()
@@ -70,7 +70,7 @@ def fetch_tools() -> None:
 
 
 def fingerprint() -> str:
-    """Changes whenever a file does that the build reads."""
+    """Fingerprint of all files that the build reads."""
     digest = hashlib.sha256()
     for file in sorted(_inputs()):
         digest.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())

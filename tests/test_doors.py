@@ -28,7 +28,7 @@ INNER_MODULES = {
     "answerable.store.sqlite",
     "answerable.store.postgres",
 }
-VALUES_OF_THE_STORE = {"RunFilter", "RunRecord", "RunStatus", "StoreUse"}
+VALUES_OF_THE_STORE = {"RunFilter", "RunRecord", "RunStatus"}
 NOBODYS_DATA = {
     "/healthz": "says only that the process is up",
     "/metrics": "holds counts without names or questions",

@@ -1,7 +1,7 @@
-"""Structured logs: one JSON object a line, each with the request, thread and run it belongs to.
+"""Structured logs: one JSON object per line, each with its request, thread and run.
 
-Logs of a run are made from its events, by a listener; nothing in the engine logs on its own behalf except defects.
-At level debug they hold the whole plan, every program, and two complete sample records of each step.
+A listener writes the logs of a run from its events. The engine itself logs only defects. At level debug the logs hold
+the whole plan, every program, and two complete sample records of each step.
 """
 
 import logging
@@ -35,7 +35,7 @@ SAMPLES = 2
 
 @contextmanager
 def about(**fields: Any) -> Iterator[None]:
-    """Adds fields (`request`, `thread`, `run`) to every line that is logged inside, in tasks started inside too."""
+    """Adds fields (`request`, `thread`, `run`) to every line that is logged inside, also by tasks started inside."""
     token = _about.set({**(_about.get() or {}), **{name: value for name, value in fields.items() if value is not None}})
     try:
         yield
@@ -55,39 +55,41 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
+        # `default=str`, because a value that is not JSON must not cost the log line.
         return orjson.dumps(line, default=str).decode()
 
 
 def configure(level: str) -> None:
-    """Sends the logs of Answerable to standard error. Called once by whoever owns the process."""
+    """Sends the logs of Answerable to standard error. The owner of the process calls this once; the library does not,
+    because logging is then the host application's choice."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger("answerable")
     logger.handlers[:] = [handler]
     logger.setLevel(level.upper())
-    logger.propagate = False
+    logger.propagate = False  # a handler of the root logger would print each line a second time
 
 
 class EventLog:
-    """A listener that logs what happens in runs."""
+    """A listener that logs the events of runs."""
 
     def __call__(self, event: Event) -> None:
         if not _log.isEnabledFor(logging.WARNING):
             return
-        level, message, fields = _told(event)
+        level, message, fields = _log_line(event)
         if _log.isEnabledFor(level):
             _log.log(level, message, extra={"fields": {"run": event.run, "event": event.type, **fields}})
 
 
 async def log_run_end(notice: Notice) -> None:
-    """A subscriber of the outbox: each run's end is logged at least once, also when the process that carried the run
-    out died before it could log anything."""
+    """Logs the end of a run, as a subscriber of the outbox. So each end is logged at least once, even if the process
+    that carried the run out died before it could log it."""
     status = notice.body.get("status") or notice.topic.removeprefix("run.")
     fields = {"run": notice.stream, "status": status, "code": notice.body.get("code"), "user": notice.principal.user}
     _log.info("run ended", extra={"fields": {**fields, "tenant": notice.principal.tenant}})
 
 
-def _told(event: Event) -> tuple[int, str, dict[str, Any]]:
+def _log_line(event: Event) -> tuple[int, str, dict[str, Any]]:
     match event:
         case RunStarted():
             return logging.INFO, "run started", {"question": event.question}

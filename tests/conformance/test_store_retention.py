@@ -95,9 +95,9 @@ async def test_old_runs_go_with_all_that_belongs_to_them(store: Store, people: A
     database: Any = store.database
     for table in ("events", "capsules", "messages"):
         assert await database.rows(f"SELECT DISTINCT run_id FROM {table}") == [("run_new",)]
-    use = await service(store, clock).use()
-    assert (use.runs, use.last_pruned, use.artifact_bytes) == (1, pruned, len("the same rows"))
-    assert use.pruned_at is not None
+    report = await service(store, clock).report()
+    assert (report.runs, report.last_pruned, report.artifact_bytes) == (1, pruned, len("the same rows"))
+    assert report.pruned_at is not None
 
 
 async def test_pinned_shared_and_golden_runs_and_unfinished_ones_stay(store: Store, people: Any, clock: Any) -> None:
@@ -112,7 +112,7 @@ async def test_pinned_shared_and_golden_runs_and_unfinished_ones_stay(store: Sto
     await store.threads.change(people.ada, ThreadId("thr_fork"), title=None, pinned=True)
     await store.runs.create(RunContext(RunId("run_open"), people.ada), "?")
     clock.time += 400 * DAY
-    assert (await service(store, clock).use()).protected_runs == 4
+    assert (await service(store, clock).report()).protected_runs == 4
     pruned = await service(store, clock, keep_days=1, keep_runs=1).prune()
     assert pruned is not None
     assert pruned.runs == 1

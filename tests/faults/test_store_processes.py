@@ -76,7 +76,7 @@ async def stuck(notice):
 
 async def main():
     store = await open_mine()
-    record = await store.runs.create(RunContext(RunId("run_1")), None)
+    record = await store.runs.create(RunContext(RunId("run_1"), LOCAL), None)
     await store.events.append([RunFinished(record.run, 1, 1.0, "done")], record.lease)
     if sys.argv[3] == "before":
         print("stored", flush=True)

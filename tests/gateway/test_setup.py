@@ -1,5 +1,6 @@
 """What the settings view shows: models, use, budgets, sandboxes, versions; and no secret."""
 
+import time
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -53,6 +54,18 @@ def test_use_is_told_for_every_day(api: httpx.Client) -> None:
     assert days == sorted(days, key=lambda day: day["day"])
     assert days[-1]["runs"] > 0
     assert days[-1]["day"] == datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def test_it_reports_what_the_store_keeps_and_when_it_was_last_pruned(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", keep_days=90)
+    with TestClient(create_app(settings), base_url="http://127.0.0.1") as client:
+        deadline = time.monotonic() + 20
+        while not (found := client.get("/api/v1/retention").json())["pruned_at"]:  # a server prunes when it starts
+            assert time.monotonic() < deadline
+    assert (found["keep_days"], found["keep_runs"], found["keep_mb"]) == (90, None, None)
+    assert (found["runs"], found["protected_runs"], found["artifact_bytes"]) == (0, 0, 0)
+    assert found["database_bytes"] > 0
+    assert found["last_pruned"] == {"runs": 0, "threads": 0, "artifacts": 0, "bytes": 0}
 
 
 def test_sandboxes_and_versions_are_told(api: httpx.Client, server: Any) -> None:

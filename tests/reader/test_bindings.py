@@ -21,8 +21,7 @@ from answerable.reader.explaining.plan_parts import parts_of
 from answerable.reader.grammar.grammar import FILLERS
 from answerable.reader.linking.cues import find_cues
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
-from answerable.reader.linking.original_text import OriginalText
-from answerable.reader.linking.tokens import tokenize
+from answerable.reader.linking.tokens import OriginalText, tokenize
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read
 from answerable.sources.open import open_source

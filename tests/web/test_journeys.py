@@ -459,7 +459,7 @@ VIEWS = {
     "sources/demo/orders": (".cols tbody tr", ".samp td"),
     "runs": (".runs tbody tr", ".wr"),
     "evals/demo": (".cases tbody tr",),
-    "settings": (".usage", "[aria-label=Sandboxes] tbody tr", "text=Every route"),
+    "settings": (".usage", "[aria-label=Sandboxes] tbody tr", "[aria-label=Retention] dd", "text=Every route"),
 }
 """What each shows when all of it is there."""
 

@@ -24,7 +24,7 @@ window.addEventListener("unhandledrejection", (event) => {
   toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
 });
 
-/** What is needed next is fetched once the page stands; if that fails, it is fetched when it is needed. */
+/** Fetches likely next parts once the page is drawn. If that fails, each is fetched when it is needed. */
 async function prepare(): Promise<void> {
   rehearseTable();
   await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);

@@ -34,7 +34,8 @@ class AgentDependencies:
     """Retries, breakers and time limits of the steps of a question."""
 
     async def conversation(self, context: RunContext) -> Conversation:
-        """The last answer of the thread."""
+        """The conversation as a model sees it: only the last answer of the thread."""
+        # Earlier messages are left out: each prompt would grow, and follow-ups refer to the last answer.
         last = (
             await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None
         )

@@ -1,4 +1,4 @@
-"""A plan of several steps, as people and models write it, and the graph that it becomes.
+"""A plan of several steps, as people and models write it, and the graph that is built from it.
 
     question: Which customers pay late?
     steps:
@@ -36,7 +36,7 @@ MOST_STEPS = 50
 
 
 class WriteConfig(Frozen):
-    """What a model needs to write the program of one step."""
+    """Config of the kinds whose program a model writes."""
 
     task: str
     question: str
@@ -45,7 +45,7 @@ class WriteConfig(Frozen):
 
 
 class AdviceConfig(Frozen):
-    """What a model needs to look at an answer before it is shown."""
+    """Config of the kinds in which a model looks at an answer before it is shown."""
 
     question: str
     source: str
@@ -54,20 +54,20 @@ class AdviceConfig(Frozen):
 
 class PlanStep(Frozen):
     id: str
-    """Under this name later programs find its rows."""
+    """The name of this step's rows in later programs."""
     tool: Tool
     source: str | None = None
-    """Of a query; the plan's own where none is named."""
+    """The source that a query asks; None for the plan's default source."""
     context: str | None = None
-    """What the step must give, in words, for whoever writes its program."""
+    """The expected rows in words, for the model that writes the program."""
     code: str | None = Field(default=None, min_length=1)
-    """The program; without it a model writes it from the context."""
+    """The program. If it is None, a model writes it from `context`."""
     query: QueryPlan | None = None
-    """Instead of code, for a query."""
+    """A query as a plan instead of as code."""
     after: tuple[str, ...] = ()
-    """The steps whose rows it uses."""
+    """The steps whose rows this step uses."""
     critical: bool = True
-    """Without it there is no answer. Else the others go on without it."""
+    """Whether the run fails if this step fails. If False, the other steps go on without its rows."""
     api: str | None = None
     """The configured API that a program may read."""
     reasoning: str | None = None
@@ -75,6 +75,7 @@ class PlanStep(Frozen):
     @field_validator("id")
     @classmethod
     def _is_a_name(cls, value: str) -> str:
+        # Programs use the id as the name of a variable or table. `answer` is the node that presents the answer.
         if not value.isidentifier() or len(value) > 64 or value == ANSWER:
             raise ValueError("an id is a name of letters, digits and `_`, and not `answer`")
         return value
@@ -107,7 +108,7 @@ def asks_source(tool: Tool) -> bool:
 class ExecutionPlan(Frozen):
     question: str = ""
     source: str | None = None
-    """Of every query that names none."""
+    """The source of every query that names none."""
     steps: tuple[PlanStep, ...] = Field(min_length=1, max_length=MOST_STEPS)
     answer: str | None = None
     today: date | None = None
@@ -116,10 +117,11 @@ class ExecutionPlan(Frozen):
 
 
 def read_plan(document: Json) -> ExecutionPlan:
-    """A plan that somebody wrote; what is wrong with it is named."""
+    """Reads a plan that somebody wrote. The error names the field that is wrong."""
     try:
         return ExecutionPlan.model_validate(document)
     except ValidationError as error:
+        # `from None`: pydantic's error repeats the whole plan, and the first problem is enough to act on.
         raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
 
 
@@ -130,16 +132,18 @@ def plan_graph(
     *,
     one_query: bool = False,
 ) -> Graph:
-    """Raises a `GraphError` that names the step if the plan does not hang together.
+    """The graph that runs the plan and presents its answer. Raises a `GraphError` that names the step if a step comes
+    after one that does not exist, or if steps wait for each other.
 
-    `one_query`: the steps are the parts of one query or program, which means something over no rows, too (a count is
-    0). Else a plan of several steps stops early if its first steps find nothing.
+    `one_query`: the steps are the parts of one query or program. Such a plan also runs over no rows, because an empty
+    input is a valid one: a count is 0. Any other plan of several steps stops early if its first steps find no rows.
     """
     nodes = [_node(step, plan, plan.source or default_source) for step in plan.steps]
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
     presented = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
     config = presented.model_dump(mode="json", exclude_none=True)
     answer = Node(id=ANSWER, kind="present", config=config, after=shown, final=True)
+    # Through `parse` instead of the constructor, so that a mistake in the plan becomes a `GraphError`.
     return Graph.parse(
         {
             "nodes": [node.model_dump(mode="json", exclude_defaults=True) for node in (*nodes, answer)],
@@ -152,6 +156,7 @@ def plan_graph(
 def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:
     return Node(
         id=NodeId(step.id),
+        # Without a program the node is of the kind whose program a model writes.
         kind=step.tool if step.is_written else f"write_{step.tool}",
         config=_config(step, plan, source).model_dump(mode="json", exclude_none=True),
         after=tuple(NodeId(parent) for parent in step.after),
@@ -179,7 +184,8 @@ _TOOLS: Mapping[Tool, _PlanTool] = {
 
 
 def _shown(steps: Sequence[PlanStep], answer: str) -> tuple[NodeId, ...]:
-    """Every step is accounted for; the one that gives the answer comes last."""
+    """All steps of the plan, because the answer shows the code of each. The step with the answer's rows comes last:
+    `present` takes the rows of its last input."""
     if answer not in {step.id for step in steps}:
         raise UserError(f"The plan has no step {answer!r} to answer with.", code="plan_invalid")
     return (*(NodeId(step.id) for step in steps if step.id != answer), NodeId(answer))

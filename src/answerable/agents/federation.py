@@ -1,4 +1,4 @@
-"""A question about several sources: what the reader reads of them, and the plan that asks each where it lives."""
+"""A question about several sources: the plan that queries each source where it is, and combines their rows."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -21,7 +21,7 @@ ROWS = "rows"
 
 
 class Readable(Protocol):
-    """What a reader needs of one source, or of several as one."""
+    """The part of a source, or of several sources read as one, that a reader needs."""
 
     name: str
 
@@ -37,7 +37,7 @@ class SourceLookup(Sources, Protocol):
 
 
 def by_label(question: Question) -> dict[str, str]:
-    """The sources of a question by the label that a model sees. Their locations may hold passwords."""
+    """The sources of a question by the label that a model sees. Models see no locations: these may hold passwords."""
     from answerable.query.merged import short_names
 
     sources = question.sources or (question.source,)
@@ -60,6 +60,7 @@ def unrelated_note(merged: "Merged | None") -> str:
         return ""
     sources = dict.fromkeys(origin.source for origin in merged.origins.values())
     ends = [(merged.origins[each.from_table], merged.origins[each.to_table]) for each in merged.catalog.relationships]
+    # Relationships inside one source do not help to combine it with others.
     linked = {end.source for pair in ends if pair[0].source != pair[1].source for end in pair}
     alone = [source for source in sources if source not in linked]
     if not alone:
@@ -73,16 +74,18 @@ def unrelated_note(merged: "Merged | None") -> str:
 def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tuple[PlanStep, ...]:
     if merged is None:
         return (PlanStep(id=ROWS, tool="sql", source=question.source, query=reading.plan, context=reading.sentence),)
+    # Imported here, because it brings the SQL parser, and most questions are about a single source.
     from answerable.query.sql.split import Alone, split
 
     parts = split(reading.plan, merged)
+    # All tables of the reading are in one source: a single query there is faster than fetching tables.
     if isinstance(parts, Alone):
         return (PlanStep(id=ROWS, tool="sql", source=parts.source, query=parts.plan, context=reading.sentence),)
     return fetching_steps(parts, reading.sentence)
 
 
 def fetching_steps(parts: "Together", meaning: str | None = None) -> tuple[PlanStep, ...]:
-    """One for each table, and one that combines their rows."""
+    """One step for each table, and one that combines their rows. `meaning` describes the combined rows."""
     fetched = [PlanStep(id=each.name, tool="sql", source=each.source, query=each.plan) for each in parts.fetches]
     names = tuple(step.id for step in fetched)
     return (*fetched, PlanStep(id=COMBINED, tool="combine", code=parts.sql, after=names, context=meaning))

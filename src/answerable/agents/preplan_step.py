@@ -1,6 +1,7 @@
-"""Kind `preplan`: before anything is planned a model says what is asked, how hard it is, and if this data can tell.
+"""Kind `preplan`: before planning, a model says what is asked, how hard it is, and whether the data can answer it.
 
-What cannot be told, or can be read in several ways, ends here; the rest goes on to the planner with a hint.
+Questions that the data cannot answer, or that can be read in several ways, end here. All others go on to the planner
+with a hint.
 """
 
 from answerable.agents.dependencies import AgentDependencies
@@ -42,9 +43,10 @@ async def _check(reply: Preplanned) -> None:
 def graph_after_first_look(question: Question, reply: Preplanned) -> Graph:
     if reply.missing:
         return cannot_tell_graph(question.text, reply.missing)
-    if reply.readings and not question.force:
+    if reply.readings and not question.force:  # with `force` the user wants an answer, not a question back
         return readings_graph(question.text, reply.readings)
     if reply.difficulty == "explore" and question.mode == "auto" and not question.plan_only:
         return react_graph(question)
+    # Never None, so that the question, when it is routed again, gets no second first look.
     hint = " ".join(filter(None, (reply.asked, reply.hint, _EFFORT[reply.difficulty])))
     return question_graph(question.model_copy(update={"hint": hint}))

@@ -1,4 +1,4 @@
-"""Kind `statement`: takes SQL over several sources apart, and gives the graph that asks each and combines the rows."""
+"""Kind `statement`: splits SQL over several sources, and builds the graph that asks each source and combines rows."""
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import ROWS, SourceLookup, fetching_steps
@@ -22,7 +22,7 @@ class StatementStep:
         self._policy = policy
 
     async def run(self, step: Step) -> Json:
-        from answerable.query.sql.split_sql import AloneSql, split_sql
+        from answerable.query.sql.split_sql import AloneSql, split_sql  # brings the SQL parser, which is slow to load
 
         config = step.config_as(StatementConfig)
         federated = await self._sources.federated(config.sources, step.context.principal)

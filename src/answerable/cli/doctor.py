@@ -13,8 +13,8 @@ from answerable.cli.session import with_service
 if TYPE_CHECKING:
     from answerable.core.errors import OperatorError
     from answerable.sandbox.base import Availability
+    from answerable.service.retention import RetentionReport
     from answerable.settings import Settings
-    from answerable.store.base import StoreUse
 
 
 @click.command("doctor")
@@ -30,47 +30,50 @@ def command(as_json: bool) -> None:
     settings = load_settings()
     with progress("Looking …"):
         machine, backends = machine_facts(settings), asyncio.run(sandboxes_found(settings))
-        use = _store_use()
+        retention = _retention()
     ready = any(found.available for found in backends if found.backend == settings.sandbox)
     if as_json:
         listed = [{"default": found.backend == settings.sandbox, **asdict(found)} for found in backends]
-        tell_json({"ready": ready, "machine": machine, "store": _stored(use, settings), "sandboxes": listed})
+        tell_json(
+            {"ready": ready, "machine": machine, "store": _retention_json(retention, settings), "sandboxes": listed}
+        )
     else:
         _tell(machine, backends, settings.sandbox)
-        _tell_store(use, settings)
+        _tell_retention(retention)
     sys.exit(0 if ready else 1)
 
 
-def _store_use() -> "StoreUse | OperatorError":
-    """What the store holds, or why it cannot be opened: a doctor is called when something is wrong."""
+def _retention() -> "RetentionReport | OperatorError":
+    """Returns what the store keeps, or why it cannot be opened: a doctor is called when something is wrong."""
     from answerable.core.errors import OperatorError
 
     try:
-        return with_service(lambda service, _: service.retention.use())
+        return with_service(lambda service, _: service.retention.report())
     except OperatorError as error:
         return error
 
 
-def _stored(use: "StoreUse | OperatorError", settings: "Settings") -> dict[str, Any]:
-    limits = {name: getattr(settings, name) or None for name in ("keep_days", "keep_runs", "keep_mb")}
-    if isinstance(use, Exception):
-        return {**limits, "error": use.stable_code}
-    return {**limits, **asdict(use)}
+def _retention_json(report: "RetentionReport | OperatorError", settings: "Settings") -> dict[str, Any]:
+    if isinstance(report, Exception):
+        limits = {name: getattr(settings, name) or None for name in ("keep_days", "keep_runs", "keep_mb")}
+        return {**limits, "error": report.stable_code}
+    return report.model_dump()
 
 
-def _tell_store(use: "StoreUse | OperatorError", settings: "Settings") -> None:
-    if isinstance(use, Exception):
-        click.echo(f"\nstored runs      not known: {use.message}")
+def _tell_retention(report: "RetentionReport | OperatorError") -> None:
+    if isinstance(report, Exception):
+        click.echo(f"\nstored runs      not known: {report.message}")
         return
-    days, runs, space = settings.keep_days, settings.keep_runs, settings.keep_mb
+    days, runs, space = report.keep_days, report.keep_runs, report.keep_mb
     limits = [f"{days} days"] * bool(days) + [f"{runs} runs"] * bool(runs) + [f"{space} MB"] * bool(space)
-    click.echo(f"\nstored runs      {use.runs:,}, of which {use.protected_runs:,} are pinned, shared or golden")
-    click.echo(
-        f"space            {use.database_bytes / 1e6:.1f} MB in the database, {use.artifact_bytes / 1e6:.1f} MB results"
-    )
+    database, results = report.database_bytes / 1e6, report.artifact_bytes / 1e6
+    click.echo(f"\nstored runs      {report.runs:,}, of which {report.protected_runs:,} are pinned, shared or golden")
+    click.echo(f"space            {database:.1f} MB in the database, {results:.1f} MB results")
     click.echo(f"kept             {'at most ' + ', '.join(limits) if limits else 'everything'}")
-    last = use.last_pruned
-    done = f"{use.pruned_at:%Y-%m-%d %H:%M} UTC, {last.runs:,} runs removed" if use.pruned_at and last else "never"
+    last = report.last_pruned
+    done = (
+        f"{report.pruned_at:%Y-%m-%d %H:%M} UTC, {last.runs:,} runs removed" if report.pruned_at and last else "never"
+    )
     click.echo(f"last pruned      {done}")
 
 

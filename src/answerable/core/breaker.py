@@ -1,4 +1,4 @@
-"""A circuit breaker: what fails again and again is left alone for a while."""
+"""A circuit breaker: stops calls to a target that fails again and again, for a while."""
 
 import math
 from typing import Literal
@@ -10,8 +10,8 @@ BREAKER_OPEN = "breaker_open"
 
 
 class Breaker:
-    """Keeps callers from a target that fails. Closed: calls pass. Open: calls are refused at once, until the target has
-    been left alone for a while. Half-open: one call is let through, and its end decides."""
+    """Stops calls to a target that fails. Closed: calls pass. Open: calls are refused at once, until the cooldown has
+    passed. Half-open: one call, the trial, may pass, and its result closes or opens the breaker."""
 
     def __init__(self, target: str, clock: Clock, threshold: int, cooldown: float) -> None:
         self._target = target
@@ -37,10 +37,12 @@ class Breaker:
         return max(0.0, self._cooldown - (self._clock.monotonic() - self._opened_at))
 
     def enter(self) -> bool:
-        """Whether the call is the trial of a half-open breaker."""
+        """Begins a call. Returns whether it is the trial of a half-open breaker; the caller hands this to `leave`.
+        Raises a `TransientError` if the call is refused."""
         state = self.state
         if state == "open" or self._trying:
-            wait = self.wait or self._cooldown  # while a trial is under way, its failure would close the door again
+            # While a trial is under way the wait is 0, but if the trial fails, a whole cooldown follows.
+            wait = self.wait or self._cooldown
             last = f" The last reason: {self._reason}" if self._reason else ""
             raise TransientError(
                 f"`{self._target}` failed {self._failures} times in a row and is left alone for a while.{last}",
@@ -52,14 +54,15 @@ class Breaker:
         return self._trying
 
     def leave(self, *, trial: bool, failed: bool | None, reason: str | None = None) -> None:
-        """Ends a call. `failed` is None if the call was given up before the target could succeed or fail; `reason` says
-        why it failed."""
+        """Ends a call. `failed` is None if the call was cancelled before the target could succeed or fail. `reason`
+        says why it failed."""
         self._trying = self._trying and not trial
         if failed:
             self._failures += 1
             self._reason = reason
             if trial or (self._opened_at is None and self._failures >= self._threshold):
                 self._opened_at = self._clock.monotonic()
+        # A call that began before the breaker opened may still succeed. Only the trial may close an open breaker.
         elif failed is False and (trial or self._opened_at is None):
             self._failures = 0
             self._opened_at = None

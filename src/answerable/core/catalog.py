@@ -1,4 +1,4 @@
-"""What a source holds, in words that both minds, the compilers and the checks share."""
+"""The catalog of a source: its tables, columns, relationships and measures. Reader, models and checks all use it."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -25,12 +25,12 @@ class Column(Frozen):
     distinct_count: int | None = None
     null_count: int | None = None
     minimum: Scalar = None
-    """Of numbers and dates; dates and times as ISO 8601 text."""
+    """The smallest value, for numbers and dates only. Dates and times are ISO 8601 text."""
     maximum: Scalar = None
     examples: tuple[str, ...] = ()
     """Up to five distinct values as text, in order of frequency."""
     label: str | None = None
-    """How people call it, where that differs from the name."""
+    """The name that people use, if it differs from `name`."""
     synonyms: tuple[str, ...] = ()
     description: str | None = None
     unit: str | None = None
@@ -43,7 +43,8 @@ class Table(Frozen):
     primary_key: tuple[str, ...] = ()
     row_count: int | None = None
     fingerprint: str = ""
-    """Changes whenever this table's data does, where the source can tell tables apart; else the catalog's holds."""
+    """Changes whenever this table's data changes. Empty if the source only knows about changes of the whole; then the
+    catalog's fingerprint counts."""
     label: str | None = None
     synonyms: tuple[str, ...] = ()
     description: str | None = None
@@ -76,7 +77,7 @@ class Link(Frozen):
 
     name: str
     from_source: str | None = None
-    """Nothing for this source itself. Another is known by its name, or by that of its file, folder or database."""
+    """None for this source itself. Another source has its own name, or that of its file, folder or database."""
     from_table: str
     from_columns: tuple[str, ...]
     to_source: str | None = None
@@ -93,7 +94,7 @@ class Measure(Frozen):
     name: str
     table: str
     expression: str
-    """An SQL aggregate over the table's columns; parsed and checked like any other SQL."""
+    """An SQL aggregate over the table's columns. It is parsed and checked like any other SQL."""
     label: str | None = None
     synonyms: tuple[str, ...] = ()
     description: str | None = None
@@ -110,17 +111,17 @@ class Warning(Frozen):
 class Catalog(Frozen):
     source: str
     dialect: Language
-    """The query language in which the source is asked; of SQL, the dialect."""
+    """The query language of the source; for SQL, the dialect."""
     tables: tuple[Table, ...]
     relationships: tuple[Relationship, ...] = ()
     measures: tuple[Measure, ...] = ()
     links: tuple[Link, ...] = ()
     fingerprint: str = ""
-    """Changes whenever the data does; answers quote it."""
+    """Changes whenever the data changes. Answers quote it."""
     last_sync: datetime | None = None
-    """When the data was last written, as far as the source can tell."""
+    """When the data was last written, or None if the source does not know."""
     as_of: date | None = None
-    """The day that "last month" is counted from, for data that stands still; else the day of asking."""
+    """The day from which "last month" is counted, for data that no longer changes. None for the current day."""
     warnings: tuple[Warning, ...] = ()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Time as the product sees it: one protocol, so that "last quarter" and back-off can be tested without waiting."""
+"""The clock as a protocol, so that tests of "last quarter", time limits and back-off need not wait."""
 
 import asyncio
 import time

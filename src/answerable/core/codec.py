@@ -1,8 +1,8 @@
-"""Events as JSON, the same for the store, for clients and for the audit, and back again without loss.
+"""Encodes events as JSON and decodes them without loss. Store, clients and audit use the same JSON.
 
-Strict on purpose: a value that would come back as something else (a date, an object, a key that is not text) is refused
-when it is written, so a continued run sees exactly what the first one saw. JSON has no NaN and no infinity: they become
-null.
+The encoder is strict: it refuses values that would come back as another type (a date, an object, a key that is not
+text). So a continued run sees exactly the values that the first process saw. JSON has no NaN and no infinity: they
+become null.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _BODY: Mapping[type[Event], tuple[str, ...]] = {
 
 
 def json_bytes(value: Json, what: str) -> bytes:
-    """`what` names the thing that holds the value, for the error when it cannot be kept exactly."""
+    """The value as JSON. `what` names its owner in the error for a value that JSON cannot hold exactly."""
     try:
         return orjson.dumps(value, option=_STRICT)
     except TypeError as error:
@@ -36,13 +36,13 @@ def json_bytes(value: Json, what: str) -> bytes:
 
 
 def encode(event: Event) -> bytes:
-    """The whole event as one JSON object, its type first."""
+    """The whole event as one JSON object, with its type first."""
     head = {"type": event.type, "run": event.run, "seq": event.seq, "at": event.at}
     return json_bytes(head | _body(event), event.type)
 
 
 def decode(data: bytes | str) -> Event:
-    """The event that `encode` was given."""
+    """The event from the result of `encode`."""
     value = _loads(data)
     if not isinstance(value, dict):
         raise _unreadable("an event is a JSON object")
@@ -50,12 +50,13 @@ def decode(data: bytes | str) -> Event:
 
 
 def encode_body(event: Event) -> str:
-    """What is particular to this type of event, for a table that has columns for type, run, number and time."""
+    """The fields that only this type of event has. A table stores them beside columns for type, run, number and
+    time."""
     return json_bytes(_body(event), event.type).decode()
 
 
 def decode_body(type_: str, run: RunId, seq: int, at: float, body: bytes | str) -> Event:
-    """The event whose `encode_body` this is."""
+    """The event from the result of `encode_body` and the columns beside it."""
     value = _loads(body)
     if not isinstance(value, dict):
         raise _unreadable("the body of an event is a JSON object")

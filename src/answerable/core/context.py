@@ -1,4 +1,4 @@
-"""Who is asking, what they may see, and within which run. Passed explicitly to whatever acts on their behalf."""
+"""The principal who asks, what the principal may see, and the run. Passed explicitly to all code that acts for them."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from answerable.core.ids import RunId, TenantId, ThreadId, UserId
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """What a principal may see, as a key.
+    """What a principal may see, as the key of caches.
 
-    Catalogs, value indexes, readers and statistics are cached under it, so they are shared by principals who may see
-    the same and by nobody else. Today a tenant sees everything of its own. Rules about rows and columns will become
-    fields of this class, and every cache will then keep apart what the rules keep apart.
+    Catalogs, value indexes, readers and statistics are cached by visibility, so only principals who may see the same
+    data share them. Today a principal sees all data of the tenant. Rules about rows and columns will become fields of
+    this class; caches then separate principals with different rules.
     """
 
     tenant: TenantId
@@ -19,17 +19,19 @@ class Visibility:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks. Made at a door (command line, HTTP, library) and handed down to everything that acts for this person.
+    """The person who asks. Each door (command line, HTTP, library) creates one and hands it down to all code that acts
+    for this person.
 
-    What the principal may see decides what stores return, what a catalog holds and what caches may share. A store never
-    returns a row of another tenant.
+    What the principal may see decides what stores return, what a catalog contains and what caches may share. A store
+    never returns a row of another tenant.
     """
 
     tenant: TenantId
     user: UserId
     roles: frozenset[str] = frozenset()
     attributes: tuple[tuple[str, str], ...] = ()
-    """Facts about the person that row rules compare with, such as a region. Pairs, so that a principal can be a key."""
+    """Facts about the person for row rules, such as a region. Pairs instead of a dict, so that a principal is hashable
+    and can be a key."""
 
     @property
     def visibility(self) -> Visibility:
@@ -48,4 +50,4 @@ class RunContext:
     principal: Principal
     thread: ThreadId | None = None
     request_id: str | None = None
-    """The id of the HTTP request or command that started the run; found in the logs."""
+    """The id of the HTTP request or command that started the run. Log lines carry it."""

@@ -1,4 +1,4 @@
-"""Every error that a user can meet, sorted by who must act.
+"""All errors that users can see, by who must act.
 
     AnswerableError
     ├── UserError              whoever asked: change the question, the file name, the plan
@@ -12,7 +12,7 @@
     ├── OperatorError          whoever runs Answerable: settings, disk, damaged or newer store
     └── InternalError          us: a defect
 
-An error is data: a stable code, a sentence, and a hint of what to do. Codes are listed in docs/errors.md.
+An error is data: a stable code, a sentence, and a hint about what to do. Codes are listed in docs/errors.md.
 """
 
 from collections.abc import Mapping
@@ -88,15 +88,15 @@ KINDS: tuple[type[AnswerableError], ...] = (
     OperatorError,
     InternalError,
 )
-"""From the most to the least specific."""
+"""Subclasses before their base classes: `kind_of` takes the first match."""
 
 
 def kind_of(error: BaseException) -> str:
-    """The class name under which an error is stored; anything unknown is a defect of ours."""
+    """The class name under which an error is stored. Errors of other classes are defects of ours."""
     return next((kind.__name__ for kind in KINDS if isinstance(error, kind)), InternalError.__name__)
 
 
 def restored(kind: str, code: str, message: str, hint: str | None) -> AnswerableError:
-    """The error that `kind_of`, a stable code, a message and a hint were stored from."""
+    """The error from its stored fields. `kind` is the result of `kind_of`."""
     by_name = {cls.__name__: cls for cls in KINDS}
     return by_name.get(kind, InternalError)(message, code=code, hint=hint)

@@ -1,8 +1,9 @@
-"""What happens in a run, as one closed union of small events.
+"""The events of a run, as one closed union of small classes.
 
-Events are numbered per run from 1 without gaps, stored, and replayable: a client, the page, the audit and the resumed
-engine all read the same list. They carry counts and samples, never bulk. Wire formats are encoders over this union.
-Nobody changes an event; they are not frozen because that makes each five times as costly to make, two for every step.
+Events are numbered per run from 1 without gaps, and stored. Clients, the page, the audit and a continued run all read
+the same list. Events carry counts and samples, never bulk data. Wire formats are encoders over this union. No code
+changes an event. The classes are not frozen all the same, because a frozen instance takes five times as long to create,
+and every step creates at least two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ class PlanReady(_Event):
     plan: Json
     """Nodes with their ids, kinds and dependencies, in the order they will be shown."""
     sentence: str | None = None
-    """What was understood, in one plain sentence made from the plan."""
+    """One plain sentence, built from the plan, that says how the question was understood."""
 
 
 @dataclass(slots=True)
@@ -154,14 +155,14 @@ class AnswerBatch(_Event):
 class AnswerFinal(_Event):
     type: ClassVar[str] = "answer.final"
     answer: Json
-    """The answer without its rows when they were streamed."""
+    """The answer. It has no rows if they were sent in batches."""
 
 
 @dataclass(slots=True)
 class RunFinished(_Event):
     type: ClassVar[str] = "run.finished"
     status: str
-    """`done`, or `partial` when non-critical steps failed."""
+    """`done`, or `partial` if non-critical steps failed."""
     output: Json = None
 
 

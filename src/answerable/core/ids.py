@@ -1,4 +1,4 @@
-"""Identifiers. Each is a short prefix and a time-sortable random part, so that listings by id are listings by age."""
+"""Identifiers: a short prefix and a random part that begins with the time. So sorting by id is sorting by age."""
 
 import secrets
 import time
@@ -16,6 +16,7 @@ ArtifactId = NewType("ArtifactId", str)
 """`sha256:` and the hash of the content, in hexadecimal."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32: in the order of ASCII, so that ids sort by time, and without letters that look like digits."""
 
 
 def new_run_id() -> RunId:
@@ -44,6 +45,6 @@ def is_thread_id(text: str) -> bool:
 
 
 def _sortable() -> str:
-    """48 bits of milliseconds and 72 random bits, as 24 characters of base 32."""
+    """48 bits of milliseconds since the epoch and 72 random bits, as 24 characters of base 32."""
     number = (time.time_ns() // 1_000_000 << 72) | secrets.randbits(72)
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(115, -1, -5))

@@ -1,4 +1,4 @@
-"""How long work reports how far it has come."""
+"""Progress reports of long work."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,21 +6,22 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, float | None, float | None], None]
-"""Called with a message, how much is done, and how much there is in total. The numbers are None if not known."""
+"""Called with a message, the amount that is done, and the total. The numbers are None if they are not known."""
 
 
 def no_progress(_message: str, _done: float | None = None, _total: float | None = None) -> None:
-    """For callers that show no progress."""
+    """Ignores the report, for callers that show no progress."""
 
 
 class SharedProgress:
-    """Reports to everyone who waits for the same work: a second caller does not start it again but waits along."""
+    """Reports to all callers that wait for the same work. A second caller does not start the work again, but waits for
+    the first one's."""
 
     def __init__(self) -> None:
         self._listeners: list[Progress] = []
 
     def __call__(self, message: str, done: float | None = None, total: float | None = None) -> None:
-        for listener in tuple(self._listeners):
+        for listener in tuple(self._listeners):  # a copy: a listener may end its waiting, and so change the list
             listener(message, done, total)
 
     @contextmanager
@@ -33,12 +34,12 @@ class SharedProgress:
 
 
 QUIET_SECONDS = 0.5
-"""Work that takes no longer than this reports nothing: nobody could read it."""
+"""Work that takes no longer than this makes no reports: nobody could read them."""
 SECONDS_BETWEEN = 0.25
 
 
 def throttled(progress: Progress, now: Callable[[], float] = time.monotonic) -> Progress:
-    """Passes on a few reports per second, and none of quick work. Each report that is passed on is a stored event."""
+    """Passes on a few reports per second, and none for quick work, because each report becomes a stored event."""
     due = now() + QUIET_SECONDS
 
     def report(message: str, done: float | None = None, total: float | None = None) -> None:

@@ -1,8 +1,9 @@
-"""How many slips of the finger lie between two words."""
+"""The number of typing mistakes between two words (Damerau-Levenshtein distance)."""
 
 
 def allowed_slips(length: int) -> int:
-    """A short word with a letter changed is another word; a long one is the same word misspelt."""
+    """The mistakes that a word of this length may have. A short word with one letter changed is another word, while a
+    long one is probably the same word misspelt."""
     return 0 if length < 4 else 1 if length < 8 else 2
 
 
@@ -19,7 +20,7 @@ def slips(one: str, other: str, most: int) -> int | None:
     for i, letter in enumerate(one, 1):
         current = _next_row(i, letter, one, other, before, previous)
         if min(current) > most:
-            return None
+            return None  # distances never fall from row to row, so the rest of the table cannot bring it down
         before, previous = previous, current
     return previous[-1] if previous[-1] <= most else None
 
@@ -28,7 +29,7 @@ def _next_row(i: int, letter: str, one: str, other: str, before: list[int], prev
     row = [i]
     for j, against in enumerate(other, 1):
         cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (letter != against))
-        if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:
+        if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == against:  # two neighbours swapped
             cost = min(cost, before[j - 2] + 1)
         row.append(cost)
     return row

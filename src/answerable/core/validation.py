@@ -1,4 +1,4 @@
-"""What is wrong with a document that somebody wrote, in one sentence."""
+"""The first problem of a document that somebody wrote, in one sentence."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from pydantic import ValidationError
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """The first thing that a `ValidationError` complains about. It never quotes the input, which may hold a secret."""
+    """The first problem in a `ValidationError`. It never quotes the input, which may hold a secret."""
 
     place: tuple[int | str, ...]
     message: str
 
     @property
     def field(self) -> str:
-        """The place as people write it, `steps.0.id`; empty for the whole document."""
+        """The place in dotted form, such as `steps.0.id`; empty for the whole document."""
         return ".".join(map(str, self.place))
 
     def at(self, whole: str) -> str:
-        """Field and message; `whole` is what the document is called if no field is to blame."""
+        """Field and message. `whole` names the document, for a problem that belongs to no field."""
         return f"{self.field or whole}: {self.message}"
 
 

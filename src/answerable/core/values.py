@@ -1,4 +1,4 @@
-"""What steps hand to each other and what answers are made of."""
+"""The basic value types of steps and answers."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, Self, TypeAlias
@@ -9,7 +9,7 @@ from answerable.core.ids import ArtifactId
 
 Scalar: TypeAlias = str | int | float | bool | None
 Json: TypeAlias = Any
-"""A value that JSON can hold. Recursive aliases cost more in noise than they catch."""
+"""A value that JSON can hold. `Any`, because a recursive alias needs casts everywhere and catches few mistakes."""
 
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "json", "binary"]
 Language: TypeAlias = str
@@ -19,13 +19,14 @@ Language: TypeAlias = str
 class Frozen(BaseModel):
     """Base of all value objects: immutable, and strict about unknown fields so that a typo is an error.
 
-    What checks them is built when the first one is made: a command uses few of them.
+    `defer_build`: pydantic builds the validator of a class at its first use. A command uses few classes, so it starts
+    faster.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Without what the original has cached: it need not hold for the copy."""
+        """A copy without the cached properties of the original, which may be wrong for the copy."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(copy).model_fields.keys():
             del copy.__dict__[name]
@@ -48,4 +49,4 @@ class FrameRef(Frozen):
     row_count: int
     byte_count: int
     sample: tuple[Mapping[str, Json], ...] = ()
-    """Three complete records at most, for events, logs and prompts."""
+    """At most three complete records, for events, logs and prompts."""

@@ -1,8 +1,8 @@
-"""The forms of a word: how text from a question, a column name or a value in the data is made comparable.
+"""Normal forms of words, to compare text from questions, column names and values in the data.
 
-All three steps are pure and cheap: `normalise` folds what people leave out when they type (case, accents, punctuation),
-`words` splits, and `stem` maps the forms of one English word onto each other. A stem is a key to compare by, not a word
-to show.
+There are three pure and cheap steps. `normalise` removes what people leave out when they type: case, accents and
+punctuation. `words` splits. `stem` maps the forms of one English word to one key. A stem is for comparisons, not for
+display.
 """
 
 import re
@@ -47,7 +47,7 @@ _VOWELS = frozenset("aeiouy")
 
 
 def fold(text: str) -> str:
-    """Without case, accents and needless blanks; punctuation stays."""
+    """The text without case, accents and superfluous blanks. Punctuation stays."""
     if text.isascii():
         return " ".join(text.lower().split())
     # Folding case can bring forth new accents (İ), and removing accents new capitals: both orders are needed.
@@ -69,7 +69,8 @@ def normalise(text: str) -> str:
 
 
 class _WordsApart(dict[int, str]):
-    """For `str.translate`: what is no part of a word becomes a blank. Fills itself with the characters that occur."""
+    """A table for `str.translate` that turns characters outside of words into blanks. It caches each character at its
+    first use, because the lookup of its category is slow."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -86,13 +87,13 @@ def words(text: str) -> list[str]:
 
 
 def name_words(name: str) -> list[str]:
-    """The words in an identifier: `CustomerID`, `customer_id` and `customer id` are the same two."""
+    """The words in an identifier: `CustomerID`, `customer_id` and `customer id` have the same two words."""
     return words(_HUMPS.sub(" ", name))
 
 
 @lru_cache(maxsize=65_536)
 def singular(word: str) -> str:
-    """The singular of a normalised English noun; other words come back as they are."""
+    """The singular of a normalised English noun. Other words are returned unchanged."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
@@ -116,6 +117,7 @@ def stem(word: str) -> str:
         if base.endswith(ending) and _has_vowel(base[: -len(ending)]) and len(base) - len(ending) > 2:
             base = _undoubled(base[: -len(ending)])
             break
+    # "manag" for both manage and managing, and "citi" for both city and cities.
     if base.endswith("e") and len(base) > 3:
         base = base[:-1]
     if base.endswith("y") and len(base) > 2 and base[-2] not in _VOWELS:
@@ -133,7 +135,7 @@ def _has_vowel(text: str) -> bool:
 
 
 def _undoubled(base: str) -> str:
-    """`planned` is a form of `plan`, but `filled` of `fill`."""
+    """Removes a doubled consonant, since `planned` is a form of `plan`. Keeps ll, ss and zz: `filled`, `fill`."""
     if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "aeioulsz":
         return base[:-1]
     return base

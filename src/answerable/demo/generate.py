@@ -1,8 +1,11 @@
-"""Makes the demo data: `python -m answerable.demo.generate OUT`. The same seed always gives the same bytes.
+"""Generates the demo data: `python -m answerable.demo.generate OUT`. The same seed always gives the same bytes.
 
-An outdoor shop with twelve stores in four regions, from January 2023 to December 2025. The regions grow at different
-speeds (East shrinks), tents sell in summer and skis in winter, some customers leave, some never buy, some products are
-never sold, and values are missing where they would be.
+The data is about an outdoor shop with twelve stores in four regions, from January 2023 to December 2025. The regions
+grow at different speeds (East shrinks), tents sell in summer and skis in winter, some customers leave, some never buy,
+and some products are never sold. Values are missing where they would be missing in reality.
+
+Every function draws from the same random numbers, so the order of the draws matters: a draw more or less in one place
+changes all data after it, and with it the golden cases.
 """
 
 import sys
@@ -91,7 +94,7 @@ class CustomerOrder:
     customer_id: int
     store_id: int
     employee_id: int | None
-    """Who sold it; nobody in the web shop."""
+    """The seller, or None for an order in the web shop."""
     order_date: date
     channel: str
     status: str
@@ -125,17 +128,17 @@ class SupportTicket:
 
 @dataclass(frozen=True, slots=True)
 class Shopper:
-    """A customer as the simulation knows them."""
+    """A customer, and how the simulation lets them buy."""
 
     customer: Customer
     home: Shop
     eagerness: float
-    """How often they buy; nothing for those who never do."""
+    """The relative frequency of their orders; 0 for customers who never buy."""
     leaves: date | None
 
 
 def make_tables(seed: int = SEED) -> Mapping[str, Sequence[Any]]:
-    """All tables by name, each a list of rows."""
+    """All tables by name. Each table is a list of rows."""
     random = Random(seed)  # noqa: S311 - invented data, no secrets
     stores = list(_stores(random))
     employees = list(_employees(random, stores))
@@ -158,7 +161,7 @@ def make_tables(seed: int = SEED) -> Mapping[str, Sequence[Any]]:
 
 
 def write(folder: Path, seed: int = SEED) -> list[Path]:
-    """One Parquet file for each table; existing ones are replaced."""
+    """Writes one Parquet file for each table, and replaces existing files."""
     import polars as pl
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -240,7 +243,7 @@ def _name(random: Random, country: str) -> str:
 
 
 def _ascii(name: str) -> str:
-    """Only the letters that need no thought, as in careless mail addresses."""
+    """The ASCII letters of a name, as people use them in mail addresses."""
     return "".join(char for char in name.lower() if char.isascii() and char.isalpha())
 
 
@@ -287,7 +290,7 @@ def _visitor(random: Random, regulars: Sequence[Shopper], day: date) -> Shopper 
 
 
 class _Shelf:
-    """What is for sale, and how well it sells."""
+    """The products for sale, and how well each sells."""
 
     def __init__(self, random: Random, products: Sequence[Product]) -> None:
         unsold = {name for name, _, _ in UNSOLD}
@@ -301,6 +304,7 @@ class _Shelf:
         self.month: tuple[date, list[Product], list[float]] | None = None
 
     def basket(self, day: date) -> list[Product]:
+        # Weights change once a month, so they are computed once a month: there are some hundred baskets in between.
         first = day.replace(day=1)
         if self.month is None or self.month[0] != first:
             offered = [(p, w * season[day.month - 1]) for p, w, season in self.goods if p.launched <= first]
@@ -329,6 +333,7 @@ def _order(
     online = 0.3 + 0.08 * (day.year - FIRST_DAY.year)
     channel = _pick(random, (("Online", online), ("Store", 0.93 - online), ("Phone", 0.07)))
     status = _pick(random, (("Completed", 0.895), ("Returned", 0.065), ("Cancelled", 0.04)))
+    # Orders of the last days are still on their way when the data ends.
     if (LAST_DAY - day).days < 10 and channel != "Store" and status == "Completed":
         status = "Pending"
     sent = channel != "Store" and status in ("Completed", "Returned")
@@ -405,7 +410,7 @@ def _pick(random: Random, choices: Sequence[tuple[T, float]]) -> T:
 
 
 def _poisson(random: Random, mean: float) -> int:
-    """By Knuth's method, which is quick for the small means used here."""
+    """A Poisson-distributed number by Knuth's method, which is fast for small means like those used here."""
     limit, product, number = exp(-mean), random.random(), 0
     while product > limit:
         product *= random.random()

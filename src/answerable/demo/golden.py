@@ -1,6 +1,6 @@
-"""Writes the rows of the golden cases anew from their SQL: `python -m answerable.demo.golden`, after the data changed.
+"""Updates the rows of the golden cases from their SQL, after the data changed: `python -m answerable.demo.golden`.
 
-A test holds the rows against an independent calculation, so this cannot turn a wrong statement into a right answer.
+A test compares the rows with an independent calculation, so a wrong statement cannot become a right answer.
 """
 
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def refreshed(line: str, connection: "DuckDBPyConnection") -> str:
-    """The line of a case with the rows that its statement gives now."""
+    """The line of a case with the rows that its statement returns now."""
     case = json.loads(line)
     rows = [[_plain(value) for value in row] for row in connection.execute(case["gold_sql"]).fetchall()]
     if not case["ordered"]:
@@ -27,9 +27,10 @@ def refreshed(line: str, connection: "DuckDBPyConnection") -> str:
 
 @contextmanager
 def opened(folder: Path) -> Iterator["DuckDBPyConnection"]:
-    """The tables of a folder of Parquet files, by name."""
+    """A connection with a view for each Parquet file of a folder."""
     import duckdb
 
+    # One thread: with several, sums of floating-point numbers depend on which thread is faster.
     with duckdb.connect(":memory:", config={"threads": 1}) as connection:
         for path in sorted(folder.glob("*.parquet")):
             connection.read_parquet(str(path)).create_view(path.stem)
@@ -37,7 +38,7 @@ def opened(folder: Path) -> Iterator["DuckDBPyConnection"]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON holds it, without the last digits of a sum, which depend on the order of adding."""
+    """The value for JSON. Floats lose their last digits, which depend on the order of additions."""
     if isinstance(value, float):
         return round(value, 9)
     return value.isoformat() if isinstance(value, date | datetime) else value

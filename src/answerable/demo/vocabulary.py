@@ -1,4 +1,4 @@
-"""The raw material of the demo company, an outdoor shop with twelve stores in Europe: names, places and goods."""
+"""Names, places and goods of the demo company, an outdoor shop with twelve stores in Europe."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ class City:
     country: str
     region: str
     yearly_growth: float
-    """How much more is sold there from one year to the next."""
+    """The factor by which sales grow from one year to the next."""
     orders_per_day: float
     """In January 2023."""
 
@@ -208,7 +208,7 @@ UNSOLD = (
     ("Telemark Bindings", "Winter Sports", 319.0),
     ("Cargo Trailer", "Cycling", 429.0),
 )
-"""In the catalogue, never ordered."""
+"""Products in the catalogue that nobody orders."""
 
 TICKET_TOPICS = (
     ("Delivery", 0.34),

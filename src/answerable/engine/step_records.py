@@ -1,4 +1,4 @@
-"""What the steps of a run came to, from its events: the answer of a run that failed keeps what was found before."""
+"""The records of a run's steps, from its events. So the answer of a failed run shows the rows that were found."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ from answerable.engine.steps.produced import Produced
 
 
 def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = False) -> StepRecord:
-    """A finished step as an answer accounts for it."""
+    """The record of a finished step, as an answer shows it."""
     return StepRecord(
         id=node.rpartition("/")[2],
         kind=produced.kind,
@@ -32,8 +32,8 @@ def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = Fal
 
 
 def step_records(events: Iterable[Event], step_kinds: Mapping[str, StepDescriptor]) -> tuple[StepRecord, ...]:
-    """The steps that give rows, in the order in which they ended: finished ones with their code and a few rows, failed
-    ones with the code that failed, and those that were skipped."""
+    """The steps that produce rows, in the order in which they ended: finished steps with their code and a few rows,
+    failed steps with the code that failed, and skipped steps."""
     nodes: dict[NodeId, Json] = {}
     code: dict[NodeId, str] = {}
     records: list[StepRecord] = []
@@ -45,6 +45,7 @@ def step_records(events: Iterable[Event], step_kinds: Mapping[str, StepDescripto
                 nodes |= {node["id"]: node for node in plan["nodes"]}
             case StepOutput(channel="code") if isinstance(event.data, str):
                 code[event.node] = event.data
+            # By the shape of the output instead of the kind, so that kinds of plugins are recorded too.
             case StepFinished(output={"frame": _, "code": _}):
                 produced = Produced.model_validate(event.output)
                 records.append(produced_record(event.node, produced, with_sample=True))
@@ -62,6 +63,7 @@ def _unfinished(event: StepFailed | StepSkipped, config: Json, kind: StepDescrip
         id=event.node.rpartition("/")[2],
         kind=kind.name,
         source=config.get("source"),
+        # A failed step has usually shown its code before it ran; otherwise the config holds what it would have run.
         code=code or planned,
         language=kind.language,
         duration_ms=event.duration_ms if isinstance(event, StepFailed) else 0.0,

@@ -1,4 +1,4 @@
-"""Case files: one JSON object a line, each a question with the rows of its right answer or the SQL that gives them."""
+"""Case files: one JSON object per line, each a question with the rows of its right answer or the SQL for these rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from answerable.core.validation import first_problem
 from answerable.core.values import Json
 
 BUNDLED = ("demo", "okta")
-"""Sets that come with the package: the file `golden.jsonl` of the folder of that name."""
+"""Case sets of the package: the file `golden.jsonl` in the folder of that name."""
 
 
 class Case(BaseModel):
@@ -24,16 +24,16 @@ class Case(BaseModel):
     id: str = Field(min_length=1)
     question: str = Field(min_length=1)
     source: str = Field(min_length=1)
-    """A URL, or a path; relative ones start from the folder of the case file. Loaded cases have it absolute."""
+    """A URL, or a path relative to the folder of the case file. In loaded cases the path is absolute."""
     gold_sql: str | None = None
     gold_rows: tuple[tuple[Json, ...], ...] | None = None
-    """All rows; where there are too many to write down, only `gold_sql` is given."""
+    """All rows of the right answer, or None if there are too many to write down and only `gold_sql` is set."""
     ordered: bool = False
     split: str | None = None
     today: date | None = None
-    """The day on which the question is asked, for "last quarter" and its like."""
+    """The day on which the question is asked, for expressions such as "last quarter"."""
     group: str | None = None
-    """The family of paraphrases that it belongs to."""
+    """The group of paraphrases that the case belongs to."""
     after: str | None = None
     """The id of the case that this one follows up on, in the same conversation."""
 
@@ -45,8 +45,8 @@ class Case(BaseModel):
 
 
 def load_cases(path: Path | str) -> list[Case]:
-    """The cases of a file, or of a bundled set by name. What is wrong with a file is a `UserError` that names the line
-    and the field."""
+    """The cases of a file, or of a bundled set by name. Raises a `UserError` that names the line and the field if the
+    file is wrong."""
     file = _file_of(path)
     cases: dict[str, Case] = {}
     for number, line in enumerate(_lines(file), 1):
@@ -61,7 +61,7 @@ def load_cases(path: Path | str) -> list[Case]:
 
 
 def chosen(cases: Sequence[Case], *, split: str | None = None, limit: int | None = None) -> list[Case]:
-    """The cases of one split, and of these the first so many."""
+    """The first `limit` cases of one split."""
     found = [case for case in cases if split is None or case.split == split]
     if not found:
         known = ", ".join(sorted({case.split for case in cases if case.split})) or "none"
@@ -86,6 +86,7 @@ def _bundled(name: str) -> Path:
 
 def _lines(file: Path) -> list[str]:
     try:
+        # "utf-8-sig", because editors on Windows put a byte order mark at the start of a file.
         return file.read_text("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise _invalid(f"{file.name} is not UTF-8 text: byte {error.start} is wrong.") from error
@@ -127,6 +128,7 @@ def _check_against(case: Case, earlier: Mapping[str, Case], place: str) -> None:
         raise _invalid(f"{place}, field 'after': there is no earlier case {case.after!r}.")
     if (before.source, before.split) != (case.source, case.split):
         raise _invalid(f"{place}, field 'after': {case.after!r} is of another source or split.")
+    # A conversation is a chain: two follow-ups to one case would depend on which of them is asked first.
     follower = next((other.id for other in earlier.values() if other.after == case.after), None)
     if follower is not None:
         raise _invalid(f"{place}, field 'after': {case.after!r} is followed by {follower!r} already.")

@@ -1,8 +1,8 @@
-"""When two results are the same.
+"""Compares two results.
 
-Values are equal when, as numbers, they agree to four decimals, and otherwise when their text is the same; true and
-false count as 1 and 0, as in databases that have no such type. Results are equal when they have the same rows the same
-number of times, and in the same order where order counts. Names of columns do not matter, their order does.
+Two numbers are equal if they agree to four decimals. Other values are equal if their text is the same. True and false
+count as 1 and 0, because some databases have no boolean type. Two results are equal if they have the same rows the same
+number of times, and in the same order if order counts. Names of columns do not matter; their order does.
 """
 
 from collections import Counter
@@ -31,8 +31,8 @@ def _row_key(row: Sequence[Json]) -> tuple[Hashable, ...]:
 
 
 def _key(value: Json) -> Hashable:
-    """Equal for values that count as equal, and only for these. A number equals the text that it is written as: some
-    tables keep numbers as text."""
+    """A key that is the same for all values that count as equal. A number equals its text, because some tables store
+    numbers as text."""
     match value:
         case None:
             return None
@@ -59,8 +59,8 @@ def _number_key(value: int | float | Decimal) -> Hashable:
 
 
 def _text_key(text: str) -> str:
-    """A moment reads the same with a T or a blank between its day and its time."""
-    if len(text) >= 16 and text[10] == "T" and text[:4].isdigit():
+    """The text itself. A timestamp has a blank between date and time, because sources write a T or a blank."""
+    if len(text) >= 16 and text[10] == "T" and text[:4].isdigit():  # cheap, before the slow parsing of most texts
         try:
             datetime.fromisoformat(text)
         except ValueError:

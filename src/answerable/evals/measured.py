@@ -1,4 +1,4 @@
-"""The figures of `answerable eval --model`: those of every eval, and what the answers took. Their form is fixed."""
+"""The figures of `answerable eval --model`: those of every eval, and the time and cost. Their JSON is a contract."""
 
 from collections.abc import Sequence
 from statistics import fmean, median, quantiles
@@ -23,12 +23,12 @@ class MeasuredReport(Report):
     model: str
     mode: str
     left: int
-    """Cases that were not asked: it was interrupted, or the budget was spent."""
+    """Cases that were not asked, because the eval was interrupted or the budget was spent."""
     calls: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """Nothing when the price of the model is not known."""
+    """None if the price of the model is unknown."""
     latency: Latency
     results: tuple[MeasuredCase, ...]
 
@@ -45,7 +45,7 @@ def measured(report: Report, model: str, mode: str, left: int) -> MeasuredReport
         calls=sum(each.calls for each in results),
         input_tokens=sum(each.input_tokens for each in results),
         output_tokens=sum(each.output_tokens for each in results),
-        cost_usd=round(sum(known), 6) if len(known) == len(costs) else None,
+        cost_usd=round(sum(known), 6) if len(known) == len(costs) else None,  # a partial sum would look too cheap
         latency=_latency([each.seconds for each in results]),
         results=results,
     )

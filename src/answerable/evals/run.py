@@ -1,4 +1,4 @@
-"""Puts every case to an answerer and scores what comes back."""
+"""Asks an answerer every case, and scores the answers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -12,37 +12,39 @@ from answerable.evals.compare import Rows, same_rows
 from answerable.evals.score import Outcome, Report, Scored, Spent, report
 
 CONCURRENCY = 2
-NOTHING = Spent()
+"""The default number of cases that are asked at the same time."""
+NO_COST = Spent()
 
 Progress: TypeAlias = Callable[[int, int, Scored], None]
-"""Called as each case ends, with the number done, the number of all, and its outcome."""
+"""Called when a case ends, with the number of finished cases, the number of all cases, and the result of this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What an answerer made of a question."""
+    """The reaction of an answerer to a question: an answer, a question back, or a failure."""
 
     kind: Literal["answered", "asked", "failed"]
     rows: Rows = ()
-    """Of an answer, all of them."""
+    """All rows of an answer."""
     code: str | None = None
     thread: str | None = None
     """The conversation in which a follow-up can be asked."""
-    spent: Spent = NOTHING
-    """On models. How long it took is not for the answerer to say."""
+    spent: Spent = NO_COST
+    """The cost of models. The eval measures the time itself."""
     offered: AsyncIterator[Rows] | None = None
-    """Of a question back: the rows of each choice, computed only as far as they are read."""
+    """For a question back: the rows of each choice. They are computed lazily, because the first match is enough."""
 
 
 class Answerer(Protocol):
-    """Whatever is measured. It opens each source once, and is asked several cases at the same time."""
+    """The system that is measured. It opens each source once, and must allow concurrent calls."""
 
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
-        """`force`: always answer with the best reading. `thread`: the conversation that the case continues."""
+        """Asks the question of a case. With `force` it is always answered with the best reading. `thread` is the
+        conversation that the case continues."""
         ...
 
     async def execute(self, case: Case, sql: str) -> Rows:
-        """The rows of a statement on the case's source."""
+        """The rows of a SQL statement on the case's source."""
         ...
 
 
@@ -56,11 +58,12 @@ async def evaluate(
     done: dict[str, Scored] | None = None,
     ending: Collection[str] = (),
 ) -> Report:
-    """A follow-up is asked in the conversation of the case before it; all other cases are independent. A gold statement
-    that fails is a `UserError`: nothing can be said about its case.
+    """Asks all cases and returns the report. A follow-up is asked in the conversation of the case before it; all other
+    cases are independent. Raises a `UserError` if a gold statement fails, because its case cannot be scored.
 
-    `done` fills with results, so that they outlive an interruption; what is in it already is not asked again. An error
-    whose code is in `ending` ends it all: its case and those that were not asked yet have no result."""
+    Results are added to `done`, so that they survive an interruption. Conversations whose cases are all in `done` are
+    not asked again. An error whose code is in `ending` ends the eval: its case, and all cases that were not asked yet,
+    have no result."""
     started = perf_counter()
     done = {} if done is None else done
     gate = asyncio.Semaphore(concurrency)
@@ -88,12 +91,12 @@ async def evaluate(
                 if not all(case.id in done for case in chain):
                     tasks.create_task(converse(chain))
     except BaseExceptionGroup as group:
-        raise _first(group) from None
+        raise _first(group) from None  # callers handle the error itself, not the group that asyncio puts around it
     return report([done[case.id] for case in cases if case.id in done], perf_counter() - started)
 
 
 def _conversations(cases: Sequence[Case]) -> list[list[Case]]:
-    """Each case with those that follow up on it, one after the other."""
+    """The conversations: each is a case with its follow-ups, in their order."""
     chains: dict[str, list[Case]] = {}
     for case in cases:
         chain = chains.get(case.after) if case.after is not None else []
@@ -102,6 +105,7 @@ def _conversations(cases: Sequence[Case]) -> list[list[Case]]:
             raise UserError(message, code="cases_invalid")
         chain.append(case)
         chains[case.id] = chain
+    # All cases of a conversation share one list, so each list is there several times.
     return list({id(chain): chain for chain in chains.values()}.values())
 
 
@@ -146,6 +150,6 @@ async def _gold(case: Case, answerer: Answerer) -> Rows:
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The failure that ended it all; the others were cancelled on its account."""
+    """The failure that ended the eval. The other tasks were cancelled because of it."""
     first = group.exceptions[0]
     return _first(first) if isinstance(first, BaseExceptionGroup) else first

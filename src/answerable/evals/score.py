@@ -1,4 +1,4 @@
-"""From the outcome of each case to the figures that `answerable eval` prints. Their JSON form is a contract."""
+"""The figures that `answerable eval` prints, from the outcome of each case. Their JSON form is a contract."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -15,11 +15,11 @@ class Spent(Frozen):
 
     seconds: float = 0.0
     calls: int = 0
-    """Of language models."""
+    """Calls of language models."""
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
-    """Nothing when the price of the model is not known."""
+    """None if the price of the model is unknown."""
 
 
 class Scored(Frozen):
@@ -28,11 +28,11 @@ class Scored(Frozen):
     id: str
     outcome: Outcome
     offered: bool = False
-    """Asked back, and the right reading was among the choices."""
+    """Whether the right reading was among the choices of a question back."""
     code: str | None = None
-    """The program that ran; after a failure the code of the error."""
+    """The program that ran, or the code of the error after a failure."""
     spent: Spent = Field(default=Spent(), exclude=True)
-    """Told only where a model is measured."""
+    """Time and cost. Only `evals/measured.py` reports them, so they are excluded from JSON here."""
 
 
 class Report(Frozen):
@@ -40,11 +40,11 @@ class Report(Frozen):
     answered: int
     correct: int
     accuracy: float
-    """Correct of all cases."""
+    """The share of correct cases among all cases."""
     coverage: float
-    """Answered of all cases."""
+    """The share of answered cases among all cases."""
     precision: float
-    """Correct of those answered; 0 when none was."""
+    """The share of correct cases among the answered ones; 0 if no case was answered."""
     asked: int
     offered: int
     failed: int

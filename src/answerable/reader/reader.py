@@ -17,10 +17,9 @@ from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.explaining.bindings import bindings_of
 from answerable.reader.explaining.nouns import Nouns
 from answerable.reader.explaining.sentence import sentence_with
-from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.follow_up import parse_follow_up
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
-from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
@@ -77,9 +76,9 @@ class Stages:
     shapes: dict[str, tuple[tuple[str, float], ...]]
     candidates: tuple[dict[str, Any], ...]
     dry_run: tuple[dict[str, Any], ...]
-    """Of the readings that would be offered: what came out of each, and which have the same rows."""
+    """For each reading that would be offered: how many rows it gave, and which earlier one gave the same rows."""
     confidence: float
-    """Of the best."""
+    """How sure the best candidate is."""
 
 
 class Reader:

@@ -35,7 +35,7 @@ class Weights:
     shapes: Linear
     ranker: Trees
     confidence: Trees
-    """Of a reading that ran, or whose rivals did."""
+    """For a reading that ran, or with rivals that did."""
     untried_confidence: Trees
     """Where nothing could be run."""
     threshold: float

@@ -15,7 +15,7 @@ from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Mode
 from answerable.evals.cases import Case
 from answerable.evals.compare import Rows
-from answerable.evals.run import NOTHING, Attempt
+from answerable.evals.run import NO_COST, Attempt
 from answerable.evals.score import Spent
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.operator import operator_query
@@ -61,7 +61,7 @@ class EvalRunner:
             case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode
         )
         answer = await self._questions.ask(request, self._principal)
-        spent = await self._spent(answer.run_id) if self._counting else NOTHING
+        spent = await self._spent(answer.run_id) if self._counting else NO_COST
         code = next((step.code for step in reversed(answer.steps)), None)
         if answer.provenance.error is not None:
             return Attempt("failed", code=answer.provenance.error.code, thread=conversation, spent=spent)

@@ -1,18 +1,37 @@
-"""Retention: removes what the settings do not keep, and tells what is kept."""
+"""Retention: removes what the settings do not keep, and reports what is stored."""
 
 import asyncio
 import logging
+from dataclasses import asdict
+from datetime import datetime
+
+from pydantic import Field
 
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError
+from answerable.core.values import Frozen
 from answerable.service.outbox import OutboxDelivery
 from answerable.service.threads import RESTORABLE
-from answerable.store.base import Pruned, RetentionLimits, Store, StoreUse
+from answerable.store.base import Pruned, RetentionLimits, Store
 
 EVERY_SECONDS = 3_600.0
 LOOK_SECONDS = 60.0
 """How often a server looks whether the hour is over: another one may have done the work."""
 _log = logging.getLogger("answerable.retention")
+
+
+class RetentionReport(Frozen):
+    """The limits of the settings, what the store holds of all tenants, and when it was last pruned."""
+
+    keep_days: int | None = Field(description="Null stands for no limit.")
+    keep_runs: int | None = Field(description="Of each tenant.")
+    keep_mb: int | None
+    runs: int
+    protected_runs: int = Field(description="Pinned, shared or golden: no limit removes them.")
+    database_bytes: int
+    artifact_bytes: int = Field(description="Result tables, which are stored beside the database.")
+    pruned_at: datetime | None
+    last_pruned: Pruned | None = Field(description="What was removed then.")
 
 
 class RetentionService:
@@ -45,12 +64,18 @@ class RetentionService:
             await retention.end(pruned)
         return pruned
 
-    async def use(self) -> StoreUse:
-        """What the store holds, and when it was last pruned."""
-        return await self._store.retention.use()
+    async def report(self) -> RetentionReport:
+        """Reports the limits, what the store holds, and when it was last pruned."""
+        limits = self._limits
+        return RetentionReport(
+            keep_days=limits.keep_days or None,
+            keep_runs=limits.keep_runs or None,
+            keep_mb=limits.keep_mb or None,
+            **asdict(await self._store.retention.use()),
+        )
 
     def keep_pruning(self) -> None:
-        """From now on, once an hour. For a process that stays, such as a server."""
+        """Prunes once an hour from now on. For a process that stays, such as a server."""
         self._task = asyncio.create_task(self._prune_for_ever(), name="retention")
 
     async def _prune_for_ever(self) -> None:

@@ -30,7 +30,7 @@ class SqlEvents:
         self._database = database
         self._leases = leases
         self._owners: dict[RunId, tuple[str, str]] = {}
-        """Whom a run belongs to never changes, so it is looked up once, not with every append."""
+        """The owner of a run never changes, so it is looked up once and not with every append."""
 
     async def append(self, events: Sequence[Event], lease: Lease) -> None:
         if not events:
@@ -62,6 +62,8 @@ class SqlEvents:
         if tenant != principal.tenant:
             raise run_not_found(run)
         rows = await self._database.rows(_SELECT, run, principal.tenant, after, at_most(limit))
+        if not rows:
+            await self._owner(run)  # the remembered owner says nothing about a run that was pruned since
         return [decode_body(*row) for row in rows]
 
     async def _owner(self, run: RunId) -> tuple[str, str]:

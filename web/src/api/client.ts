@@ -12,7 +12,7 @@ export interface ProblemDocument {
   column?: number | null;
 }
 
-/** What the server refused or could not do, with a sentence for people and a code to quote. */
+/** An error reply of the server, with a sentence for people and a code to quote. */
 export class Problem extends Error {
   readonly status: number;
   readonly hint: string | null;
@@ -73,12 +73,12 @@ export const api = {
   remove: (path: string) => send<void>("DELETE", path),
 };
 
-/** A path whose parts come from data. */
+/** Builds a path from parts that come from data. */
 export function path(strings: TemplateStringsArray, ...parts: (string | number)[]): string {
   return strings.reduce((whole, piece, i) => whole + encodeURIComponent(String(parts[i - 1])) + piece);
 }
 
-/** `?a=1&b=2&b=3`, without what is empty. */
+/** Builds `?a=1&b=2&b=3` and leaves out empty values. */
 export function query(
   values: Record<string, string | number | boolean | null | undefined | readonly string[]>,
 ): string {

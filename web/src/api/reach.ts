@@ -1,6 +1,6 @@
 import { createStore } from "../shared/store";
 
-/** Whether the server can be heard; if not, when it is tried again. */
+/** Whether the server can be reached; if not, when the page tries again. */
 export type Reach = { state: "live" } | { state: "lost"; until: number };
 
 export const reach = createStore<Reach>({ state: "live" });
@@ -11,18 +11,18 @@ const LONGEST_LOOK_MS = 15_000;
 const asked = new EventTarget();
 let trying: Promise<boolean> | null = null;
 
-/** Resolves as soon as the server answers, however long that takes: whether it was away. The page is told meanwhile. */
+/** Resolves as soon as the server answers, however long that takes, to whether it was unreachable. The page shows that meanwhile. */
 export function reached(): Promise<boolean> {
   trying ??= tryOften().finally(() => (trying = null));
   return trying;
 }
 
-/** Whoever waits for the server tries now. */
+/** Makes everything that waits for the server try again now. */
 export function tryNow(): void {
   asked.dispatchEvent(new Event("now"));
 }
 
-/** Looks now and then, and whenever somebody comes back, whether the server is still there: an idle page asks it nothing. */
+/** Checks regularly, and whenever the user returns to the page, whether the server can be reached. An idle page sends no other requests. */
 export function watchServer(): void {
   const look = () => document.visibilityState === "visible" && void reached();
   setInterval(look, LOOK_EVERY_MS);
@@ -41,7 +41,7 @@ async function tryOften(): Promise<boolean> {
   return failures > 0;
 }
 
-/** Any answer will do: it is only asked whether there is somebody. */
+/** Accepts any reply: only whether the server answers matters. */
 async function answers(): Promise<boolean> {
   try {
     await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(LONGEST_LOOK_MS) });
@@ -55,7 +55,7 @@ export function waitAfter(failures: number): number {
   return WAITS[Math.min(failures, WAITS.length - 1)] ?? 0;
 }
 
-/** Waits, but not once the network is back or somebody asks to try now. */
+/** Waits until the time is over, the network is back, or the user asks to try now. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(go, milliseconds);

@@ -6,7 +6,7 @@ export interface Sending {
   signal: AbortSignal;
 }
 
-/** Posts a file and tells how much of it has gone, which `fetch` cannot. Stopping it rejects with an `AbortError`. */
+/** Posts a file and reports the progress, which `fetch` cannot do. Stopping it rejects with an `AbortError`. */
 export function sendFile<T>(path: string, file: File, { onSent, signal }: Sending): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

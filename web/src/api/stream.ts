@@ -4,7 +4,7 @@ import { parseJson } from "./json";
 import { pause, reached, waitAfter } from "./reach";
 
 export interface Hearing {
-  /** Those that came in one frame are told together: the page is drawn once for all of them. */
+  /** Events that arrive within one frame are passed on together, so that the page is drawn once for all of them. */
   onEvents: (events: RunEvent[]) => void;
   /** The stream begins anew after the last numbered event: pieces of text since then will come again. */
   onReconnect?: () => void;
@@ -90,7 +90,7 @@ function gathered({ onEvents, signal }: Hearing) {
   };
 }
 
-/** When the next frame is on the screen; soon also where nothing is drawn, as in a tab behind another. */
+/** Resolves with the next frame, or after a short time if nothing is drawn, as in a background tab. */
 function painted(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, HIDDEN_MS);

@@ -41,6 +41,7 @@ export type OutputColumn = Reply<"OutputColumn">;
 export type RelationshipList = Reply<"RelationshipList">;
 export type RelationshipView = Reply<"RelationshipView">;
 export type Replay = Reply<"Replay">;
+export type RetentionReport = Reply<"RetentionReport">;
 export type RowTotals = Reply<"RowTotals">;
 export type Freshness = Reply<"Freshness">;
 export type QuestionList = Reply<"QuestionList">;
@@ -67,7 +68,7 @@ export type UsageReport = Reply<"UsageReport">;
 
 export type Quantity = "amount" | "change" | "growth" | "share" | "rate";
 
-/** How a column is written. The document tells it only as JSON: it is kept with the answer, not made by a route. */
+/** How a column is formatted. The OpenAPI document has it only as JSON, because it is stored with the answer. */
 export interface ColumnFormat {
   column: string;
   header: string;

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from "react";
 import { Notice } from "../shared/Notice";
 
-/** A view that cannot be drawn says so in its place; the rest of the page stands. */
+/** Shows an error in place of a view that cannot be drawn; the rest of the page keeps working. */
 export class Boundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { reach, tryNow } from "../api/reach";
 import { useStore } from "../shared/store";
 
-/** Told while the server cannot be heard: the page stays readable, and goes on by itself. */
+/** Shown while the server cannot be reached. The page stays readable, and continues when the server is back. */
 export function Connection() {
   const now = useStore(reach);
   return now.state === "lost" ? <Lost until={now.until} /> : null;

@@ -26,7 +26,7 @@ export function useKeys(map: KeyMap): void {
   }, []);
 }
 
-/** What is pressed now, with the `g` before it: the second key of two is never taken for a single one. */
+/** The keys pressed now, with a `g` before them: the second key of a sequence never counts as a single key. */
 let pressed = "";
 let began = -CHORD_MS;
 

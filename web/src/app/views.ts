@@ -8,7 +8,7 @@ const FILES = {
   shared: () => import("../ask/SharedView"),
 };
 
-/** Fetches the views that were not asked for yet: they open at once then, even while the server cannot be heard. */
+/** Fetches the views that were not opened yet, so that they open at once, even while the server cannot be reached. */
 export async function fetchViews(): Promise<void> {
   await Promise.allSettled(Object.values(FILES).map((load) => load()));
 }

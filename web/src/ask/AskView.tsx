@@ -67,7 +67,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
 
   const reading = useLasting(turns.length > 0 && isReading(turns.at(-1)!.run), SKELETON_AFTER_MS);
   const shown = shownTurn(turns, watched, reading);
-  // Rows are drawn first, what the conversation says of them a moment later.
+  // Draw the rows first, and the text of the conversation a moment later.
   const told = useDeferredValue(turns);
   const toldShown = useDeferredValue(shown?.key ?? null);
   const actions = useMemo<TurnActions>(() => {
@@ -216,7 +216,7 @@ function shownTurn(turns: Turn[], watched: string | null, reading: boolean): Tur
   return turns.find((turn) => turn.key === watched) ?? withResult.at(-1) ?? (reading ? (turns.at(-1) ?? null) : null);
 }
 
-/** Whether this has been so for a while. */
+/** Whether the condition has held for a while. */
 function useLasting(now: boolean, milliseconds: number): boolean {
   const [lasting, setLasting] = useState(false);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { remembering, wordToRemember } from "./remembering";
 
 interface Props {
   answer: Answer;
-  /** Where what is chosen can be remembered; nothing when several sources were asked. */
+  /** The source that can remember the choice; null if several sources were asked. */
   source: string | null;
   onChoose: (choice: number) => void;
   onOther: () => void;

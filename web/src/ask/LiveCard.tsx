@@ -9,7 +9,7 @@ import { PlanGraph } from "./PlanGraph";
 import { type StepView, shownSteps } from "./run";
 import { StepList } from "./StepList";
 
-/** A run at work: where it is, its plan lighting up, and a way to stop it. What cannot be heard is not shown as going on. */
+/** A run in progress: its stage, its plan, and a button to stop it. While the server cannot be reached, the run is not shown as progressing. */
 export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
   const lost = useStore(reach).state === "lost";
   const steps = lost ? shownSteps(turn.run).map(lastHeard) : shownSteps(turn.run);

@@ -202,7 +202,7 @@ function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; o
   );
 }
 
-/** What a step of a failed run found before: its program and some of its rows. */
+/** What a step of a failed run produced before the failure: its program and some of its rows. */
 function Found({ step }: { step: StepView }) {
   const names = Object.keys(step.sample[0] ?? {});
   return (
@@ -244,7 +244,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** What is not done, and by which rule; it says nothing of whether there is such data. */
+/** What was refused, and by which rule. The text does not reveal whether such data exists. */
 function Refusal({ title, hint, code }: { title: string; hint: string | null | undefined; code?: string }) {
   return (
     <div className="refusal card" role="alert">

@@ -31,7 +31,7 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
     if (!atEnd.current) setBehind(true);
   }, [turns]);
 
-  // An observer is told when the browser has laid the page out anyway: to ask for the height would make it do so twice.
+  // An observer runs after the browser's own layout; asking for the height would cause a second layout.
   useEffect(() => {
     const node = scroll.current;
     if (!node || !content.current) return undefined;

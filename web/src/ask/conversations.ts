@@ -31,7 +31,7 @@ export interface Asking {
   choice?: number | null;
 }
 
-/** The talk that has no thread yet stands under this name. */
+/** Key of the conversation that has no thread yet. */
 export const DRAFT = "draft";
 const EMPTY: Conversation = { thread: null, turns: [], loading: false, problem: null };
 
@@ -45,7 +45,7 @@ export function startOver(): void {
   change(DRAFT, () => EMPTY);
 }
 
-/** Asks in a thread, or in a new one; `onThread` hears which. Resolves when the run has ended. */
+/** Asks in a thread, or in a new one; `onThread` receives its id. Resolves when the run has ended. */
 export async function ask(key: string, asking: Asking, onThread: (thread: string) => void): Promise<void> {
   const turn = newTurn(asking);
   change(key, (now) => ({ ...now, turns: [...now.turns, turn] }));
@@ -96,14 +96,14 @@ export async function decide(turn: Turn, step: string, approved: boolean): Promi
   if (turn.run.id) await api.post(path`/runs/${turn.run.id}/approvals`, { step, approved });
 }
 
-/** A new thread with everything up to this question; without it when it is to be asked in other words. */
+/** Makes a new thread with everything up to this question, or up to the one before if this question is to be rephrased. */
 export async function fork(thread: string, messageId: string, include: boolean): Promise<string> {
   const made = await api.post<ThreadSummary>(path`/threads/${thread}/fork`, { message_id: messageId, include });
   refresh("/threads");
   return made.thread_id;
 }
 
-// Other tabs hear of new questions, and look.
+// Tell other tabs about new questions, so that they reload.
 
 const channel = new BroadcastChannel("answerable");
 
@@ -183,7 +183,7 @@ function newTurn(asking: Asking): Turn {
   };
 }
 
-/** The server's questions in order; what is known of a run here already is kept, so that nothing flashes. */
+/** The server's questions in order. Runs that the page already knows are kept, so that nothing flickers. */
 export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
   const answers = new Map(messages.filter((m) => m.answer).map((m) => [m.run_id, m.answer]));
   const byRun = new Map(turns.map((turn) => [turn.run.id, turn]));

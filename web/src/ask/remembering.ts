@@ -12,7 +12,7 @@ export function wordToRemember(choices: readonly Choice[]): string | null {
   return choices.find((choice) => choice.synonym)?.synonym?.phrase ?? null;
 }
 
-/** From now on the word means that column in this source; what came of it is said, with a way back. */
+/** From now on the word means that column in this source. A message says whether this worked and offers to undo it. */
 export async function rememberSynonym(source: string, synonym: Synonym): Promise<void> {
   try {
     await addSynonym(source, synonym);

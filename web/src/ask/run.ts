@@ -38,10 +38,10 @@ export interface RunView {
   error: (Pick<ErrorRecord, "message" | "hint" | "code"> & { kind?: string }) | null;
   began: number | null;
   ended: number | null;
-  /** The event that was heard last, and when it was told. */
+  /** The last event received, and when it was sent. */
   heard: { seq: number; at: number } | null;
   tokens: number;
-  /** Those of the tokens that came as pieces which are not stored yet: after a reconnect they come again. */
+  /** Tokens from pieces that are not stored yet; after a reconnect the server sends them again. */
   looseTokens: number;
 }
 
@@ -152,7 +152,7 @@ export function isReading(run: RunView): boolean {
   return !isOver(run) && !run.answer && run.steps.some((step) => step.source !== null && step.state !== "idle");
 }
 
-/** The steps to show: wrappers around other steps are left out, and what they led to follows what they followed. */
+/** The steps to show. Wrappers around other steps are left out, and their successors are linked to their predecessors. */
 export function shownSteps(run: RunView): StepView[] {
   const wrappers = new Map(run.steps.filter((step) => step.kind === "subgraph").map((step) => [step.id, step]));
   return run.steps
@@ -239,7 +239,7 @@ function answered(run: RunView, answer: Answer): RunView {
   };
 }
 
-/** What is told of steps names them by their ids, between backticks; people know them by their names. */
+/** Replaces step ids between backticks in a message with the names that people know. */
 function withNames(run: RunView, text: string): string {
   return text.replace(/`([^`]+)`/g, (_, id: string) => run.steps.find((step) => step.id === id)?.name ?? id);
 }

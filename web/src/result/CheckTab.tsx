@@ -42,7 +42,7 @@ export function CheckTab({ answer, question }: { answer: Answer; question: strin
 const NONE: ReadonlySet<number> = new Set();
 const SOON = 500;
 
-/** The answer is there a moment before its run has ended: its times are looked at until they are all known. */
+/** The answer arrives a moment before its run ends, so the timeline is fetched again until all times are known. */
 function useTimeline(run: string): RunTimeline | null {
   const { data, reload } = useFetched<RunTimeline>(path`/runs/${run}/timeline`);
   useEffect(() => {

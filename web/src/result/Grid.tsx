@@ -172,7 +172,7 @@ function useShownColumns(all: Column<Json[]>[], hidden: ReadonlySet<number>, wid
   }, [key, extra]);
 }
 
-/** Of many columns only those in sight are drawn; pinned ones always are. Few are drawn at once, sight unseen. */
+/** If there are many columns, only visible and pinned ones are drawn. If there are few, all are drawn. */
 function useColumnsInSight(shown: ShownColumns, scroll: React.RefObject<HTMLDivElement | null>): PlacedColumn[] {
   const few = shown.columns.length <= FEW_COLUMNS;
   const virtualizer = useVirtualizer({

@@ -5,7 +5,7 @@ import type { RowOrder } from "./rows";
 /** How somebody looks at the rows of one answer. */
 export interface TableView {
   order: RowOrder;
-  /** As typed; the order follows when there is time for it. */
+  /** As typed; the rows are filtered a moment later. */
   search: string;
   hidden: ReadonlySet<number>;
   setSearch: (text: string) => void;

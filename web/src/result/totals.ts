@@ -18,7 +18,7 @@ export function hasBar(format: CellFormat): boolean {
 
 /** The last line of a table: what its columns add up to, and what that covers. */
 export interface TotalLine {
-  /** By column; nothing where values do not add up. */
+  /** By column; absent if the values of the column do not add up. */
   cells: ({ text: string; missing: number } | null)[];
   label: string;
 }
@@ -56,7 +56,7 @@ function roomFor(format: CellFormat, ...values: Json[]): number {
   return EDGE + PER_LETTER * Math.max(...values.map((value) => cellText(value, format).length));
 }
 
-/** None for an answer of which parts are missing: a total over half of the data is worse than none. */
+/** Returns no totals if parts of the answer are missing: a total over half of the data is worse than none. */
 export function totalLine(answer: Answer, formats: CellFormat[], totals: RowTotals): TotalLine | null {
   const cells = answer.columns.map((column, i) => {
     const format = formats[i]!;

@@ -1,6 +1,6 @@
 import type { Json } from "../api/types";
 
-/** JSON as YAML, to be read by people: what is empty or false is what holds when nothing is said, and is left out. Pure. */
+/** Writes JSON as YAML for people to read. Empty and false values are the defaults and are left out. Pure. */
 export function yamlOf(value: Json): string {
   return lines(value).join("\n");
 }

@@ -14,7 +14,7 @@ export interface RunFilters {
   since: string | null;
 }
 
-/** Runs as far as somebody has scrolled. The newest are looked at again and again, the older ones once. */
+/** The runs down to where the user has scrolled. The newest are polled; older ones are fetched once. */
 export function useRunPages(filters: RunFilters) {
   const wanted = { limit: PAGE, ...filters };
   const key = query(wanted);

@@ -3,7 +3,7 @@ interface Dated {
   created_at: string;
 }
 
-/** Each run once, newest first; of a run that is in both, what is in the first list. */
+/** Each run once, newest first. If a run is in both lists, the first list wins. */
 export function runsTogether<R extends Dated>(newest: R[], older: R[]): R[] {
   if (!older.length) return newest;
   const known = new Set(newest.map((run) => run.run_id));

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api, Problem } from "../api/client";
-import type { About, DoctorReport, ModelCheck, ModelsOverview, UsageReport } from "../api/types";
+import type { About, DoctorReport, ModelCheck, ModelsOverview, RetentionReport, UsageReport } from "../api/types";
 import { Bar } from "../ask/StepList";
 import { readable } from "../ask/stepNames";
 import { type Fetched, useFetched } from "../shared/fetched";
@@ -9,6 +9,7 @@ import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
 import { told } from "./modelCheck";
+import { retentionFacts } from "./retention";
 import { UsageChart } from "./UsageChart";
 
 export default function SettingsView() {
@@ -26,6 +27,9 @@ export default function SettingsView() {
       </Part>
       <Part title="Sandboxes" address="/doctor">
         {(doctor: DoctorReport) => <Sandboxes doctor={doctor} />}
+      </Part>
+      <Part title="Retention" address="/retention">
+        {(report: RetentionReport) => <Retention report={report} />}
       </Part>
       <Part title="About" address="/about">
         {(about: About) => <AboutList about={about} />}
@@ -210,6 +214,19 @@ function WithCode({ text }: { text: string }) {
     ) : (
       part
     ),
+  );
+}
+
+function Retention({ report }: { report: RetentionReport }) {
+  return (
+    <dl className="kv">
+      {retentionFacts(report).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="num">{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -14,7 +14,7 @@ interface Entry {
   data: unknown;
   problem: Problem | null;
   loading: boolean;
-  /** Which request told this; what an earlier one tells later is old. */
+  /** Number of the request that gave this. A late reply to an earlier request is ignored. */
   told: number;
 }
 
@@ -24,7 +24,7 @@ const watchers = new Map<string, number>();
 const NOTHING: Entry = { data: null, problem: null, loading: false, told: 0 };
 let asked = 0;
 
-/** What is at this address of the API; the same for all who ask, and shown again at once when they come back. */
+/** Data from an address of the API. Components share it, and see the stored data at once when they mount again. */
 export function useFetched<T>(address: string | null): Fetched<T> {
   const store = entryOf(address ?? "");
   const entry = useStore(store);
@@ -40,7 +40,7 @@ export function useFetched<T>(address: string | null): Fetched<T> {
   return { data: entry.data as T | null, problem: entry.problem, loading: entry.loading, reload };
 }
 
-/** Shows what was there until there is something else to show: a list does not go away while it is filtered anew. */
+/** Keeps the previous data until new data arrives, so that a list stays visible while a new filter loads. */
 export function useSteady<T>(fetched: Fetched<T>): Fetched<T> {
   const last = useRef<T | null>(null);
   if (fetched.data !== null) last.current = fetched.data;
@@ -59,7 +59,7 @@ export function refresh(prefix: string): void {
   }
 }
 
-// When the server is back, everything in sight is looked at again.
+// When the server is back, fetch everything visible again.
 reach.subscribe(() => reach.get().state === "live" && refresh(""));
 
 function entryOf(address: string): Store<Entry> {

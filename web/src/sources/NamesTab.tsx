@@ -32,7 +32,7 @@ export function NamesTab({ source }: { source: string }) {
 interface EditorProps {
   document: SemanticDocument;
   source: string;
-  /** What somebody has begun to change is not replaced by what others have saved meanwhile. */
+  /** A draft that the user has begun is not replaced when others save a change meanwhile. */
   onEdited: (changed: boolean) => void;
 }
 

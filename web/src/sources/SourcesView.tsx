@@ -292,7 +292,7 @@ async function lookAgain(source: SourceSummary): Promise<void> {
   refresh("/sources");
 }
 
-/** Nothing of it is looked at any more when it goes. */
+/** Leaves the pane of the source first, so that nothing fetches its data any more, and then removes it. */
 async function removeSource(source: SourceSummary): Promise<void> {
   navigate("/sources");
   await api.remove(path`/sources/${source.name}`);

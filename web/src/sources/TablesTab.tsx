@@ -148,7 +148,7 @@ interface ColumnProps {
   column: Column;
   source: string;
   statistics: ColumnStatistics | null;
-  /** The statistics could not be had. */
+  /** The statistics could not be loaded. */
   unknown: boolean;
 }
 

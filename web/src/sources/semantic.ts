@@ -39,7 +39,7 @@ export async function saveText(source: string, text: string, version: string, no
   changed(source);
 }
 
-/** However it was changed meanwhile. */
+/** Saves the text even if somebody else has changed it meanwhile. */
 export async function overwrite(source: string, text: string, note: string): Promise<void> {
   const { version } = await api.get<SemanticDocument>(path`/sources/${source}/semantic`);
   await saveText(source, text, version, note);
@@ -50,13 +50,13 @@ export async function undo(source: string, change: string): Promise<void> {
   changed(source);
 }
 
-/** Takes back what was just said. */
+/** Undoes the last change. */
 export async function undoLast(source: string): Promise<void> {
   const { changes } = await api.get<SemanticHistory>(path`/sources/${source}/semantic/history` + "?limit=1");
   if (changes[0]) await undo(source, changes[0].change_id);
 }
 
-/** What was read with the old names is looked at again. */
+/** Fetches everything again that was read with the old names. */
 function changed(source: string): void {
   refresh(path`/sources/${source}`);
   refresh(path`/datasets/${source}`);

@@ -1,4 +1,4 @@
-"""How Answerable is set up here: models, budgets and use, sandboxes, versions. Secrets are never shown."""
+"""How Answerable is set up here: models, budgets and use, sandboxes, retention, versions. Secrets are never shown."""
 
 from typing import Annotated
 
@@ -8,6 +8,7 @@ from pydantic import Field
 from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
+from answerable.service.retention import RetentionReport
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 
 router = APIRouter(prefix=API, tags=["setup"])
@@ -41,6 +42,12 @@ async def usage(
 async def doctor(service: ServiceOf, principal: PrincipalOf) -> DoctorReport:
     """What this machine offers for generated code; trying it takes a moment."""
     return await service.setup.doctor(principal)
+
+
+@router.get("/retention", responses=documented(503))
+async def retention(service: ServiceOf, _principal: PrincipalOf) -> RetentionReport:
+    """What the store keeps, how much space it takes, and when it was last pruned."""
+    return await service.retention.report()
 
 
 @router.get("/about")

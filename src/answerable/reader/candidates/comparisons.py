@@ -3,7 +3,7 @@ in spring than in summer."""
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.options import ConditionOption
+from answerable.reader.candidates.composition import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles, functions_said
 from answerable.reader.linking.cues import OPERATORS, Cue
@@ -11,8 +11,10 @@ from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft, DraftCondition, Function, Operator, Term
 
+# "The rain in spring is lower than the one in summer": eight words reach over the rest of the phrase.
 _REACH = 8
 _MOST_TESTS = 5
+# A column that is only half said does not stand on one side of a comparison.
 _LEAST_SAID = 0.6
 
 
@@ -39,6 +41,7 @@ def _with_aggregates(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Condition
     """More than the average: a column compared with an aggregate of itself."""
     for function in functions_said(scene):
         said = _cue_after(scene, function, cue.end)
+        # A single row is never above the sum of all rows.
         if function == "sum" or said is None:
             continue
         for column, chance in _compared_columns(scene, roles, cue):
@@ -50,6 +53,7 @@ def _with_other_rows(scene: Scene, roles: Roles, cue: Cue) -> Iterator[Condition
     functions: tuple[Function, Function] = ("max", "min")
     for column, chance in _compared_columns(scene, roles, cue):
         for function in functions:
+            # Half the chance: "than any other" says neither "max" nor "min", both are guesses.
             yield _compared(scene, column, cue, function, cue.end, chance * 0.5)
 
 
@@ -100,6 +104,7 @@ def _compared_columns(scene: Scene, roles: Roles, cue: Cue) -> list[tuple[int, f
             continue
         gap = min(min(abs(m.start - cue.end), abs(cue.start - m.end)) for m in mentions)
         strength = max(m.score for m in mentions)
+        # Each word between the cue and the column makes it a tenth less likely that they belong together.
         scored.append((strength * 0.9**gap * (0.3 + roles.tables[view.table]), column))
     scored.sort(reverse=True)
     return [(column, min(0.9, score)) for score, column in scored[:3]]

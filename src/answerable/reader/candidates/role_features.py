@@ -128,7 +128,7 @@ class Competition(NamedTuple):
     best_better: float
     better_in_own_table: float
     mentions: float
-    """Of this column; of an unmentioned one, how many columns of its table are mentioned."""
+    """How often this column is mentioned; for an unmentioned one, how many columns of its table are."""
 
 
 class FunctionFeatures(NamedTuple):

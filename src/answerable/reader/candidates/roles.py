@@ -20,7 +20,9 @@ from answerable.reader.linking.scene import Scene
 
 _Key = TypeVar("_Key")
 
+# The features of a column cost time, and a wide table has hundreds of columns.
 MAX_COLUMNS = 60
+# A column that is said more often than that is said in passing; the best places suffice.
 MENTIONS_PER_COLUMN = 3
 _TIME_WORDS = frozenset({"year", "date", "yr", "when", "founded", "time"})
 COLUMN_ROLES = ("select", "group", "order", "count")
@@ -75,6 +77,7 @@ def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
     for number, mentions in scene.tables.items():
         table = schema.tables[number]
         strength = max(m.score for m in mentions)
+        # "Show the customers" names no column: their name and key stand for them.
         if strength >= 0.45:
             for column in (table.display, table.key, *(c for c in table.columns[:2])):
                 if column is not None:
@@ -84,6 +87,7 @@ def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
             scored.setdefault(value.column, 0.5)
     for value in scene.values:
         table = schema.tables[schema.columns[value.column].table]
+        # "Who lives in Berlin?" names only a value; what is shown is another column of its table.
         for column in table.columns[:8]:
             scored.setdefault(column, 0.3)
     if any(is_time(scene, place) for place in scene.numbers):
@@ -144,6 +148,7 @@ def _table_chances(maker: Featurizer, model: Trees) -> list[float]:
     scene = maker.scene
     hinted = set(scene.tables) | {scene.schema.columns[c].table for c in scene.columns} | maker.value_tables
     count = len(scene.schema.tables)
+    # Up to a dozen tables all are asked about; of more only those that something points to, to save time.
     asked = [table for table in range(count) if table in hinted or count <= 12]
     chances = dict(zip(asked, model.probabilities([maker.table(table) for table in asked]), strict=True))
     return [chances.get(table, 0.01) for table in range(count)]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftOrder, Term, all_drafts
 
+# Learned from questions that say "each": without this, "sales per region" would lose its group.
 _COMMON_FORM = {"per": "each", "every": "each"}
 """Words that the questions of the fit splits hardly use, and the common ones that mean the same."""
 _REMEMBERED = 1024
@@ -189,6 +190,7 @@ class Linear:
         return {name: part.chances(known) for name, part in self.parts.items()}
 
 
+# About one in a thousand: a shape that was never seen is unlikely, but it can still win.
 UNSEEN = -7.0
 
 

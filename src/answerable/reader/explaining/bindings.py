@@ -20,15 +20,15 @@ from answerable.reader.grammar.measure_expressions import written_out
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.links import MAX_VALUE_WORDS, Mention
-from answerable.reader.linking.original_text import OriginalText
 from answerable.reader.linking.scene import Scene
-from answerable.reader.linking.tokens import ORDINALS
+from answerable.reader.linking.tokens import ORDINALS, OriginalText
 from answerable.reader.time.date_phrases import DateSpan
 
 UNUSED = "not used"
 IMPLIED = "(implied)"
 BEFORE = "(as before)"
 
+# Weaker mentions are near misses. To show one as what a word became would be a lie.
 _NAMED = 0.45
 _TO_SAY: frozenset[Kind] = frozenset(
     {"shown", "measure", "test", "aggregate", "calculation", "period", "group", "order", "limit", "distinct"}
@@ -63,21 +63,25 @@ def bindings_of(
     places of words for which a form of the grammar answers."""
     catalog = scene.schema.catalog
     small = STOPWORDS | GENERIC | (FILLERS if accounted else frozenset())
-    ties = _Ties(scene, parts_of(plan, catalog), small)
-    _tie_dates(ties, dates)
-    _tie_values(ties)
-    _tie_numbers(ties)
-    _tie_names(ties, ("TAB", "COL"))
-    _tie_cues(ties)
-    _tie_names(ties)
-    _tie_accounted(ties, accounted)
-    _attach_unsaid(ties)
+    bound = _PhraseParts(scene, parts_of(plan, catalog), small)
+    _bind_dates(bound, dates)
+    _bind_values(bound)
+    _bind_numbers(bound)
+    # Order matters, since a word is bound once: values before names ("New York" before a column "york"),
+    # names before cues ("number of employees" is a column), and weak names last.
+    _bind_names(bound, ("TAB", "COL"))
+    _bind_cues(bound)
+    _bind_names(bound)
+    _bind_accounted(bound, accounted)
+    _attach_unsaid(bound)
     known = parts_of(previous, catalog) if previous is not None else ()
-    return (*_said(ties, OriginalText(text, scene.question)), *_unsaid(ties, known))
+    return (*_said(bound, OriginalText(text, scene.question)), *_unsaid(bound, known))
 
 
 @dataclass
-class _Ties:
+class _PhraseParts:
+    """The phrases of a question and the parts of the plan that each of them became, while they are being found."""
+
     scene: Scene
     parts: tuple[PlanPart, ...]
     small: frozenset[str]
@@ -87,8 +91,8 @@ class _Ties:
     def free(self, start: int, end: int) -> bool:
         return all(end <= first or last <= start for first, last in self.phrases)
 
-    def tie(self, start: int, end: int, parts: Iterable[PlanPart]) -> bool:
-        """A phrase to the parts that it became; nothing happens where it has none, or another phrase stands there."""
+    def bind(self, start: int, end: int, parts: Iterable[PlanPart]) -> bool:
+        """Binds a phrase to the parts that it became. Returns False if it has none or overlaps another phrase."""
         found = list(parts)
         if not found or not self.free(start, end):
             return False
@@ -106,9 +110,9 @@ class _Ties:
 
     def is_said(self, part: PlanPart) -> bool:
         """A phrase became it, or something that includes it."""
-        return any(_includes(tied.meaning, part.meaning) for tied in self.tied())
+        return any(_includes(parts_of_phrase.meaning, part.meaning) for parts_of_phrase in self.bound_parts())
 
-    def tied(self) -> Iterator[PlanPart]:
+    def bound_parts(self) -> Iterator[PlanPart]:
         return (part for parts in self.phrases.values() for part in parts)
 
     def unsaid_first(self, parts: Iterable[PlanPart]) -> list[PlanPart]:
@@ -118,69 +122,69 @@ class _Ties:
 # What is compared with.
 
 
-def _tie_dates(ties: _Ties, dates: Sequence[DateSpan]) -> None:
+def _bind_dates(bound: _PhraseParts, dates: Sequence[DateSpan]) -> None:
     for span in dates:
         places = [
             place
-            for place, token in enumerate(ties.scene.tokens)
+            for place, token in enumerate(bound.scene.tokens)
             if token.start < span.end_char and span.start_char < token.end
         ]
         if places:
-            ties.tie(places[0], places[-1] + 1, _parts_of_span(ties, span))
+            bound.bind(places[0], places[-1] + 1, _parts_of_span(bound, span))
 
 
-def _parts_of_span(ties: _Ties, span: DateSpan) -> list[PlanPart]:
+def _parts_of_span(bound: _PhraseParts, span: DateSpan) -> list[PlanPart]:
     if span.kind == "bucket":
-        units = [part for part in ties.of("period") if part.how in (span.unit, span.part)]
+        units = [part for part in bound.of("period") if part.how in (span.unit, span.part)]
         return [
-            part for part in ties.of("period", "group") if any(_includes(part.meaning, one.meaning) for one in units)
+            part for part in bound.of("period", "group") if any(_includes(part.meaning, one.meaning) for one in units)
         ]
     if span.kind == "recurring":
-        recurring = [part for part in ties.of("test") if part.meaning.startswith(f"{span.part} of ")]
+        recurring = [part for part in bound.of("test") if part.meaning.startswith(f"{span.part} of ")]
         return [part for part in recurring if set(part.values) & set(span.values)]
     ends = {end.isoformat() for end in (span.start, span.end) if end is not None}
-    tests = [(part, ends & {str(value) for value in part.values}) for part in ties.of("test")]
+    tests = [(part, ends & {str(value) for value in part.values}) for part in bound.of("test")]
     return [part for part, same in tests if same == ends] or [part for part, same in tests if same]
 
 
-def _tie_values(ties: _Ties) -> None:
+def _bind_values(bound: _PhraseParts) -> None:
     """First what the links found, the longest first; then any words that are the value, as for a text that is looked
     for though the data has no such value."""
-    schema = ties.scene.schema
-    for value in sorted(ties.scene.links.values, key=lambda v: (v.start - v.end, -v.score)):
+    schema = bound.scene.schema
+    for value in sorted(bound.scene.links.values, key=lambda v: (v.start - v.end, -v.score)):
         view = schema.columns[value.column]
         name = (schema.tables[view.table].name, view.name)
-        ties.tie(
+        bound.bind(
             value.start,
             value.end,
-            [part for part in ties.of("test") if name in part.columns and value.value in map(str, part.values)],
+            [part for part in bound.of("test") if name in part.columns and value.value in map(str, part.values)],
         )
-    for part in ties.of("test"):
+    for part in bound.of("test"):
         for text in (value for value in part.values if isinstance(value, str)):
-            if not _is_in_phrase(ties, part, text):
-                _tie_text(ties, part, text)
+            if not _is_in_phrase(bound, part, text):
+                _bind_text(bound, part, text)
 
 
-def _is_in_phrase(ties: _Ties, part: PlanPart, text: str) -> bool:
+def _is_in_phrase(bound: _PhraseParts, part: PlanPart, text: str) -> bool:
     wanted = stemmed(normal(text))
-    spans = [span for span, parts in ties.phrases.items() if part in parts]
-    return any(stemmed(normal(ties.scene.question.span_text(*span))) == wanted for span in spans)
+    spans = [span for span, parts in bound.phrases.items() if part in parts]
+    return any(stemmed(normal(bound.scene.question.span_text(*span))) == wanted for span in spans)
 
 
-def _tie_text(ties: _Ties, part: PlanPart, text: str) -> None:
+def _bind_text(bound: _PhraseParts, part: PlanPart, text: str) -> None:
     wanted = stemmed(normal(text))
-    count = len(ties.scene.tokens)
+    count = len(bound.scene.tokens)
     for length in range(min(MAX_VALUE_WORDS, count), 0, -1):
         for start in range(count - length + 1):
-            said = stemmed(normal(ties.scene.question.span_text(start, start + length)))
-            if said and said == wanted and ties.tie(start, start + length, [part]):
+            said = stemmed(normal(bound.scene.question.span_text(start, start + length)))
+            if said and said == wanted and bound.bind(start, start + length, [part]):
                 return
 
 
-def _tie_numbers(ties: _Ties) -> None:
-    cues = {cue.start: cue for cue in ties.scene.cues if cue.tag in _COMPARISONS}
+def _bind_numbers(bound: _PhraseParts) -> None:
+    cues = {cue.start: cue for cue in bound.scene.cues if cue.tag in _COMPARISONS}
     ends = {cue.end: cue for cue in cues.values()}
-    for place, token in enumerate(ties.scene.tokens):
+    for place, token in enumerate(bound.scene.tokens):
         number = token.value if token.value is not None else ORDINALS.get(token.lower)
         written = token.text if token.kind == "date" else str(number)
         if number is None and token.kind != "date":
@@ -188,9 +192,12 @@ def _tie_numbers(ties: _Ties) -> None:
         before, after = ends.get(place), cues.get(place + 1)
         start = before.start if before else place
         end = after.end if after and not before else place + 1
-        tests = [part for part in ties.of("test") if _compares_with(part, written)]
-        tests = tests or [part for part in ties.of("limit") if number in part.values]
-        ties.tie(start, end, ties.unsaid_first(tests)[:1]) or ties.tie(place, place + 1, ties.unsaid_first(tests)[:1])
+        tests = [part for part in bound.of("test") if _compares_with(part, written)]
+        tests = tests or [part for part in bound.of("limit") if number in part.values]
+        part = bound.unsaid_first(tests)[:1]
+        # "more than 5" is one phrase, unless its cue belongs to another phrase already.
+        if not bound.bind(start, end, part):
+            bound.bind(place, place + 1, part)
 
 
 def _compares_with(part: PlanPart, written: str) -> bool:
@@ -202,23 +209,23 @@ def _compares_with(part: PlanPart, written: str) -> bool:
 # What is spoken of.
 
 
-def _tie_names(ties: _Ties, tags: Sequence[str] | None = None) -> None:
+def _bind_names(bound: _PhraseParts, tags: Sequence[str] | None = None) -> None:
     """Names of what the plan uses, the fullest first. With tags: only where the words stand for a name, not a cue."""
-    links = ties.scene.links
+    links = bound.scene.links
     mentions = [m for m in (*links.measures, *links.columns, *links.tables) if m.score > _NAMED]
-    mentions = [m for m in mentions if not STOPWORDS.issuperset(ties.scene.words[m.start : m.end])]
+    mentions = [m for m in mentions if not STOPWORDS.issuperset(bound.scene.words[m.start : m.end])]
     mentions.sort(
         key=lambda m: (
             -m.score * (m.end - m.start) ** 0.5,
             _ORDER.index(m.kind),
-            not _stands_by_its_table(ties.scene, m),
+            not _stands_by_its_table(bound.scene, m),
             m.start,
         )
     )
     for mention in mentions:
         places = range(mention.start, mention.end)
-        if tags is None or all(ties.scene.tags[place] in tags for place in places):
-            ties.tie(mention.start, mention.end, _parts_of_name(ties, mention))
+        if tags is None or all(bound.scene.tags[place] in tags for place in places):
+            bound.bind(mention.start, mention.end, _parts_of_name(bound, mention))
 
 
 def _stands_by_its_table(scene: Scene, mention: Mention) -> bool:
@@ -232,23 +239,23 @@ def _stands_by_its_table(scene: Scene, mention: Mention) -> bool:
 _ORDER = ("measure", "table", "column")
 
 
-def _parts_of_name(ties: _Ties, mention: Mention) -> list[PlanPart]:
-    schema = ties.scene.schema
+def _parts_of_name(bound: _PhraseParts, mention: Mention) -> list[PlanPart]:
+    schema = bound.scene.schema
     if mention.kind == "measure":
         measure = schema.measures[mention.id][0]
-        return [part for part in ties.of("measure") if part.how == measure.name] or _written_out(ties, measure)
+        return [part for part in bound.of("measure") if part.how == measure.name] or _written_out(bound, measure)
     if mention.kind == "table":
-        return [part for part in ties.of("table") if part.tables == (schema.tables[mention.id].name,)]
+        return [part for part in bound.of("table") if part.tables == (schema.tables[mention.id].name,)]
     view = schema.columns[mention.id]
-    return [part for part in ties.of("column") if part.columns == ((schema.tables[view.table].name, view.name),)]
+    return [part for part in bound.of("column") if part.columns == ((schema.tables[view.table].name, view.name),)]
 
 
-def _written_out(ties: _Ties, measure: Measure) -> list[PlanPart]:
+def _written_out(bound: _PhraseParts, measure: Measure) -> list[PlanPart]:
     """The aggregates of a measure that is held against itself in another period."""
     expr = written_out(measure)
     wanted = set() if expr is None else {(one.function, one.of) for one in _aggregates(expr)}
     columns = {(how, (of.table, of.column)) for how, of in wanted if isinstance(of, ColumnRef)}
-    return [part for part in ties.of("aggregate") if {(part.how, name) for name in part.columns} & columns]
+    return [part for part in bound.of("aggregate") if {(part.how, name) for name in part.columns} & columns]
 
 
 def _aggregates(expr: Expr) -> Iterator[Aggregate]:
@@ -261,54 +268,55 @@ def _aggregates(expr: Expr) -> Iterator[Aggregate]:
 # What is done.
 
 
-def _tie_cues(ties: _Ties) -> None:
-    for cue in ties.scene.cues:
-        matched = _cue_parts(ties, cue)
-        ties.tie(cue.start, cue.end, matched)
-    for place, token in enumerate(ties.scene.tokens):
-        ties.tie(place, place + 1, [part for part in ties.of("aggregate") if part.how == token.lower])
+def _bind_cues(bound: _PhraseParts) -> None:
+    for cue in bound.scene.cues:
+        matched = _cue_parts(bound, cue)
+        bound.bind(cue.start, cue.end, matched)
+    for place, token in enumerate(bound.scene.tokens):
+        bound.bind(place, place + 1, [part for part in bound.of("aggregate") if part.how == token.lower])
 
 
-def _cue_parts(ties: _Ties, cue: Cue) -> list[PlanPart]:
+def _cue_parts(bound: _PhraseParts, cue: Cue) -> list[PlanPart]:
     tag = cue.tag
     if tag in _UP | _DOWN:
-        return _extremes(ties, tag)
+        return _extremes(bound, tag)
     if tag == "COUNT":  # how many rows; or how many days, how many units sold
-        calculated = ties.of("aggregate", "calculation", "measure")
+        calculated = bound.of("aggregate", "calculation", "measure")
         return [part for part in calculated if part.how == "count"] or calculated
     if tag in _COMPARISONS:
-        found = [part for part in ties.of("test") if part.how in _COMPARISONS[tag]]
-        return ties.unsaid_first(found)[:1]
-    if tag == "BY" and not _groups_next(ties, cue):
+        found = [part for part in bound.of("test") if part.how in _COMPARISONS[tag]]
+        return bound.unsaid_first(found)[:1]
+    if tag == "BY" and not _groups_next(bound, cue):
         return []
     wanted = _WANTED.get(tag)
-    found = [] if wanted is None else [part for part in ties.parts if wanted(part)]
-    return _said_after(ties, cue, found) if tag == "NEG" else found
+    found = [] if wanted is None else [part for part in bound.parts if wanted(part)]
+    return _said_after(bound, cue, found) if tag == "NEG" else found
 
 
-def _said_after(ties: _Ties, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
+def _said_after(bound: _PhraseParts, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
     """If the cue could be several parts: those of the next phrase that became one of them."""
-    for (start, _), tied in sorted(ties.phrases.items()):
-        if start >= cue.end and (same := [part for part in parts if part in tied]):
+    for (start, _), parts_of_phrase in sorted(bound.phrases.items()):
+        if start >= cue.end and (same := [part for part in parts if part in parts_of_phrase]):
             return same
     return list(parts)
 
 
-def _extremes(ties: _Ties, tag: str) -> list[PlanPart]:
+def _extremes(bound: _PhraseParts, tag: str) -> list[PlanPart]:
     """The order and how many are kept; else an extreme that is calculated."""
     direction, function = ("descending", "max") if tag in _UP else ("ascending", "min")
-    orders = ties.of("order")
+    orders = bound.of("order")
     agreeing = [part for part in orders if part.how == direction] or orders
     if agreeing:
-        return [*agreeing[:1], *(part for part in ties.of("limit") if not ties.is_said(part))]
-    found = [part for part in ties.of("aggregate") if part.how in ("min", "max")]
-    return [part for part in found if part.how == function] or found or ties.of("limit")
+        # "The largest" says the order and that only one row is wanted.
+        return [*agreeing[:1], *(part for part in bound.of("limit") if not bound.is_said(part))]
+    found = [part for part in bound.of("aggregate") if part.how in ("min", "max")]
+    return [part for part in found if part.how == function] or found or bound.of("limit")
 
 
-def _groups_next(ties: _Ties, cue: Cue) -> bool:
-    columns = {name for part in ties.of("group") for name in part.columns}
-    tables = {name for part in ties.of("group") for name in part.tables}
-    following = [parts for (start, _), parts in ties.phrases.items() if 0 <= start - cue.end <= 1]
+def _groups_next(bound: _PhraseParts, cue: Cue) -> bool:
+    columns = {name for part in bound.of("group") for name in part.columns}
+    tables = {name for part in bound.of("group") for name in part.tables}
+    following = [parts for (start, _), parts in bound.phrases.items() if 0 <= start - cue.end <= 1]
     return any(
         set(part.columns) & columns or (part.kind == "table" and set(part.tables) & tables)
         for parts in following
@@ -359,35 +367,35 @@ _WANTED: dict[str, Callable[[PlanPart], bool]] = {
 # What is left.
 
 
-def _tie_accounted(ties: _Ties, accounted: frozenset[int]) -> None:
+def _bind_accounted(bound: _PhraseParts, accounted: frozenset[int]) -> None:
     """Words that a form took for what no other phrase says, such as open for a missing end; for a table, such as
     ordered for the orders; or for the one test there is, such as boss for a salary that is compared."""
-    left = [place for place in sorted(accounted) if ties.free(place, place + 1) and ties.is_content(place)]
+    left = [place for place in sorted(accounted) if bound.free(place, place + 1) and bound.is_content(place)]
     for place in left:
-        unsaid = [part for part in ties.of("test", "calculation") if not ties.is_said(part)]
-        tests = ties.of("test")
-        ties.tie(place, place + 1, unsaid or _parts_of_owner(ties, place) or (tests if len(tests) == 1 else ()))
+        unsaid = [part for part in bound.of("test", "calculation") if not bound.is_said(part)]
+        tests = bound.of("test")
+        bound.bind(place, place + 1, unsaid or _parts_of_owner(bound, place) or (tests if len(tests) == 1 else ()))
 
 
-def _parts_of_owner(ties: _Ties, place: int) -> list[PlanPart]:
-    schema = ties.scene.schema
+def _parts_of_owner(bound: _PhraseParts, place: int) -> list[PlanPart]:
+    schema = bound.scene.schema
     owners = {
         schema.tables[schema.columns[mention.id].table].name
-        for mention in ties.scene.links.columns
+        for mention in bound.scene.links.columns
         if mention.start <= place < mention.end
     }
-    owners |= {schema.measures[m.id][0].table for m in ties.scene.links.measures if m.start <= place < m.end}
-    return [part for part in ties.of("table") if part.tables[0] in owners]
+    owners |= {schema.measures[m.id][0].table for m in bound.scene.links.measures if m.start <= place < m.end}
+    return [part for part in bound.of("table") if part.tables[0] in owners]
 
 
-def _attach_unsaid(ties: _Ties) -> None:
+def _attach_unsaid(bound: _PhraseParts) -> None:
     """A count to the word for the things counted, a sum to its column, a test to the column that it looks at."""
-    for part in ties.of("aggregate", "test", "group", "calculation", "period"):
-        if ties.is_said(part):
+    for part in bound.of("aggregate", "test", "group", "calculation", "period"):
+        if bound.is_said(part):
             continue
-        spans = sorted(span for span, parts in ties.phrases.items() if any(_speaks_of(one, part) for one in parts))
+        spans = sorted(span for span, parts in bound.phrases.items() if any(_speaks_of(one, part) for one in parts))
         if spans:
-            ties.phrases[spans[0]].append(part)
+            bound.phrases[spans[0]].append(part)
 
 
 def _speaks_of(named: PlanPart, part: PlanPart) -> bool:
@@ -396,14 +404,14 @@ def _speaks_of(named: PlanPart, part: PlanPart) -> bool:
     return named.kind == "table" and named.tables[0] in part.tables
 
 
-def _said(ties: _Ties, own: OriginalText) -> Iterator[Binding]:
-    told = {span: _meaning(parts) for span, parts in ties.phrases.items()}
-    cues = [(cue.start, cue.end) for cue in ties.scene.cues if cue.tag in _TELLING]
-    words = [(place, place + 1) for place in range(len(ties.scene.tokens)) if ties.is_content(place)]
+def _said(bound: _PhraseParts, own: OriginalText) -> Iterator[Binding]:
+    meanings = {span: _meaning(parts) for span, parts in bound.phrases.items()}
+    cues = [(cue.start, cue.end) for cue in bound.scene.cues if cue.tag in _TELLING]
+    words = [(place, place + 1) for place in range(len(bound.scene.tokens)) if bound.is_content(place)]
     for span in (*cues, *words):
-        if all(span[1] <= start or end <= span[0] for start, end in told):
-            told[span] = UNUSED
-    for span, meaning in sorted(told.items()):
+        if all(span[1] <= start or end <= span[0] for start, end in meanings):
+            meanings[span] = UNUSED
+    for span, meaning in sorted(meanings.items()):
         yield Binding(phrase=own.of(*span), meaning=meaning)
 
 
@@ -422,8 +430,8 @@ def _includes(whole: str, part: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(part)}(?![\w.])", whole) is not None
 
 
-def _unsaid(ties: _Ties, known: Sequence[PlanPart]) -> Iterator[Binding]:
+def _unsaid(bound: _PhraseParts, known: Sequence[PlanPart]) -> Iterator[Binding]:
     before = {part.meaning for part in known}
-    missing = dict.fromkeys(part.meaning for part in ties.parts if part.kind in _TO_SAY and not ties.is_said(part))
+    missing = dict.fromkeys(part.meaning for part in bound.parts if part.kind in _TO_SAY and not bound.is_said(part))
     for meaning in _widest(missing):
         yield Binding(phrase=BEFORE if meaning in before else IMPLIED, meaning=meaning)

@@ -206,8 +206,11 @@ class Phrases:
                 return f"the number of different {different}"
             return self.number_known(of)
         adjective = _ADJECTIVES.get(expr.function) or EXTREMES[self.nature(of)][expr.function == "max"]
-        told = f"{'different ' if expr.distinct else ''}{self.operand(of)}"
-        return f"the sum of {told}" if adjective == "total" and "total" in told.split() else f"the {adjective} {told}"
+        operand = f"{'different ' if expr.distinct else ''}{self.operand(of)}"
+        # "The total total price" would read badly.
+        if adjective == "total" and "total" in operand.split():
+            return f"the sum of {operand}"
+        return f"the {adjective} {operand}"
 
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""

@@ -51,7 +51,7 @@ Kind = Literal[
     "combination",
 ]
 Name: TypeAlias = tuple[str, str]
-"""Of a column: its table and its own, as the catalog has them."""
+"""Table and column, as the catalog names them."""
 
 _COMBINATIONS = {"union": "and also", "union_all": "and also", "intersect": "in both", "except": "but not"}
 _MATCHES = {
@@ -161,8 +161,8 @@ class _Parts:
     def of_period(self, first: Compare, last: Compare) -> Iterator[PlanPart]:
         start, end = _constants(first.right), _constants(last.right)
         name = self.said(first.left)
-        told = _period(*start, *end) or f"from {start[0]} until before {end[0]}"
-        yield PlanPart("test", f"{name} {told}", columns=self.names(first.left), values=(*start, *end), how="period")
+        period = _period(*start, *end) or f"from {start[0]} until before {end[0]}"
+        yield PlanPart("test", f"{name} {period}", columns=self.names(first.left), values=(*start, *end), how="period")
         yield from self.of_expr(first.left)
 
     def of_test(self, condition: Filter, negated: bool) -> Iterator[PlanPart]:
@@ -200,9 +200,9 @@ class _Parts:
             )
             yield from self.of_expr(item.expr)
         if self.plan.limit is not None:
-            kept = "only the first" if self.plan.limit == 1 else f"the first {self.plan.limit}"
+            first_rows = "only the first" if self.plan.limit == 1 else f"the first {self.plan.limit}"
             skipped = f", after {self.plan.offset} skipped" if self.plan.offset else ""
-            yield PlanPart("limit", kept + skipped, values=(self.plan.limit, (self.plan.offset or 0) + 1))
+            yield PlanPart("limit", first_rows + skipped, values=(self.plan.limit, (self.plan.offset or 0) + 1))
 
     # In words.
 

@@ -44,7 +44,7 @@ class RowSource:
     exact: bool
     """Whether there is such a table."""
     links: tuple[JoinStep, ...]
-    """Of all other tables, parents first."""
+    """The steps to all other tables, parents first."""
 
     def link(self, alias: str) -> JoinStep | None:
         return next((link for link in self.links if link.alias == alias), None)

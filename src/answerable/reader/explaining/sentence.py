@@ -171,9 +171,9 @@ class _SentenceBuilder:
         keys = self.plan.group_by
         if not keys or self.lists_keys:
             return ""
-        told = [text for key in keys if (text := self.key(key))]
+        names = [text for key in keys if (text := self.key(key))]
         shown = not self.items or any(key in self.items or self.thing(key) for key in keys)
-        return f"for each {listed(told)}{'' if shown else ' (not shown)'}"
+        return f"for each {listed(names)}{'' if shown else ' (not shown)'}"
 
     def key(self, key: Expr) -> str:
         """Empty for what an earlier key decides: a customer has but one name. Where that key cannot be
@@ -216,8 +216,8 @@ class _SentenceBuilder:
             (item,) = plan.order_by
             what = self.say.expression(item.expr).removeprefix("the ")
             if isinstance(item.expr, ColumnRef) or not self.say.column_names[what]:
-                kept = "only the one" if plan.limit == 1 else f"the {plan.limit}"
-                return (f"{kept} with the {EXTREMES[self.say.nature(item.expr)][item.descending]} {what}",)
+                first_rows = "only the one" if plan.limit == 1 else f"the {plan.limit}"
+                return (f"{first_rows} with the {EXTREMES[self.say.nature(item.expr)][item.descending]} {what}",)
         return self.order(), self.extent()
 
     def order(self) -> str:
@@ -241,8 +241,8 @@ class _SentenceBuilder:
         """The part of the rows that is kept."""
         offset, limit = self.plan.offset, self.plan.limit
         skipped = f"skipping the first {offset}" if offset else ""
-        kept = "" if limit is None else "only the first" if limit == 1 else f"the first {limit}"
-        return ", ".join(text for text in (skipped, kept) if text)
+        first_rows = "" if limit is None else "only the first" if limit == 1 else f"the first {limit}"
+        return ", ".join(text for text in (skipped, first_rows) if text)
 
 
 def _belongs(expr: Expr) -> bool:

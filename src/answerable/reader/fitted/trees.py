@@ -29,7 +29,7 @@ class Trees:
     roots: Sequence[int]
     feature: Sequence[int]
     threshold: Sequence[float]
-    """Of a split: go left when the feature is at most this. Of a leaf: its value."""
+    """A split goes left if the feature is at most this. For a leaf it is the value."""
     right: Sequence[int]
     """The left child of a split is the next node."""
 

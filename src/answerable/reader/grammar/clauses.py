@@ -23,8 +23,8 @@ from answerable.reader.grammar.dated_scene import DatedScene, places_of
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.schema import Schema
+from answerable.reader.plans.draft_to_plan import column_ref, equals
 from answerable.reader.plans.joins import distance
-from answerable.reader.plans.plan_builder import column_ref, equals
 from answerable.reader.time.date_phrases import DateSpan
 
 Words = frozenset[int]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from answerable.query.plan import QueryPlan
 from answerable.reader.grammar.measure_expressions import is_additive
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
@@ -11,6 +12,15 @@ from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.joins import distance
 from answerable.reader.time.date_phrases import DateSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """A plan, and the places of the words of the question that it uses."""
+
+    plan: QueryPlan
+    words: frozenset[int]
+
 
 NAMED_IN_FULL = 0.9
 COLUMN_NAMED = 0.88

@@ -32,14 +32,13 @@ from answerable.reader.grammar.clauses import (
     value_conditions,
     within,
 )
-from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, places_of
-from answerable.reader.grammar.parse import Parse
+from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, Parse, places_of
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import comparison_at, is_row_word
 from answerable.reader.linking.schema import ColumnView
+from answerable.reader.plans.draft_to_plan import build_plan, column_ref, equals
 from answerable.reader.plans.joins import join_tree
-from answerable.reader.plans.plan_builder import build_plan, column_ref, equals
 
 _NEGATIONS = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
 _END_STEMS = frozenset({"resolv", "clos", "end", "finish", "complet", "solv", "deliver", "ship"})

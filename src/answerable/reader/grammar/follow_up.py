@@ -39,14 +39,12 @@ from answerable.reader.grammar.clauses import (
     value_conditions,
     within,
 )
-from answerable.reader.grammar.dated_scene import DatedScene, places_of
+from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
 from answerable.reader.grammar.grammar import unexplained
-from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft_to_plan import PlanBuilder
+from answerable.reader.plans.draft_to_plan import PlanBuilder, all_of, column_ref, tables_of_expr
 from answerable.reader.plans.joins import NoPath, grown_tree
-from answerable.reader.plans.plan_builder import all_of, column_ref, tables_of_expr
 
 _OPENER_WORDS = """
 and only just now also same split sort order but then those them per by what how without with top again

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from answerable.query.plan import Bucket, DatePart, QueryPlan
-from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.entity_forms import (
     all_rows,
     bought_both,
@@ -25,7 +25,6 @@ from answerable.reader.grammar.entity_forms import (
     with_many,
 )
 from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
-from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.plans.joins import NoPath
 

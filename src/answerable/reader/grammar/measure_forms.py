@@ -29,12 +29,11 @@ from answerable.reader.grammar.clauses import (
     value_conditions,
     within,
 )
-from answerable.reader.grammar.dated_scene import DatedScene, places_of
+from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
 from answerable.reader.grammar.measure_expressions import is_money, restricted, written_out
-from answerable.reader.grammar.parse import Parse
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention
-from answerable.reader.plans.plan_builder import all_of, build_plan, column_ref
+from answerable.reader.plans.draft_to_plan import all_of, build_plan, column_ref
 from answerable.reader.time.date_phrases import DateSpan
 
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST")

@@ -12,9 +12,12 @@ from answerable.reader.linking.lexicon import STOPWORDS, SYNONYMS
 from answerable.reader.linking.schema import Schema, SchemaElement, Variant
 from answerable.reader.linking.tokens import QuestionToken, Quote, TokenizedQuestion
 
+# Each window of words is looked up in the values, so long windows cost time; few values are longer.
 MAX_VALUE_WORDS = 7
+# One word of a name of four says too little: "name" is not yet "first name of the contact".
 _LEAST_SCORE = 0.3
 _PREFIX = 5
+# Data has M and F where people say women: no synonym list of a catalog covers that.
 _SEXES = {
     **dict.fromkeys(("male", "males", "man", "men", "boy", "boys"), "M"),
     **dict.fromkeys(("female", "females", "woman", "women", "girl", "girls"), "F"),
@@ -101,6 +104,7 @@ def _forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
     for synonym in synonyms:
         form = stem(synonym)
         if form in schema.by_stem:
+            # A synonym is weaker than the word itself, so that a column with the very name wins.
             yield form, 0.6
     if token.lower.endswith("s") and token.lower[:-1] != token.stem and token.lower[:-1] in schema.by_stem:
         yield token.lower[:-1], 0.95
@@ -133,11 +137,11 @@ def _mentions(
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
     windows = [window for variant in variants for window in _windows(variant, positions)]
     windows.sort(key=lambda w: (-w.score, -w.matched, w.end - w.start, w.start))
-    kept: list[_Window] = []
+    chosen: list[_Window] = []
     for window in windows:
-        if all(window.end <= other.start or window.start >= other.end for other in kept):
-            kept.append(window)
-    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in kept]
+        if all(window.end <= other.start or window.start >= other.end for other in chosen):
+            chosen.append(window)
+    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in chosen]
 
 
 class _Window(NamedTuple):
@@ -192,7 +196,7 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
 def _parts_of_quote(
     question: TokenizedQuestion, schema: Schema, values: ValueLookup, quote: Quote
 ) -> Iterator[ValueMention]:
-    """A quoted full name may be kept as two values, first and last name."""
+    """A quoted full name may be chosen as two values, first and last name."""
     for place in range(quote.start, quote.end):
         if 1 < quote.end - quote.start <= 3:
             yield from _hits(schema, values, question.tokens[place].text, place, place + 1, quoted=False)

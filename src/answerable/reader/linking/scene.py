@@ -12,6 +12,7 @@ from answerable.reader.linking.schema import Schema
 from answerable.reader.linking.tokens import QuestionToken, TokenizedQuestion
 
 CLAUSES = ("main", "rel", "sort", "each", "neg", "super", "after_mark")
+# A name scores 1.0 if every word of it is said; a plural or a dropped letter costs a little.
 _SAID_IN_FULL = 0.9
 _ROW_WORDS = frozenset(
     {"row", "rows", "record", "records", "entry", "entries", "line", "lines", "observation", "observations"}
@@ -69,6 +70,7 @@ def link_question(question: TokenizedQuestion, schema: Schema, values: ValueLook
 
 def place_of_rows(question: TokenizedQuestion, links: Links) -> int | None:
     """Where the question speaks of rows. None if that word names something of the data, or if a table is named."""
+    # "How many rows has the order table" names its table; half of a name ("line" of order_line) is no table yet.
     if any(mention.score >= 0.6 for mention in links.tables):
         return None
     named = links.covered()
@@ -99,6 +101,7 @@ def _free_values(question: TokenizedQuestion, schema: Schema, links: Links, cues
     spans = [(quote.start, quote.end, quote.text) for quote in question.quotes]
     known = {(value.start, value.end) for value in links.values if value.score >= 1.0}
     patterns = [cue for cue in cues if cue.tag in ("LIKE", "STARTS", "ENDS")]
+    # Quotes show where the text is: with them, words after "contains" are not guessed.
     if not question.quotes:
         spans.extend(_after_pattern(question, patterns, _named_places(links)))
     for start, end, text in spans:
@@ -112,6 +115,7 @@ def _after_pattern(
     question: TokenizedQuestion, patterns: list[Cue], named: Mapping[int, float]
 ) -> Iterator[tuple[int, int, str]]:
     """Not what is itself named in the data: counties that contain cities."""
+    # Only the last pattern cue has its text right after it: "containing names that start with A".
     for cue in patterns[-1:]:
         for token in question.tokens[cue.end : cue.end + 1]:
             filler = len(token.text) > 1 and token.lower in STOPWORDS
@@ -123,6 +127,7 @@ def _text_columns(schema: Schema, links: Links) -> list[int]:
     found = {m.id: m.score for m in links.columns if m.score > 0.45}
     for mention in links.tables:
         table = schema.tables[mention.id]
+        # A pattern without a column is looked for in the names of the rows: customers that start with A.
         if mention.score > 0.45 and table.display is not None:
             found.setdefault(table.display, mention.score * 0.5)
     return sorted(found, key=lambda column: (-found[column], column))[:10]
@@ -138,17 +143,17 @@ def _chosen_values(
         rivals.setdefault((value.start, value.end), []).append(value)
     named = _named_places(links)
     cue_places = {place for cue in cues for place in range(cue.start, cue.end) if cue.tag not in ("O",)}
-    kept: list[ValueMention] = []
+    chosen: list[ValueMention] = []
     ranked = sorted(rivals, key=lambda span: _value_rank(rivals[span][0]))
     for span in ranked:
         best = rivals[span][0]
-        if any(span[0] < other.end and other.start < span[1] for other in kept):
+        if any(span[0] < other.end and other.start < span[1] for other in chosen):
             continue
         if not best.quoted and _is_ordinary(best, question, named, cue_places):
             continue
-        kept.append(best)
-    kept.sort(key=lambda value: value.start)
-    return kept, rivals
+        chosen.append(best)
+    chosen.sort(key=lambda value: value.start)
+    return chosen, rivals
 
 
 def _value_rank(value: ValueMention) -> tuple[bool, float, float]:
@@ -166,6 +171,7 @@ def _named_places(links: Links) -> dict[int, float]:
 def _is_ordinary(value: ValueMention, question: TokenizedQuestion, named: dict[int, float], cues: set[int]) -> bool:
     tokens = question.tokens[value.start : value.end]
     capital = any(token.capital for token in tokens) and value.start > 0
+    # Two words that are both cues ("at least") are no value, even if some row holds them.
     if len(tokens) > 1 or capital:
         return all(place in cues for place in range(value.start, value.end)) and not capital
     if tokens[0].value is not None:
@@ -207,6 +213,7 @@ def _tag_names(tags: list[str], links: Links) -> None:
         places = range(mention.start, mention.end)
         if mention.score < 0.45 or any(place in taken or tags[place] == "VAL" for place in places):
             continue
+        # A long name said in full wins over the cues in it: "number of employees" is a column, not a count.
         long = mention.end - mention.start > 1
         for place in places:
             if tags[place] in WEAK or (long and mention.score > 0.9 and tags[place] not in ("NUM", "QUOTE")):
@@ -231,6 +238,7 @@ def _clauses(question: TokenizedQuestion, cues: list[Cue]) -> tuple[list[str], l
 
 def is_negated(scene: Scene, place: int) -> bool:
     """A negation stands before, within the same clause or the one before it."""
+    # Six words reach from "not" to the value in "customers who do not live in the city of Berlin".
     return any(cue.tag == "NEG" and 0 <= place - cue.end <= 6 for cue in scene.cues)
 
 
@@ -241,6 +249,7 @@ def comparison_at(scene: Scene, place: int) -> ComparisonOperator:
         if cue.tag not in OPERATORS:
             continue
         before, after = place - cue.end, cue.start - place - 1
+        # Three words may lie between: "more than a total of 5". After the number only "or more" and "or less" count.
         if 0 <= before <= 3 or (0 <= after <= 1 and cue.tag in ("GE", "LE")):
             best = cue if best is None or abs(cue.start - place) < abs(best.start - place) else best
     if best is None:

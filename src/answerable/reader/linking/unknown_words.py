@@ -7,8 +7,11 @@ from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.linking.scene import Scene
 from answerable.reader.reading import Unreadable
 
+# Words with a weaker link than this count as unknown: a near miss is rather a guess.
 _LEAST_LINK = 0.45
+# Only a table that is surely meant makes the word before it a description: major cities.
 _SURE_LINK = 0.6
+# If most of the content is unknown, no reading can be honest, and readings to choose from would only distract.
 _MOST_UNKNOWN = 0.5
 
 
@@ -17,7 +20,7 @@ class UnknownWords:
     unknown: tuple[str, ...]
     """Content words that nothing in the data answers to, as they were written."""
     share: float
-    """Of the content words."""
+    """The share of the content words that is unknown."""
     linked: bool
     """Something of the data is mentioned."""
     truncated: bool
@@ -66,6 +69,7 @@ def unknown_words(scene: Scene) -> UnknownWords:
         if place in linked or token.lower in GENERIC or token.stem in GENERIC:
             continue
         unknown.append(token.text)
+        # The first word of a sentence has a capital anyway.
         if (token.capital and place > 0) or token.kind == "quoted" or place + 1 in described:
             named.append(token.text)
     share = len(unknown) / content if content else 1.0

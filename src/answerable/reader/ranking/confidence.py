@@ -12,11 +12,13 @@ from answerable.reader.ranking.dry_run import DryRunResult
 from answerable.reader.ranking.meaning import meaning_of
 from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
 
+# Candidates behind the thirtieth have hardly any weight in the sums: their scores are far below the best.
 _RIVALS = 30
+# The lead of a candidate that all rivals agree with: larger than any lead between two meanings in practice.
 _ALONE = 9.0
 
 Outcomes = Mapping[Draft, DryRunResult | None]
-"""Of the readings that ran."""
+"""What came out of each reading that ran; None for one that failed."""
 
 
 class Leads(NamedTuple):
@@ -59,6 +61,7 @@ def confidence_vector(found: CandidateRanking, outcomes: Outcomes) -> Vector:
     left out: it means something only beside other scores of the same question."""
     best = found.ranked[0]
     scores = [one.score for one in found.ranked]
+    # Without a rival the lead is a large one, but not so large that trees would split on it alone.
     second = scores[1] if len(scores) > 1 else scores[0] - 5.0
     third = scores[2] if len(scores) > 2 else second
     return [
@@ -85,6 +88,7 @@ def _agreement(ranked: tuple[RankedCandidate, ...], outcomes: Outcomes) -> Agree
         share_of_all=agreed / sum(exp(one.score - top) for one in ranked),
         best_share=1.0 / sum(exp(one.score - top) for one in ranked),
         lead_over_other=top - other,
+        # Five are offered to choose from, so the first five decide how sure the choice looks.
         meanings=float(len(set(meanings[:5]))),
         same=float(sum(same[:5])),
     )

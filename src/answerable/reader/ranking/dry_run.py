@@ -5,12 +5,13 @@ from typing import NamedTuple, TypeAlias
 
 from answerable.query.checked import CheckedQuery
 
+# One more than are offered, since two of them often give the same rows.
 RUNS = 6
 """How many readings are run."""
 MORE_RUNS = 6
 """How many more, where too few of those differ to choose from."""
 MOST_ROWS = 1_000
-"""Of a result that is looked at; of a larger one nothing is known."""
+"""A result with more rows counts as unknown: comparing it would cost more than it tells."""
 
 Rows: TypeAlias = Sequence[Sequence[object]]
 Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
@@ -36,6 +37,7 @@ def dry_run_result(rows: Rows, ordered: bool) -> DryRunResult:
     found = [tuple(row) for row in rows]
     values = [value for row in found for value in row]
     return DryRunResult(
+        # Without an order, the rows of two readings may come in any order and still be the same answer.
         key=tuple(found if ordered else sorted(found, key=repr)),
         rows=len(found),
         void=all(value is None for value in values),

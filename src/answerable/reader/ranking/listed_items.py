@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from answerable.reader.candidates.options import ConditionOption
+from answerable.reader.candidates.composition import ConditionOption
 from answerable.reader.candidates.role_features import FUNCTION_TAGS, Vector
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene
@@ -17,6 +17,7 @@ _EMPTY = frozenset({"THE", "BE", "WH", "VERB", "DISTINCT", "BOTH", "RESPECT", "O
 _FUNCTIONS = frozenset({"COUNT", "AVG", "SUM", "MAX", "MIN"})
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG", "COMMON", "RARE")
 _SENTENCE_ENDS = frozenset({"?", ".", ";", "!"})
+# A distance beyond the length of most questions: stands for "not said at all".
 _FAR = 12.0
 _OWNER = 0.6
 """How well a column fits an item that only names it as the owner: the age of the singer."""
@@ -24,7 +25,9 @@ _OTHER_USE = 0.3
 """How well an item fits that speaks of the column, but asks for something else of it."""
 _OTHER_OWNER = 0.7
 """How well a column of the right name fits where the table is another than the one said."""
+# Above the fit of a word that asks for something else (0.3), below that of an owner (0.6).
 _FITS = 0.5
+# A table that is named nearly in full owns the item; a column that is only hinted at may belong to it.
 _SAID = 0.8
 _HINTED = 0.4
 
@@ -51,6 +54,7 @@ def listed(scene: Scene) -> list[Item]:
         if tag in _BREAKS or scene.words[place] in _BREAK_WORDS:
             items.append(Item(*map(frozenset, parts)))
             parts, inside = (set(), set()), 0
+        # "With" and "for each" end the list, but not before it began: "For each city, show the name and age".
         elif tag in _ENDS and (any(parts) or items):
             break
         elif tag == "OF" and parts[0]:
@@ -68,6 +72,7 @@ def _sentence(scene: Scene) -> tuple[int, int]:
     ends = [place for place, word in enumerate(scene.words) if word in _SENTENCE_ENDS]
     bounds = list(pairwise([-1, *ends, len(scene.words)]))
     spans = [(before + 1, end) for before, end in bounds if end - before > 2] or [(0, len(scene.words))]
+    # "There are many singers. Show their names." lists in its last sentence.
     start, end = next((span for span in reversed(spans) if scene.tags[span[0]] == "VERB"), spans[0])
     if scene.tags[start] in ("FOR", "EACH", "IN"):
         start = next((place + 1 for place in range(start, end) if scene.tags[place] == "COMMA"), start)

@@ -53,7 +53,9 @@ def _condition(condition: DraftCondition) -> frozenset[object]:
     inner = condition.right
     if not isinstance(inner, Draft):
         return frozenset({condition})
+    # A membership says the same as a join with its conditions: customers who ordered in 2024.
     if condition.operator == "in":
         return _said(inner, inside=True)
+    # "Not in" by key or by name excludes the same rows, so the column does not count.
     left = None if condition.operator == "not_in" else condition.left.column
     return frozenset({(left, condition.operator, _said(inner, inside=True))})

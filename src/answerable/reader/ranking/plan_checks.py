@@ -26,6 +26,7 @@ _DIGITS = re.compile(r"\d+")
 _EXTREMES = frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE"})
 
 
+# "Oldest" and "largest" need something with a size. The first name in the alphabet is hardly meant by them.
 _MEASURED = frozenset({"MAX", "MIN", "MOST", "LEAST", "OLD", "YOUNG"})
 
 
@@ -66,8 +67,9 @@ def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
     for place in scene.numbers:
         token = scene.tokens[place]
         said = token.text if token.value is None else token.value
-        kept = said in (0, 1) or said in constants or str(said) in parts
-        if not kept and place not in named:
+        # "At least one order" becomes a join, and "no orders" a negation, without a number in the plan.
+        in_plan = said in (0, 1) or said in constants or str(said) in parts
+        if not in_plan and place not in named:
             dropped.append(token.text)
     return tuple(dropped)
 
@@ -110,6 +112,7 @@ def _is_text(ref: ColumnRef, catalog: Catalog) -> bool:
 _WANTED: dict[str, frozenset[str]] = {
     **dict.fromkeys(_EXTREMES, frozenset({"order", "max", "min", "measure"})),
     "AVG": frozenset({"avg", "median", "measure"}),
+    # "The total number of orders" is a count.
     "SUM": frozenset({"sum", "measure", "count"}),
     "NEG": frozenset({"not"}),
 }

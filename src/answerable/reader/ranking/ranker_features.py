@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
-from answerable.reader.candidates.compose import Candidate
-from answerable.reader.candidates.options import ConditionOption
+from answerable.reader.candidates.composition import Candidate, ConditionOption
 from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.candidates.shape import PARTS
@@ -15,6 +14,7 @@ from answerable.reader.plans.draft_to_plan import tables_of
 from answerable.reader.plans.joins import NoPath, join_tree
 from answerable.reader.ranking.listed_items import LISTED_FEATURE_NAMES, Listing
 
+# The order is part of the fitted weights: new names go to the end, followed by a new fit.
 _VARIANTS = (
     "",
     "or",
@@ -203,6 +203,7 @@ class Ranker:
         self.likeliest = _Likeliest(roles)
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
+        # Tables that are named in full must hardly ever be left out: "orders of customers" needs both.
         self.full_tables = {m.id for m in scene.links.tables if m.score >= 0.9}
         self.column_spans = {number: [(m.start, m.end) for m in ms] for number, ms in scene.columns.items()}
         self.table_spans = {
@@ -443,6 +444,7 @@ def _places(spans: Iterable[tuple[int, int]]) -> set[int]:
 
 def _full_spans(scene: Scene) -> list[tuple[int, int]]:
     """Where a column is said in full and no longer name or value covers the place."""
+    # The word "York" in the value "New York" names no column, even if one is called so.
     values = {place for value in scene.values for place in range(value.start, value.end)}
     spans = {(m.start, m.end) for m in scene.links.columns if m.score >= 0.88 and m.start not in values}
     return sorted(s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans))

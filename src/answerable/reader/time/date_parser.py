@@ -219,12 +219,14 @@ class TimeParser:
             return None
         count, end = counted
         if self.word(end) in ("hour", "hours"):
+            # Hours become whole days, rounded up: most data has dates without a time.
             return self.rolling_days(-(-count // 24), end + 1)
         unit = UNITS_ANY_NUMBER.get(self.skip_word(end, {"full", "calendar", "complete"}))
         if unit is None or count == 0:
             return None
         whole = self.word(end) in ("full", "calendar", "complete")
         end += 2 if whole else 1
+        # The next seven days begin tomorrow; today is over for planning.
         if self.word(i) in NEXT:
             start = shift(self.today, "day", 1)
             return Time(Period(start, shift(start, unit, count)), None, doubt="extent"), end
@@ -242,6 +244,7 @@ class TimeParser:
         rolling = self.ending_today(unit, count)
         if whole:
             return Time(calendar, None)
+        # "The last two quarters" means whole quarters to most people; "the last two months" means up to today.
         if unit == "quarter":
             return Time(calendar, None, doubt="extent", alternatives=(rolling,))
         return Time(rolling, None, doubt="extent", alternatives=(calendar,))
@@ -259,9 +262,11 @@ class TimeParser:
         unit = UNITS.get(self.word(j))
         if step is None or unit is None:
             return None
+        # "The past month" means the last 30 days, "last month" the calendar month.
         if self.word(i) == "past" and unit != "quarter":
             return self.back(unit, 1, whole=False), j + 1
         period = around(shift(floor(self.today, unit), unit, step), unit)
+        # "In the last month" may be either, so the rolling period is offered as well.
         if self.word(i) == "last" and self.word(i - 1) == "the" and unit != "quarter":
             return Time(period, unit, doubt="extent", alternatives=(self.ending_today(unit, 1),)), j + 1
         return Time(period, unit, previous=self.word(i) in ("previous", "prior", "preceding")), j + 1
@@ -307,8 +312,10 @@ class TimeParser:
             return Time(around(date(_full_year(word[2:]), 1, 1), "year"), "year", doubt="extent"), i + 1
         j = self.skip(self.skip(i, {"calendar", "fiscal"}), {"year", "fy"})
         number = _year_number(self.word(j))
+        # "2000 %" is no year.
         if number is None or self.word(j + 1) in ("%", "percent"):
             return None
+        # A bare 2024 may be a number of pieces, and a fiscal year may begin in any month.
         doubt: DateDoubt | None = "number" if j == i else ("extent" if self.word(i) in ("fiscal", "fy") else None)
         return Time(around(date(number, 1, 1), "year"), "year", doubt=doubt), j + 1
 
@@ -327,6 +334,7 @@ class TimeParser:
 
     def latest(self, unit: CalendarUnit, of_year: Callable[[int], Period | None], end: int) -> TimeMatch:
         """Without a year: the latest that has begun."""
+        # 29 February exists every four years, and not in 2100: eight years back always finds one.
         for year in range(self.today.year, max(self.today.year - 9, 0), -1):
             period = of_year(year)
             if period is not None and period.start <= self.today:
@@ -395,6 +403,7 @@ def _slashed(parts: Sequence[str], end: int) -> TimeMatch:
     if year == 0:
         return None
     month_first, day_first = _day_period(year, first, second), _day_period(year, second, first)
+    # 05/06/2024 is June in Europe and May in America: one is taken, the other is offered.
     if month_first and day_first and month_first != day_first:
         return Time(month_first, "day", doubt="order", alternatives=(day_first,)), end
     return _timed(month_first or day_first, "day", end)

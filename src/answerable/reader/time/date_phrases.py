@@ -54,11 +54,11 @@ class DateSpan:
     end: date | datetime | None = None
     """Exclusive."""
     unit: Unit | None = None
-    """Of a bucket or a comparison its step; of a range the calendar unit it is one of."""
+    """The step of a bucket or comparison, or the calendar unit that a range is one of."""
     part: Part | None = None
-    """Of a recurring condition, or of a bucket such as "by day of the week"."""
+    """What recurs, in a recurring condition or in a bucket such as "by day of the week"."""
     values: tuple[int, ...] = ()
-    """Of a recurring condition: the numbers that `part` may have."""
+    """The numbers that `part` may have in a recurring condition."""
     doubt: DateDoubt | None = None
     """`number`: may be a plain number; `word`: may be an ordinary word; `year`: the year was assumed; `order`: day and
     month may be the other way round; `extent`: where the period begins and ends is a convention."""
