@@ -15,7 +15,6 @@ def _names(path: Path) -> bool:
 def test_other_rooms_do_not_name_a_dialect() -> None:
     paths = {str(path.relative_to(PACKAGE)): path for path in PACKAGE.rglob("*.py")}
     assert {name for name, path in paths.items() if not name.startswith(ROOMS) and _names(path)} == {
-        "agents/write_combine.py",
         "query/merged.py",
         "reader/grammar/measure_expressions.py",
         "sandbox/policy.py",

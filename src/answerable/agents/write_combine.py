@@ -14,6 +14,7 @@ from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig
 from answerable.engine.steps.produced import Produced, produced_before
+from answerable.query.sql.dialects import FRAMES_DIALECT
 
 
 class WriteCombineStep:
@@ -27,7 +28,7 @@ class WriteCombineStep:
         prompt_context = {
             "question": config.question,
             "task": config.task,
-            "dialect": "duckdb",  # the engine that combines rows, whatever the sources speak
+            "dialect": FRAMES_DIALECT,  # the engine that combines rows, whatever the sources speak
             "today": (config.today or today(dependencies.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",
