@@ -13,7 +13,7 @@ ODD_BEGINNING = re.compile(
     r"(Of |Nothing |Whose |None but )|.*\b([Nn]othing (when|where|if)|is told instead|the like)\b"
 )
 KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-SHARED_NAMES = {"Budget", "Engine", "Kind", "Report"}
+SHARED_NAMES = {"Engine"}
 """Class names with two meanings that are still to be parted."""
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

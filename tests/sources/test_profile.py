@@ -5,7 +5,7 @@ import pytest
 
 from answerable.core.catalog import Column, Table, Warning
 from answerable.core.errors import LimitError
-from answerable.sources.sql.profile import Budget, profile
+from answerable.sources.sql.profile import ProbeBudget, profile
 
 
 async def profiled(engine: Any, **options: Any) -> dict[str, Table]:
@@ -152,7 +152,7 @@ def large(engine: Any) -> Any:
     return engine
 
 
-SMALL = Budget(exact_rows=1_000, sample_rows=2_000)
+SMALL = ProbeBudget(exact_rows=1_000, sample_rows=2_000)
 
 
 async def test_large_tables_are_estimated_but_facts_are_proven(large: Any) -> None:
@@ -172,7 +172,7 @@ async def test_large_tables_are_estimated_but_facts_are_proven(large: Any) -> No
 
 
 async def test_beyond_the_budget_nothing_is_claimed(large: Any) -> None:
-    tight = Budget(exact_rows=1_000, sample_rows=2_000, proof_rows=1_000, range_cells=1_000)
+    tight = ProbeBudget(exact_rows=1_000, sample_rows=2_000, proof_rows=1_000, range_cells=1_000)
     big = (await profiled(large, budget=tight))["big"]
     assert big.primary_key == ()
     assert [(c.unique, c.minimum, c.maximum, c.null_count) for c in big.columns] == [(False, None, None, None)] * 5
@@ -183,7 +183,7 @@ async def test_the_smallest_tables_are_exact_when_cells_run_out(lite: Any) -> No
     for name, rows in (("a", 60), ("b", 10), ("c", 20)):
         lite.run(f"CREATE TABLE {name} (n INTEGER)")
         lite.run(*(f"INSERT INTO {name} VALUES ({n})" for n in range(rows)))
-    tables = await profiled(lite, budget=Budget(exact_cells=40, proof_rows=0))
+    tables = await profiled(lite, budget=ProbeBudget(exact_cells=40, proof_rows=0))
     assert [column(tables[name], "n").unique for name in "abc"] == [False, True, True]
 
 
@@ -199,7 +199,7 @@ async def test_views_of_postgres_are_profiled(pg: Any) -> None:
 
 async def test_a_huge_postgres_table_is_not_counted(pg: Any) -> None:
     pg.run("CREATE TABLE huge AS SELECT n AS id FROM generate_series(1, 5000) AS s(n)", "ANALYZE huge")
-    await profiled(pg, budget=Budget(exact_rows=10, proof_rows=100))
+    await profiled(pg, budget=ProbeBudget(exact_rows=10, proof_rows=100))
     assert not any("COUNT(*) FROM" in statement for statement in pg.statements)
 
 
@@ -308,12 +308,12 @@ async def test_dates_of_a_large_table_are_proven_on_all_rows(lite: Any) -> None:
     days = [date.fromordinal(730_000 + n).isoformat() for n in range(3_000)]
     lite.connection.executemany("INSERT INTO t VALUES (?, ?)", [(day, day) for day in days])
     lite.run("INSERT INTO t VALUES ('2022-02-02', 'soon')")
-    table = (await profiled(lite, budget=Budget(exact_rows=100, sample_rows=1_000)))["t"]
+    table = (await profiled(lite, budget=ProbeBudget(exact_rows=100, sample_rows=1_000)))["t"]
     assert [c.type for c in table.columns] == ["date", "text"]
 
 
 async def test_a_part_of_the_rows_refutes_a_type_but_proves_none(lite: Any) -> None:
     lite.run("CREATE TABLE t (likely TEXT, refuted DATE, declared DATE)")
     lite.connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [("2021-02-03", "3/2/2021", "2021-02-03")] * 50)
-    table = (await profiled(lite, budget=Budget(exact_rows=10, sample_rows=20, proof_rows=10)))["t"]
+    table = (await profiled(lite, budget=ProbeBudget(exact_rows=10, sample_rows=20, proof_rows=10)))["t"]
     assert [c.type for c in table.columns] == ["text", "text", "date"]

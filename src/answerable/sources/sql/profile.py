@@ -1,8 +1,8 @@
 """What the data of a table looks like: row counts, nulls, distinct values, ranges, keys, frequent values.
 
 One statement per table gives the figures, few statements for a whole schema the frequent values. Tables up to
-`Budget.exact_rows` are read whole. Of larger ones distinct counts are estimated and frequent values come from a part of
-the rows; what is stated as a fact (`unique`, a key, a range, a type that was recognised) was always proven on all rows,
+`ProbeBudget.exact_rows` are read whole. Of larger ones distinct counts are estimated and frequent values come from a
+part of the rows; what is stated as a fact (`unique`, a key, a range, a type that was recognised) was always proven on all rows,
 else it is left open.
 """
 
@@ -56,7 +56,7 @@ _UNNAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class ProbeBudget:
     """How much of the data may be read. Counted in rows and cells, not seconds, so that the same data always gives the
     same profile."""
 
@@ -92,12 +92,12 @@ async def profile(
     dialect: Language,
     tables: Sequence[Table],
     *,
-    budget: Budget | None = None,
+    budget: ProbeBudget | None = None,
     notices: list[Warning] | None = None,
     progress: Progress = no_progress,
 ) -> tuple[Table, ...]:
     """The tables with their figures filled in. What could not be counted stays None and is named in `notices`."""
-    run = _Profiling(probe, dialect, budget or Budget(), [] if notices is None else notices)
+    run = _Profiling(probe, dialect, budget or ProbeBudget(), [] if notices is None else notices)
     counted = await run.count_rows(tables)
     exact = _affordable(counted, run.budget)
     profiled = []
@@ -112,7 +112,7 @@ async def profile(
 class _Profiling:
     probe: Probe
     dialect: Language
-    budget: Budget
+    budget: ProbeBudget
     notices: list[Warning]
     views: set[str] = field(default_factory=set)
     """PostgreSQL relations that know no TABLESAMPLE."""
@@ -331,7 +331,7 @@ def _facts(cells: Mapping[str, Any]) -> Facts:
     return Facts(**kept, stored=storage.read(cells), proven=True)
 
 
-def _affordable(tables: Sequence[Table], budget: Budget) -> set[str]:
+def _affordable(tables: Sequence[Table], budget: ProbeBudget) -> set[str]:
     """The tables that are read whole: none above the row limit, and the smallest first until the cells are used up."""
     exact: set[str] = set()
     cells = 0

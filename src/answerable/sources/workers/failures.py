@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FailureReport:
     kind: str
     """The name of a class in `answerable.core.errors`."""
     code: str
@@ -15,7 +15,7 @@ class Report:
 class Failure(Exception):
     def __init__(self, kind: str, code: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.report = Report(kind, code, message, hint)
+        self.report = FailureReport(kind, code, message, hint)
 
     def as_json(self) -> dict[str, str | None]:
         return asdict(self.report)

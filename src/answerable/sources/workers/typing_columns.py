@@ -31,7 +31,7 @@ _WORD = r"[A-Za-z]{3,9}"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class TextForm:
     """One way to read text: the shape it must have, and the expression that reads it and is null when it cannot."""
 
     name: str
@@ -50,19 +50,19 @@ class Kind:
         return f"(regexp_full_match({value}, {literal(self.pattern)}) AND {self.read(value)} IS NOT NULL)"
 
 
-def _date(form: str, pattern: str, order: str = "") -> Kind:
-    return Kind("date", pattern, f"try_strptime({{v}}, {literal(form)})::DATE", order)
+def _date(form: str, pattern: str, order: str = "") -> TextForm:
+    return TextForm("date", pattern, f"try_strptime({{v}}, {literal(form)})::DATE", order)
 
 
-def _moment(form: str, pattern: str, order: str = "") -> Kind:
-    return Kind("datetime", pattern, f"try_strptime({{v}}, {literal(form)})", order)
+def _moment(form: str, pattern: str, order: str = "") -> TextForm:
+    return TextForm("datetime", pattern, f"try_strptime({{v}}, {literal(form)})", order)
 
 
 def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _numeric_dates() -> Iterable[Kind]:
+def _numeric_dates() -> Iterable[TextForm]:
     for mark, shown in (("/", "/"), (".", r"\."), ("-", "-")):
         for order, form, first, second in (("dmy", "%d{0}%m{0}%", _DAY, _MONTH), ("mdy", "%m{0}%d{0}%", _MONTH, _DAY)):
             for year, digits in (("Y", "[0-9]{4}"), ("y", "[0-9]{2}")):
@@ -73,7 +73,7 @@ def _numeric_dates() -> Iterable[Kind]:
                 yield _moment(written + " %I:%M %p", shape + " [0-9]{1,2}:[0-9]{2} [AaPp][Mm]", order)
 
 
-def _worded_dates() -> Iterable[Kind]:
+def _worded_dates() -> Iterable[TextForm]:
     for month in ("%b", "%B"):
         yield _date(f"{month} %d %Y", f"{_WORD} {_DAY} [0-9]{{4}}")
         yield _date(f"{month} %d, %Y", f"{_WORD} {_DAY}, [0-9]{{4}}")
@@ -84,36 +84,36 @@ def _worded_dates() -> Iterable[Kind]:
 
 _ISO_DAY = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
-INTEGER = Kind("integer", r"[+-]?(0|[1-9][0-9]{0,17})", "TRY_CAST({v} AS BIGINT)")
-NUMBER = Kind(
+INTEGER = TextForm("integer", r"[+-]?(0|[1-9][0-9]{0,17})", "TRY_CAST({v} AS BIGINT)")
+NUMBER = TextForm(
     "number", r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", "TRY_CAST({v} AS DOUBLE)"
 )
-_COMMA_NUMBER = Kind(
+_COMMA_NUMBER = TextForm(
     "number",
     r"[+-]?(0|[1-9][0-9]{0,14})(,[0-9]+)?",
     "TRY_CAST(replace({v}, ',', '.') AS DOUBLE)",
     told="the comma was read as the decimal sign",
 )
-_KINDS: tuple[Kind, ...] = (
+_KINDS: tuple[TextForm, ...] = (
     INTEGER,
     NUMBER,
-    Kind("boolean", "(?i)true|false", "TRY_CAST({v} AS BOOLEAN)"),
-    Kind("date", _ISO_DAY, "TRY_CAST({v} AS DATE)"),
-    Kind("date", _ISO_DAY + r"[ T]00:00:00(\.0+)?", "TRY_CAST({v} AS DATE)"),
-    Kind("datetime", f"{_ISO_DAY}[ T]{_CLOCK}", "TRY_CAST(replace({v}, 'T', ' ') AS TIMESTAMP)"),
-    Kind("datetime", f"{_ISO_DAY}[ T]{_CLOCK}{_ZONE}", "TRY_CAST({v} AS TIMESTAMPTZ)"),
+    TextForm("boolean", "(?i)true|false", "TRY_CAST({v} AS BOOLEAN)"),
+    TextForm("date", _ISO_DAY, "TRY_CAST({v} AS DATE)"),
+    TextForm("date", _ISO_DAY + r"[ T]00:00:00(\.0+)?", "TRY_CAST({v} AS DATE)"),
+    TextForm("datetime", f"{_ISO_DAY}[ T]{_CLOCK}", "TRY_CAST(replace({v}, 'T', ' ') AS TIMESTAMP)"),
+    TextForm("datetime", f"{_ISO_DAY}[ T]{_CLOCK}{_ZONE}", "TRY_CAST({v} AS TIMESTAMPTZ)"),
     _date("%Y/%m/%d", f"[0-9]{{4}}/{_MONTH}/{_DAY}"),
     _moment("%Y/%m/%d %H:%M:%S", f"[0-9]{{4}}/{_MONTH}/{_DAY} [0-9]{{1,2}}:[0-9]{{2}}:[0-9]{{2}}"),
-    Kind("time", _CLOCK, "TRY_CAST(CASE WHEN length({v}) <= 5 THEN {v} || ':00' ELSE {v} END AS TIME)"),
+    TextForm("time", _CLOCK, "TRY_CAST(CASE WHEN length({v}) <= 5 THEN {v} || ':00' ELSE {v} END AS TIME)"),
     *_numeric_dates(),
     *_worded_dates(),
 )
 _COMMON = 7
 """The first so many kinds are tried on a column of which the sample shows no value."""
-_PUNCTUATED = Kind(
+_PUNCTUATED = TextForm(
     "number with separators", r"[^0-9]{0,3}[+-]?[0-9]{1,3}([,.' ][0-9]{3})+([.,][0-9]+)?[^0-9]{0,3}", "{v}"
 )
-_WITH_SIGN = Kind("number with a sign", r"[$€£¥₹]\s?[0-9.,]+|[0-9.,]+\s?[%$€£¥₹]", "{v}")
+_WITH_SIGN = TextForm("number with a sign", r"[$€£¥₹]\s?[0-9.,]+|[0-9.,]+\s?[%$€£¥₹]", "{v}")
 _TELLING = (_PUNCTUATED, _WITH_SIGN)
 
 
@@ -147,7 +147,7 @@ def typed(
     return Typed(expressions, tuple(notes), rows)
 
 
-def likely(values: Sequence[str | None], kinds: Sequence[Kind] = _KINDS) -> tuple[Kind, ...]:
+def likely(values: Sequence[str | None], kinds: Sequence[TextForm] = _KINDS) -> tuple[TextForm, ...]:
     """What these values allow or nearly allow. Without any, whatever is common."""
     certain = [text for value in values if value and (text := value.strip()) not in _ALL_MISSING]
     if not certain:
@@ -166,7 +166,7 @@ def _mostly(values: Sequence[str], pattern: re.Pattern[str], tolerated: int) -> 
     return True
 
 
-def _expression(column: str, kind: Kind | None, missing_na: bool) -> str:
+def _expression(column: str, kind: TextForm | None, missing_na: bool) -> str:
     if kind is not None:
         return kind.read(_value(column, (*_MISSING, *_PERHAPS_MISSING), "trim({c})"))
     return _value(column, (*_MISSING, _NA) if missing_na else _MISSING, "{c}")
@@ -184,15 +184,15 @@ class _Count:
     certain: int
     """Those that cannot mean a missing value either."""
     na: int
-    fitting: Mapping[Kind, int]
+    fitting: Mapping[TextForm, int]
 
-    def fits(self, kind: Kind) -> bool:
+    def fits(self, kind: TextForm) -> bool:
         return 0 < self.certain == self.fitting.get(kind, -1)
 
 
-def _parts(wanted: Mapping[int, Sequence[Kind]]) -> Iterator[dict[int, Sequence[Kind]]]:
+def _parts(wanted: Mapping[int, Sequence[TextForm]]) -> Iterator[dict[int, Sequence[TextForm]]]:
     """Columns that are looked at in one pass: every pattern takes memory of its own for as long as it lasts."""
-    part: dict[int, Sequence[Kind]] = {}
+    part: dict[int, Sequence[TextForm]] = {}
     patterns = 0
     for place, kinds in wanted.items():
         patterns += 1 + len(kinds)
@@ -203,7 +203,7 @@ def _parts(wanted: Mapping[int, Sequence[Kind]]) -> Iterator[dict[int, Sequence[
     yield part
 
 
-def _counts(cursor: Any, scan: str, wanted: Mapping[int, Sequence[Kind]]) -> tuple[int, dict[int, _Count]]:
+def _counts(cursor: Any, scan: str, wanted: Mapping[int, Sequence[TextForm]]) -> tuple[int, dict[int, _Count]]:
     """How many values of each column fit each kind, in one pass over the rows."""
     values = ", ".join(f"{_value(f'c{place}', _MISSING, 'trim({c})')} AS v{place}" for place in wanted)
     weak = ", ".join(map(literal, _PERHAPS_MISSING))
@@ -224,7 +224,7 @@ def _counts(cursor: Any, scan: str, wanted: Mapping[int, Sequence[Kind]]) -> tup
     }
 
 
-def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[Kind | None, str | None]:
+def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[TextForm | None, str | None]:
     fitting = [kind for kind in found.fitting if kind not in _TELLING and found.fits(kind)]
     orders = {kind.order for kind in fitting if kind.order}
     if len(orders) == 2:
@@ -234,7 +234,7 @@ def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[Kind | N
     return None, _why_text(cursor, scan, place, found)
 
 
-def _ordered(cursor: Any, scan: str, place: int, fitting: Sequence[Kind]) -> tuple[Kind | None, str | None]:
+def _ordered(cursor: Any, scan: str, place: int, fitting: Sequence[TextForm]) -> tuple[TextForm | None, str | None]:
     """Dates like 01/02/2024 can be read in two ways. If only one makes all of them the same day of a month, take it."""
     value = _value(f"c{place}", (*_MISSING, *_PERHAPS_MISSING), "trim({c})")
     by_order = {kind.order: kind for kind in reversed(fitting)}
