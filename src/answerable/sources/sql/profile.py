@@ -2,8 +2,8 @@
 
 One statement per table gives the figures, few statements for a whole schema the frequent values. Tables up to
 `ProbeBudget.exact_rows` are read whole. Of larger ones distinct counts are estimated and frequent values come from a
-part of the rows; what is stated as a fact (`unique`, a key, a range, a type that was recognised) was always proven on all rows,
-else it is left open.
+part of the rows; what is stated as a fact (`unique`, a key, a range, a type that was recognised) was always proven on
+all rows, else it is left open.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
