@@ -25,10 +25,10 @@ class Mutant(NamedTuple):
 MUTANTS = (
     Mutant(
         "the first retry waits twice as long",
-        "engine/guards.py",
-        "retry.factor ** (attempt - 1)",
-        "retry.factor**attempt",
-        "tests/engine/test_guards.py",
+        "core/back_off.py",
+        "factor ** (attempt - 1)",
+        "factor**attempt",
+        "tests/core/test_back_off.py",
     ),
     Mutant(
         "a breaker opens one failure late",

@@ -16,14 +16,15 @@ import pytest
 from scripted_model import ScriptedModel
 
 LONGEST = (
+    "faults/test_kill_sweep.py",
     "faults/escapes/test_escapes.py",
     "test_docs.py",
+    "gateway/test_openapi.py",
     "scenarios/test_models.py",
     "web/test_journeys.py",
     "faults/test_bad_files.py",
     "conformance/test_sources.py",
     "web/test_recorded.py",
-    "gateway/test_openapi.py",
     "scenarios/test_several_sources.py",
     "scenarios/test_programs.py",
     "scenarios/test_bad_input.py",

@@ -25,6 +25,7 @@ UNITS = (
 )
 SEAMS = {
     "data source": "tests/conformance/test_sources.py::test_describes_tables_types_and_counts",
+    "query language": "tests/conformance/test_source_seam.py::test_it_runs_a_checked_query_of_its_language",
     "sandbox": "tests/scenarios/test_programs.py::test_a_program_works_on_the_tables_that_it_names",
     "step kind": "tests/scenarios/test_programs.py::test_a_plan_of_several_steps_runs_from_a_file",
     "export format": "tests/scenarios/test_ask.py::test_all_rows_can_be_written_to_a_file",

@@ -9,8 +9,8 @@ from itertools import islice
 
 import numpy
 
-from answerable.reader.candidates.clause_options import find_options
-from answerable.reader.candidates.compose import Candidate, Composer
+from answerable.reader.candidates.compose import compose_candidates
+from answerable.reader.candidates.composition import Candidate
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
 from answerable.reader.candidates.shape import Linear, grams, shape_of
 from answerable.reader.fitted.trees import Trees
@@ -98,7 +98,7 @@ def _arrays(rows: Rows) -> "tuple[numpy.ndarray, numpy.ndarray]":
 def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
     roles = assign_roles(sample.scene, stage.roles)
     chances = stage.shapes.chances(grams(sample.scene))
-    candidates = Composer(sample.scene, find_options(sample.scene, roles), chances).candidates()
+    candidates = compose_candidates(sample.scene, roles, chances)
     vectors = Ranker(sample.scene, roles, candidates).vectors()
     kept = [number for number, vector in enumerate(vectors) if vector is not None]
     outcomes = _Outcomes(sample)

@@ -34,14 +34,32 @@ def _kinds(trees: dict[str, ast.Module]) -> dict[str, str]:
 def test_only_the_module_of_a_checker_creates_its_checked_queries() -> None:
     trees = dict(_trees())
     kinds = _kinds(trees)
-    assert set(kinds) == {"CheckedSql", "CompiledSql"}
+    assert set(kinds) == {"CheckedSql", "CompiledSql", "OperatorSql"}
     created = {
         (module, node.func.id)
         for module, tree in trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {*kinds, "CheckedQuery"}
     }
-    assert created == {("query/sql/check.py", "CheckedSql"), ("query/sql/to_sql.py", "CompiledSql")}
+    assert created == {
+        ("query/sql/check.py", "CheckedSql"),
+        ("query/sql/operator.py", "OperatorSql"),
+        ("query/sql/to_sql.py", "CompiledSql"),
+    }
+
+
+def test_only_evaluations_run_statements_of_the_operator_as_they_stand() -> None:
+    named = {
+        module
+        for module, tree in _trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (
+            node.module == "answerable.query.sql.operator"
+            or (node.module == "answerable.query.sql" and any(alias.name == "operator" for alias in node.names))
+        )
+    }
+    assert named == {"service/eval_runner.py"}
 
 
 def test_nobody_creates_one_of_no_language() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from answerable.core.catalog import Catalog
-from answerable.query.labels import result_labels
+from answerable.query.labels import labels_in
 from answerable.query.plan import QueryPlan
+from answerable.query.scope import scope_of
 
 
 def column(name: str) -> dict[str, Any]:
@@ -20,7 +21,8 @@ def aggregate(function: str, of: str | None = None, **more: Any) -> dict[str, An
 
 def labels(shop: Catalog, *items: Any, **more: Any) -> tuple[str, ...]:
     select = [item if "expr" in item else {"expr": item} for item in items]
-    return result_labels(QueryPlan.model_validate({"entity": "orders", "select": select, **more}), shop)
+    plan = QueryPlan.model_validate({"entity": "orders", "select": select, **more})
+    return labels_in(plan, scope_of(plan, shop))
 
 
 OPEN = {"kind": "compare", "left": column("orders.status"), "op": "=", "right": {"kind": "constant", "value": "open"}}
@@ -87,7 +89,8 @@ def test_no_two_are_alike_but_for_case(shop: Catalog) -> None:
 
 
 def test_every_column_of_the_entity(shop: Catalog) -> None:
-    assert result_labels(QueryPlan(entity="items"), shop) == ("order_id", "product_id", "quantity", "price")
+    plan = QueryPlan(entity="items")
+    assert labels_in(plan, scope_of(plan, shop)) == ("order_id", "product_id", "quantity", "price")
 
 
 def test_long_ones_fit_into_every_database(shop: Catalog) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from answerable.core.catalog import Catalog
 from answerable.core.values import Language
-from answerable.query.labels import result_labels
+from answerable.query.labels import labels_in
 from answerable.query.plan import (
     Aggregate,
     And,
@@ -36,6 +36,7 @@ from answerable.query.plan import (
     TextFunction,
     TextMatch,
 )
+from answerable.query.scope import scope_of
 from answerable.query.sql.check import checked
 from answerable.query.sql.to_sql import to_sql
 
@@ -267,7 +268,7 @@ SETTINGS = settings(
 @SETTINGS
 @given(plan=PLANS)
 def test_random_plans(plan: QueryPlan, shop: Catalog, engines: dict[Language, Any]) -> None:
-    labels = result_labels(plan, shop)
+    labels = labels_in(plan, scope_of(plan, shop))
     assert len({label.casefold() for label in labels}) == len(plan.select)
     results = []
     for dialect, engine in engines.items():

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from answerable.core.catalog import Catalog, Column, Measure, Table
-from answerable.query.labels import result_labels
+from answerable.query.labels import labels_in
 from answerable.query.plan import QueryPlan
+from answerable.query.scope import scope_of
 from answerable.query.units import result_quantities, result_units
 
 GOODS = Catalog(
@@ -88,6 +89,6 @@ CHANGE = calculated(total("price", 2), "-", total("price", 1))
 )
 def test_a_number_is_known_by_how_it_is_made(expression: Any, quantity: str | None, label: str, unit: str) -> None:
     plan = QueryPlan.model_validate({"entity": "goods", "select": [{"expr": expression}]})
-    assert result_labels(plan, GOODS) == (label,)
+    assert labels_in(plan, scope_of(plan, GOODS)) == (label,)
     assert result_quantities(plan, GOODS) == ({label: quantity} if quantity else {})
     assert result_units(plan, GOODS) == ({label: unit} if unit else {})

@@ -10,8 +10,9 @@ import yaml
 from answerable.core.catalog import Catalog
 from answerable.core.errors import UserError
 from answerable.core.values import Language
-from answerable.query.labels import result_labels
+from answerable.query.labels import labels_in
 from answerable.query.plan import QueryPlan
+from answerable.query.scope import scope_of
 from answerable.query.sql.check import checked
 from answerable.query.sql.to_sql import to_sql
 
@@ -36,7 +37,7 @@ def test_text_and_its_check(case: dict[str, Any], plan: QueryPlan, shop: Catalog
         assert text == expected.rstrip("\n")
         answer = checked(text, shop, dialect=dialect)
         assert answer.text == text
-        assert answer.output_labels == result_labels(plan, shop)
+        assert answer.output_labels == labels_in(plan, scope_of(plan, shop))
 
 
 def test_three_databases_agree(
@@ -49,7 +50,7 @@ def test_three_databases_agree(
     expected = [tuple(row) for row in case["rows"]]
     for dialect, engine in engines.items():
         labels, rows = engine.run(to_sql(plan, shop, dialect))
-        assert labels == result_labels(plan, shop) == tuple(case["labels"])
+        assert labels == labels_in(plan, scope_of(plan, shop)) == tuple(case["labels"])
         assert same_rows(rows, expected, case["ordered"]), (dialect, rows)
 
 

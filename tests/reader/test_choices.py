@@ -1,6 +1,6 @@
 """Readings that are offered differ in what they mean."""
 
-from answerable.reader.candidates.compose import Candidate, Evidence
+from answerable.reader.candidates.composition import Candidate, Evidence
 from answerable.reader.candidates.shape import shape_of
 from answerable.reader.pipeline import RankedCandidate
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftOrder, Term

@@ -4,7 +4,7 @@ import pytest
 
 from answerable.core.catalog import Catalog
 from answerable.query.sql.to_sql import to_sql
-from answerable.reader.candidates.compose import beyond_all, combines_figures, contradicts
+from answerable.reader.candidates.impossible_drafts import beyond_all, combines_figures, contradicts
 from answerable.reader.candidates.shape import shape_of
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft import ROWS, Combination, Draft, DraftCondition, DraftOrder, DraftRange, Term
@@ -34,12 +34,14 @@ AGE = Term(3)
         (DraftCondition(AGE, "=", 3), DraftCondition(Term(2), "=", 4), False),
     ],
 )
-def test_contradictions(first: DraftCondition, second: DraftCondition, empty: bool) -> None:
-    assert contradicts(_where(first, second)) is empty
+def test_contradictions(schema: Schema, first: DraftCondition, second: DraftCondition, empty: bool) -> None:
+    assert contradicts(_where(first, second), schema) is empty
 
 
-def test_either_is_no_contradiction() -> None:
-    assert not contradicts(Draft(0, (ROWS,), where=((DraftCondition(AGE, "=", 3), DraftCondition(AGE, "=", 4)),)))
+def test_either_is_no_contradiction(schema: Schema) -> None:
+    assert not contradicts(
+        Draft(0, (ROWS,), where=((DraftCondition(AGE, "=", 3), DraftCondition(AGE, "=", 4)),)), schema
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,15 +55,15 @@ def test_either_is_no_contradiction() -> None:
         (DraftCondition(AGE, "=", Draft(0, (Term(3, "max"),))), False),
     ],
 )
-def test_nothing_is_more_than_the_most(condition: DraftCondition, void: bool) -> None:
-    assert beyond_all(_where(condition)) is void
+def test_nothing_is_more_than_the_most(schema: Schema, condition: DraftCondition, void: bool) -> None:
+    assert beyond_all(_where(condition), schema) is void
 
 
-def test_rows_are_combined_and_not_their_numbers() -> None:
+def test_rows_are_combined_and_not_their_numbers(schema: Schema) -> None:
     one, two = _where(DraftCondition(AGE, "=", 3)), _where(DraftCondition(AGE, "=", 4))
-    assert combines_figures(one._replace(combination=Combination("intersect", two)))
+    assert combines_figures(one._replace(combination=Combination("intersect", two)), schema)
     names = Draft(0, (Term(1),), combination=Combination("intersect", Draft(0, (Term(1),))))
-    assert not combines_figures(names)
+    assert not combines_figures(names, schema)
 
 
 def test_shape() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
 from answerable.reader.candidates import options
-from answerable.reader.candidates.clause_options import find_options
-from answerable.reader.candidates.combinations import of_conditions, of_two_tables
+from answerable.reader.candidates.combined_variants import conditions_apart, list_of_two_tables
 from answerable.reader.candidates.comparisons import comparing_tests
-from answerable.reader.candidates.compose import Candidate, Composer
-from answerable.reader.candidates.relations import related, relations_of
+from answerable.reader.candidates.compose import compose_candidates, find_options
+from answerable.reader.candidates.composition import Candidate, Composition, composition_of
+from answerable.reader.candidates.relations import related_rows
 from answerable.reader.candidates.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
-from answerable.reader.candidates.shape import grams
+from answerable.reader.candidates.shape import PARTS, grams
 from answerable.reader.linking.links import link
 from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.schema import Schema, build_schema
@@ -101,10 +101,16 @@ def _conditions(scene: Scene) -> list[DraftCondition]:
     return [test.condition for test in comparing_tests(scene, roles)]
 
 
+def _composition(scene: Scene) -> Composition:
+    """Without options: enough for variants, which look at the draft and the scene."""
+    no_options = options.ClauseOptions([], [], [], [], [], [0.0] * len(scene.schema.tables), [])
+    return composition_of(scene, no_options, {part: {} for part in PARTS})
+
+
 def _candidates(scene: Scene) -> list[Candidate]:
     weights = load_weights()
     roles = assign_roles(scene, weights.roles)
-    return Composer(scene, find_options(scene, roles), weights.shapes.chances(grams(scene))).candidates()
+    return compose_candidates(scene, roles, weights.shapes.chances(grams(scene)))
 
 
 def _unsure(scene: Scene) -> Roles:
@@ -149,7 +155,7 @@ def test_a_number_is_no_other_row(scene_of: SceneOf) -> None:
 )
 def test_one_list_of_two_tables(weather: Schema, text: str, operators: set[str]) -> None:
     draft = Draft(weather.table_ids["ship"], (Term(_id(weather, "ship.name")),))
-    found = [one for one, _ in of_two_tables(draft, _scene(weather, text))]
+    found = [one for one, _ in list_of_two_tables(draft, (), _composition(_scene(weather, text)))]
     assert {one.combination.operator for one in found if one.combination} == operators
     right = Draft(weather.table_ids["station"], (Term(_id(weather, "station.name")),))
     assert all(one.combination and one.combination.right == right for one in found)
@@ -167,7 +173,7 @@ def test_conditions_on_either_side_of_or_stay_together(scene_of: SceneOf, schema
     tests = [options.ConditionOption(condition, place, place + 1, 0.9) for condition, place in conditions]
     where = tuple((condition,) for condition, _ in conditions)
     draft = Draft(schema.table_ids["customer"], (Term(_id(schema, "customer.name")),), where=where)
-    [(found, variant)] = list(of_conditions(draft, tests, scene))
+    [(found, variant)] = list(conditions_apart(draft, tuple(tests), _composition(scene)))
     assert (variant, found.where) == ("union", where[:2])
     assert found.combination is not None
     assert found.combination.right.where == where[2:]
@@ -210,7 +216,7 @@ def test_a_chain_of_one_relation(weather: Schema) -> None:
     scene = _scene(weather, "what borders those that border station 3")
     draft = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
     inner = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
-    found = [one for one, _ in related(draft, relations_of(weather), scene)]
+    found = [one for one, _ in related_rows(draft, (), _composition(scene))]
     assert draft._replace(where=((DraftCondition(first, "in", inner),),)) in found
 
 
@@ -221,7 +227,7 @@ def test_a_chain_that_the_rows_themselves_belong_to(weather: Schema) -> None:
     step = Draft(border, (second,), where=((DraftCondition(first, "=", 3),),))
     key = Term(_id(weather, "station.id"))
     draft = Draft(station, (Term(_id(weather, "station.name")),), where=((DraftCondition(key, "in", step),),))
-    found = [one for one, _ in related(draft, relations_of(weather), scene)]
+    found = [one for one, _ in related_rows(draft, (), _composition(scene))]
     chained = step._replace(where=((DraftCondition(first, "in", step),),))
     assert draft._replace(where=((DraftCondition(key, "in", chained),),)) in found
 
@@ -251,7 +257,7 @@ def test_what_is_said_of_related_rows(weather: Schema) -> None:
     order = (DraftOrder(Term(_id(weather, "station.spring_rain")), True),)
     scene = _scene(weather, "names of stations that border the station with the most spring rain")
     draft = Draft(station, (name,), order=order, limit=1)
-    [(found, _), *_] = related(draft, relations_of(weather), scene)
+    [(found, _), *_] = related_rows(draft, (), _composition(scene))
     [[condition]] = found.where
     assert (condition.left, condition.operator) == (key, "in")
     assert isinstance(condition.right, Draft)

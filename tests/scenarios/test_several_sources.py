@@ -108,7 +108,7 @@ def test_a_plan_asks_each_source_and_combines(answerable: Run, places: Places, t
 
 
 def test_the_plan_of_the_documentation_runs(answerable: Run, places: Places, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "several.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "federation.md").read_text()
     plan = page.partition("```yaml\n# plan.yaml\n")[2].partition("```")[0]
     (tmp_path / "plan.yaml").write_text(plan)
     done = answerable("ask", "--plan", "plan.yaml", "--json")

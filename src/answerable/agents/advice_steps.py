@@ -1,7 +1,8 @@
-"""Kinds `critic` and `format`: a model looks at an answer before it is shown. What it says is advice, never a fact.
+"""Kinds `critic` and `format`: a model looks at an answer before it is shown. Its words are advice, never facts.
 
-The critic writes checks and the data decides them; confidence comes from how many held. The formatter words the answer;
-numbers in its words are checked against the rows like all others. Where either fails, the answer goes without it.
+The critic writes checks, and queries decide them. Confidence depends on how many checks held. The formatter writes the
+sentences and the column headers of the answer; the numbers in them are checked against the rows like all others. If
+either step fails, the answer is shown without its advice.
 """
 
 import json
@@ -22,8 +23,9 @@ from answerable.engine.steps.sql import SqlConfig
 from answerable.store.base import Artifacts
 
 _SHOWN = 30
-"""Rows that a model sees of an answer: the first, some from the middle, the last."""
+"""Rows of an answer that a model sees: a third each from the start, the middle and the end."""
 _TOLERANCE = 1e-9
+"""Relative. Databases sum floating-point numbers in different orders, so the last digits may differ."""
 
 
 class CriticStep:
@@ -58,6 +60,7 @@ class CriticStep:
                 SqlConfig(source=source, sql=verification.sql), step.context.principal
             )
         except (UserError, RefusedError, LimitError):
+            # A check that cannot run says nothing about the answer, so it must not fail the step.
             return CheckResult(verification, None)
         value = next(iter(result.frame.sample[0].values()), None) if result.frame.sample else None
         step.output("check", {"question": verification.question, "expected": verification.expected, "found": value})
@@ -66,11 +69,11 @@ class CriticStep:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A check and what the data said to it."""
+    """A check, and the value that its query returned."""
 
     verification: Verification
     found: Json
-    """Nothing when the check could not run."""
+    """None if the check could not run or returned no rows."""
 
     @property
     def decided(self) -> bool:
@@ -78,8 +81,9 @@ class CheckResult:
 
     @property
     def agrees(self) -> bool:
-        """As far as the expected number was written out: 0.27 stands for 0.2705."""
+        """Compares only the decimals that the model wrote: an expected 0.27 agrees with 0.2705."""
         expected = self.verification.expected
+        # `repr` of 5.0 ends in ".0": a whole number was written without decimals, so no rounding is allowed for it.
         decimals = repr(expected).partition(".")[2].removesuffix("0")
         rounding = 0.5 * 10 ** -len(decimals) if decimals.isdigit() else 0.0
         return abs(float(self.found) - expected) <= max(rounding, _TOLERANCE * max(1.0, abs(expected)))
@@ -110,6 +114,7 @@ class FormatStep:
     async def run(self, step: Step) -> Json:
         config, produced = step.config_as(AdviceConfig), _last(step)
         dependencies = self._dependencies
+        # Without rows to quote, a model could only repeat the question or invent numbers.
         if not dependencies.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
         rows = await _rows_text(produced, dependencies.store.artifacts, step, share_rows=True)
@@ -133,10 +138,11 @@ async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, sh
     path = await artifacts.path(step.context.principal, result.artifact)
     third = _SHOWN // 3
     starts = [0, max(0, result.row_count // 2 - third // 2), max(0, result.row_count - third)]
+    # Keyed by row number, because the three parts overlap if there are fewer rows than `_SHOWN`.
     chosen = {start + offset: row for start in starts for offset, row in enumerate(frame.rows(path, start, third))}
     return "\n".join([head, *(f"row {number + 1}: {_listed(chosen[number])}" for number in sorted(chosen))])
 
 
 def _listed(row: Sequence[Json]) -> str:
-    """As JSON, so that numbers, texts and absent values can be told apart."""
+    """Writes the row as JSON, so that a model can distinguish numbers, texts and nulls."""
     return json.dumps([shortened(cell) for cell in row], ensure_ascii=False, default=str)

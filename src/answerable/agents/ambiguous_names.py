@@ -1,4 +1,4 @@
-"""Tables of the same name in several sources: the user says which is meant, unless the question does."""
+"""Tables that have the same name in several sources: the user chooses one, unless the question names its source."""
 
 from collections.abc import Iterator
 
@@ -11,11 +11,11 @@ from answerable.query.plan import QueryPlan
 from answerable.reader.explaining.sentence import sentence
 from answerable.reader.reading import Read, Reply, Unsure
 
-_MOST = 5
+_MOST_READINGS = 5
 
 
 def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> Reply:
-    """The same reading of each table that has the name of one it uses, to choose from."""
+    """Offers the same reading over each table whose name equals that of a table in the reading."""
     plan = reply.best.plan.model_dump(mode="json")
     readings = [
         reply.best.model_copy(update={"plan": other, "sentence": sentence_of_other, "sql": None})
@@ -25,7 +25,7 @@ def with_same_named_tables(reply: Read, question: Question, merged: Merged) -> R
         return reply
     return Unsure(
         question="Several sources have a table of this name. Which do you mean?",
-        readings=tuple([reply.best, *readings][:_MOST]),
+        readings=tuple([reply.best, *readings][:_MOST_READINGS]),
     )
 
 
@@ -34,21 +34,18 @@ def _alternatives(plan: Json, text: str, merged: Merged) -> Iterator[tuple[Query
     for name in sorted(_names(plan) & merged.origins.keys()):
         own = merged.origins[name]
         if set(normalise(short_name(own.source)).split()) <= words:
-            continue
+            continue  # the question names the source of this table, so the table is not ambiguous
         for other, origin in merged.origins.items():
             if other != name and origin.table.casefold() == own.table.casefold():
-                yield from _read(QueryPlan.model_validate(_renamed(plan, name, other)), merged)
-
-
-def _read(plan: QueryPlan, merged: Merged) -> Iterator[tuple[QueryPlan, str]]:
-    """Yields nothing if the other table lacks a column that the plan needs."""
-    try:
-        yield plan, sentence(plan, merged.catalog)
-    except UserError:
-        return
+                renamed = QueryPlan.model_validate(_renamed(plan, name, other))
+                try:
+                    yield renamed, sentence(renamed, merged.catalog)
+                except UserError:
+                    continue  # the other table lacks a column that the plan needs
 
 
 def _names(document: Json) -> set[str]:
+    """The tables that a plan uses, its sub-plans included."""
     if isinstance(document, list):
         return set().union(*map(_names, document))
     if not isinstance(document, dict):
@@ -58,6 +55,7 @@ def _names(document: Json) -> set[str]:
 
 
 def _renamed(document: Json, name: str, other: str) -> Json:
+    """The plan with the table `other` in place of `name`."""
     if isinstance(document, list):
         return [_renamed(item, name, other) for item in document]
     if not isinstance(document, dict):

@@ -1,12 +1,12 @@
-"""What an agent is tried with: `cases.yaml` in its folder, and beside it, in `transcripts/`, what a model said to each.
+"""The test cases of an agent: `cases.yaml` in its folder, and `transcripts/` with the recorded replies of a model.
 
     - id: revenue_by_region
       question: Revenue of each region in 2025?
-      task: Revenue per region in 2025, highest first.           what a writer is told to give
-      rows: {sales: SELECT …}                                    what is there already, for whoever works on rows
+      task: Revenue per region in 2025, highest first.           the task of a writer
+      rows: {sales: SELECT …}                                    the rows of earlier steps, by the step's name
       expect: {kind: table, says: [North], same_rows: SELECT …}
 
-A case runs as a graph that asks this agent and nobody else, through the same steps as every question.
+A case runs as a graph that asks only this agent. Its steps are those of every other question.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,14 +35,14 @@ T = TypeVar("T")
 
 
 class Expected(Frozen):
-    """What must hold of the answer, whatever the words of the model."""
+    """Conditions on the answer that do not depend on the model's choice of words."""
 
     kind: Kind | None = None
     says: tuple[str, ...] = ()
-    """Words that its text, choices, heads or remarks must have, in upper or lower case."""
+    """Words that must occur in its text, choices, column headers or remarks, in any case."""
     never_says: tuple[str, ...] = ()
     same_rows: str | None = None
-    """A query that gives the rows that must come out."""
+    """A query whose rows the answer must have."""
     confidence: Confidence | None = None
 
 
@@ -57,7 +57,7 @@ class AgentCase(Frozen):
 
 
 class Transcript(Frozen):
-    """What was said to a model in a case, and what it replied."""
+    """The requests to a model in one case, and the model's replies."""
 
     model: str
     share_rows: bool = True
@@ -96,7 +96,7 @@ def _place(folder: Path, case: AgentCase) -> Path:
 
 
 class _BlockTextDumper(yaml.SafeDumper):
-    """Text of several lines stands as it is."""
+    """Writes text of several lines as a YAML block, so that people can read transcripts and their diffs."""
 
 
 _BlockTextDumper.add_representer(
@@ -121,7 +121,7 @@ def _invalid(path: Path, reason: str) -> UserError:
 
 
 def case_graph(agent: str, case: AgentCase) -> Graph:
-    """The graph that puts a case to its agent."""
+    """The graph that asks the agent of a case."""
     return _GRAPHS[agent](agent, case)
 
 
@@ -142,14 +142,14 @@ def _question(case: AgentCase) -> Question:
 
 
 def _written(agent: str, case: AgentCase) -> Graph:
-    """One more step after those whose rows are there."""
+    """The steps that fetch the rows of the case, and one that the agent writes."""
     tool: Tool = "python" if agent == "write_python" else "combine" if case.rows else "sql"
     step = PlanStep(id=_FOUND, tool=tool, context=case.task, after=tuple(case.rows))
     return plan_graph(_plan(case, step), case.source)
 
 
 def _advised(agent: str, case: AgentCase) -> Graph:
-    """The last of the rows are the answer, and the agent looks at them before they are shown."""
+    """The last step of the case gives the answer. The agent looks at its rows before they are shown."""
     adviser, answering = NodeId(agent), tuple(case.rows)[-1]
     presentation = Presentation(question=case.question, mind=MODEL, advice=(adviser,))
     graph = plan_graph(_plan(case), case.source, presentation)
@@ -161,8 +161,8 @@ def _advised(agent: str, case: AgentCase) -> Graph:
 
 
 def _plan(case: AgentCase, *more: PlanStep) -> ExecutionPlan:
-    there = (PlanStep(id=name, tool="sql", code=sql) for name, sql in case.rows.items())
-    return ExecutionPlan(question=case.question, source=case.source, today=case.today, steps=(*there, *more))
+    fetching = (PlanStep(id=name, tool="sql", code=sql) for name, sql in case.rows.items())
+    return ExecutionPlan(question=case.question, source=case.source, today=case.today, steps=(*fetching, *more))
 
 
 _GRAPHS: Mapping[str, Callable[[str, AgentCase], Graph]] = {

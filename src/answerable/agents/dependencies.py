@@ -34,7 +34,7 @@ class AgentDependencies:
     """Retries, breakers and time limits of the steps of a question."""
 
     async def conversation(self, context: RunContext) -> Conversation:
-        """The last answer of the thread."""
+        """The conversation as a model sees it: only the last answer of the thread."""
         last = (
             await self.store.capsules.latest(context.principal, context.thread) if context.thread is not None else None
         )

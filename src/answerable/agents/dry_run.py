@@ -1,4 +1,7 @@
-"""The reader's dry run: its likeliest readings are run where that costs next to nothing, in the source's own worker."""
+"""The reader's dry run: runs the likeliest readings in the source's own worker, if the source is local and small.
+
+The rows help the reader to choose: readings that give the same rows are the same answer.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,12 +14,13 @@ from answerable.reader.ranking.dry_run import MOST_ROWS, Rows, Run
 from answerable.sources.base import Limits, Peekable
 
 MOST_DATA = 50_000
-"""Rows of all tables together; of more data, and of data behind a network, nothing is run ahead of the answer."""
+"""Rows of all tables together. Over more data, or over a network, a dry run would take longer than it is worth."""
 _LIMITS = Limits(seconds=2.0, memory_mb=512, rows=MOST_ROWS, result_mb=16)
+"""The user waits for the dry run, so it gives up early."""
 
 
 class Describable(Protocol):
-    """One source, or several as one."""
+    """One source, or several that are read as one."""
 
     name: str
 
@@ -29,18 +33,21 @@ def dry_run(source: Describable, catalog: Catalog) -> Run | None:
     loop = asyncio.get_running_loop()
 
     def run(queries: Sequence[CheckedQuery]) -> Sequence[Rows | None]:
+        # The reader computes in a thread, while the source's connections belong to the event loop.
         return asyncio.run_coroutine_threadsafe(_rows(source, queries), loop).result()
 
     return run
 
 
 def _is_small(catalog: Catalog) -> bool:
+    # A table without a row count may have any size, so it rules a dry run out.
     counts = [table.row_count for table in catalog.tables]
     return sum(count for count in counts if count is not None) <= MOST_DATA and None not in counts
 
 
 async def _rows(source: Peekable, queries: Sequence[CheckedQuery]) -> Sequence[Rows | None]:
-    """An error here only means that nothing is known. The query that becomes the answer fails again and says why."""
+    """The rows of each query, or None for all queries if they failed."""
+    # Errors are dropped on purpose: the query that becomes the answer fails again and reports the reason.
     try:
         return await source.peek(queries, _LIMITS)
     except AnswerableError:

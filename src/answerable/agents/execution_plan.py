@@ -1,4 +1,4 @@
-"""A plan of several steps, as people and models write it, and the graph that it becomes.
+"""A plan of several steps, as people and models write it, and the graph that is built from it.
 
     question: Which customers pay late?
     steps:
@@ -34,7 +34,7 @@ MOST_STEPS = 50
 
 
 class WriteConfig(Frozen):
-    """What a model needs to write the program of one step."""
+    """Config of the kinds whose program a model writes."""
 
     task: str
     question: str
@@ -43,7 +43,7 @@ class WriteConfig(Frozen):
 
 
 class AdviceConfig(Frozen):
-    """What a model needs to look at an answer before it is shown."""
+    """Config of the kinds in which a model looks at an answer before it is shown."""
 
     question: str
     source: str
@@ -52,20 +52,20 @@ class AdviceConfig(Frozen):
 
 class PlanStep(Frozen):
     id: str
-    """Under this name later programs find its rows."""
+    """The name of this step's rows in later programs."""
     tool: Tool
     source: str | None = None
-    """Of a query; the plan's own where none is named."""
+    """The source that a query asks; None for the plan's default source."""
     context: str | None = None
-    """What the step must give, in words, for whoever writes its program."""
+    """The expected rows in words, for the model that writes the program."""
     code: str | None = Field(default=None, min_length=1)
-    """The program; without it a model writes it from the context."""
+    """The program. If it is None, a model writes it from `context`."""
     query: QueryPlan | None = None
-    """Instead of code, for a query."""
+    """A query as a plan instead of as code."""
     after: tuple[str, ...] = ()
-    """The steps whose rows it uses."""
+    """The steps whose rows this step uses."""
     critical: bool = True
-    """Without it there is no answer. Else the others go on without it."""
+    """Whether the run fails if this step fails. If False, the other steps go on without its rows."""
     api: str | None = None
     """The configured API that a program may read."""
     reasoning: str | None = None
@@ -93,7 +93,7 @@ class PlanStep(Frozen):
 class ExecutionPlan(Frozen):
     question: str = ""
     source: str | None = None
-    """Of every query that names none."""
+    """The source of every query that names none."""
     steps: tuple[PlanStep, ...] = Field(min_length=1, max_length=MOST_STEPS)
     answer: str | None = None
     today: date | None = None
@@ -102,7 +102,7 @@ class ExecutionPlan(Frozen):
 
 
 def read_plan(document: Json) -> ExecutionPlan:
-    """A plan that somebody wrote; what is wrong with it is named."""
+    """Reads a plan that somebody wrote. The error names the field that is wrong."""
     try:
         return ExecutionPlan.model_validate(document)
     except ValidationError as error:
@@ -116,10 +116,11 @@ def plan_graph(
     *,
     one_query: bool = False,
 ) -> Graph:
-    """Raises a `GraphError` that names the step if the plan does not hang together.
+    """The graph that runs the plan and presents its answer. Raises a `GraphError` that names the step if a step comes
+    after one that does not exist, or if steps wait for each other.
 
-    `one_query`: the steps are the parts of one query or program, which means something over no rows, too (a count is
-    0). Else a plan of several steps stops early if its first steps find nothing.
+    `one_query`: the steps are the parts of one query or program. Such a plan also runs over no rows, because an empty
+    input is a valid one: a count is 0. Any other plan of several steps stops early if its first steps find no rows.
     """
     nodes = [_node(step, plan, plan.source or default_source) for step in plan.steps]
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
@@ -158,7 +159,8 @@ def _config(step: PlanStep, plan: ExecutionPlan, source: str) -> Frozen:
 
 
 def _shown(steps: Sequence[PlanStep], answer: str) -> tuple[NodeId, ...]:
-    """Every step is accounted for; the one that gives the answer comes last."""
+    """All steps of the plan, because the answer shows the code of each. The step with the answer's rows comes last:
+    `present` takes the rows of its last input."""
     if answer not in {step.id for step in steps}:
         raise UserError(f"The plan has no step {answer!r} to answer with.", code="plan_invalid")
     return (*(NodeId(step.id) for step in steps if step.id != answer), NodeId(answer))

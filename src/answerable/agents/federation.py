@@ -1,4 +1,4 @@
-"""A question about several sources: what the reader reads of them, and the plan that asks each where it lives."""
+"""A question about several sources: the plan that queries each source where it is, and combines their rows."""
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -21,7 +21,7 @@ ROWS = "rows"
 
 
 class Readable(Protocol):
-    """What a reader needs of one source, or of several as one."""
+    """The part of a source, or of several sources read as one, that a reader needs."""
 
     name: str
 
@@ -37,7 +37,7 @@ class SourceLookup(Sources, Protocol):
 
 
 def by_label(question: Question) -> dict[str, str]:
-    """The sources of a question by the label that a model sees. Their locations may hold passwords."""
+    """The sources of a question by the label that a model sees. Models see no locations: these may hold passwords."""
     from answerable.query.merged import short_names
 
     sources = question.sources or (question.source,)
@@ -82,7 +82,7 @@ def _steps(question: Question, reading: Reading, merged: "Merged | None") -> tup
 
 
 def fetching_steps(parts: "Together", meaning: str | None = None) -> tuple[PlanStep, ...]:
-    """One for each table, and one that combines their rows."""
+    """One step for each table, and one that combines their rows. `meaning` describes the combined rows."""
     fetched = [PlanStep(id=each.name, tool="sql", source=each.source, query=each.plan) for each in parts.fetches]
     names = tuple(step.id for step in fetched)
     return (*fetched, PlanStep(id=COMBINED, tool="combine", code=parts.sql, after=names, context=meaning))

@@ -1,11 +1,11 @@
-"""An agent as a folder: who it is (`agent.yaml`), its prompt (`prompt.md`), how it is tried (`cases.yaml`).
+"""An agent as a folder: its settings (`agent.yaml`), its prompt (`prompt.md`) and its test cases (`cases.yaml`).
 
     agent.yaml    name, role (`reasoning` or `coding`), description, requests, output_tokens
     prompt.md     between two lines `---` the variables that it needs, one `name: what it is` a line; then the
                   instructions; then, under `# Input`, the message, with `{{name}}` where a variable goes
 
-Instructions are ours and hold no data. Whatever comes from a user or from data stands in the message, quoted: a block
-that its content cannot close. No Python is needed to add an agent.
+Instructions are fixed text and hold no data. Text from users and from data goes into the message, quoted: inside a
+block that the text itself cannot close. No Python is needed to add an agent.
 """
 
 import hashlib
@@ -38,12 +38,13 @@ class AgentFolder(Frozen):
     """Calls of the model in one run of the agent, corrections of its output included."""
     output_tokens: int = Field(default=4_000, ge=100)
     variables: Mapping[str, str] = {}
-    """What the message needs, and what each is."""
+    """The variables of the message, each with its description."""
     instructions: str = ""
     message: str = ""
 
     def written(self, prompt_context: Mapping[str, str]) -> str:
         """The message with every variable in its place, quoted."""
+        # A missing variable would leave a hole in the prompt, and a surplus one would silently not be sent.
         if set(prompt_context) != set(self.variables):
             wrong = sorted(set(prompt_context) ^ set(self.variables))
             raise OperatorError(
@@ -55,7 +56,8 @@ class AgentFolder(Frozen):
 
 
 def quoted(name: str, text: str) -> str:
-    """As content, never as instruction, and unchanged: its tag holds a hash of the content, so none can close it."""
+    """Puts text between tags that mark it as content, not as instructions. The text stays unchanged: the tag holds a
+    hash of the text, so the text cannot contain its own closing tag."""
     tag = f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:8]}"
     return f"<{tag}>\n{text.strip() or '(none)'}\n</{tag}>"
 
@@ -67,6 +69,7 @@ def load_agent(folder: Path) -> AgentFolder:
         prompt = (folder / "prompt.md").read_text(encoding="utf-8")
         return AgentFolder.model_validate({**described, **_prompt(prompt)})
     except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError, ValueError, TypeError) as error:
+        # TypeError: an `agent.yaml` that holds no mapping.
         raise OperatorError(
             f"The agent in {folder.name!r} cannot be used: {error}.", code="agent_invalid", hint="See docs/agents.md."
         ) from error

@@ -1,4 +1,4 @@
-"""The graphs that answer: one for a question in words, one for a query that the user wrote."""
+"""Builders of the graphs that answer: for a question in words, for a query that the user wrote, for a question back."""
 
 import textwrap
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ WHICH_READING = "This can be read in more than one way. Which do you mean?"
 
 
 def question_graph(question: Question) -> Graph:
-    """Understand, then run whatever graph that gave."""
+    """Understands the question, then runs the graph that routing has built for it."""
     return Graph(
         nodes=(
             Node(id=UNDERSTAND, kind="understand", config=_config(question)),
@@ -50,30 +50,30 @@ def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
 
 
 def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: str = READER) -> Graph:
-    """Nothing to run: a question back."""
+    """Asks the user back, and runs no query."""
     presentation = Presentation(question=question, mind=mind, clarify=text, choices=tuple(choices))
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
 
 
 def readings_graph(question: str, readings: Sequence[str], text: str = WHICH_READING) -> Graph:
-    """A question back whose choices a model has written, each to be asked by itself."""
+    """Asks the user back with choices that a model wrote. Each choice is a question that can be asked by itself."""
     choices = [Choice(id=number, label=label) for number, label in enumerate(readings, 1)]
     return clarify_graph(question, text, choices, mind=MODEL)
 
 
 def cannot_tell_graph(question: str, reason: str) -> Graph:
-    """Nothing to run: that the data does not hold it is an answer too."""
+    """Answers that the data does not hold what was asked, and runs no query."""
     return text_graph(question, f"I cannot tell from this data: {reason}", mind=MODEL)
 
 
 def text_graph(question: str, text: str, *, mind: str) -> Graph:
-    """Nothing to run: an answer in words."""
+    """Answers in words, and runs no query."""
     presentation = Presentation(question=question, mind=mind, text=text)
     return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
 
 
 def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
-    """Nothing to run: the plan itself, as text that can be edited and run."""
+    """Shows the plan as text that can be edited and run, and runs no query."""
     import yaml
 
     document = plan.model_dump(mode="json", exclude_none=True)
@@ -82,7 +82,7 @@ def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
 
 
 def preplan_graph(question: Question) -> Graph:
-    """A model looks at the question first; what it makes of it is run."""
+    """Lets a model look at the question first, then runs the graph that follows from its reply."""
     return Graph(
         nodes=(
             Node(id=PREPLAN, kind="preplan", config=_config(question)),
@@ -93,7 +93,7 @@ def preplan_graph(question: Question) -> Graph:
 
 
 def react_graph(question: Question) -> Graph:
-    """A model explores by itself; what it found is presented like any other answer."""
+    """Lets a model explore with tools, then presents the rows it chose like any other answer."""
     return Graph(
         nodes=(
             Node(id=EXPLORE, kind="react", config=_config(question)),
@@ -104,8 +104,8 @@ def react_graph(question: Question) -> Graph:
 
 
 def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> Graph:
-    """A query or a program given as text, or a plan, over one source or several: no understanding takes part."""
-    source, several = sources[0], tuple(sources) if len(sources) > 1 else ()
+    """Runs SQL, a program or a plan that the user wrote. Neither the reader nor a model takes part."""
+    source, federated = sources[0], tuple(sources) if len(sources) > 1 else ()
     if query_type == "plan":
         return _planned(code, source)
     if not isinstance(code, str):
@@ -115,14 +115,14 @@ def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> G
     if query_type == "python":
         if not code.strip():
             raise UserError("There is no program.", code="python_empty", hint="Write, for example: PYTHON: result = 1")
-        return _prepared_graph("program", ProgramConfig(code=code, source=source, sources=several))
-    if several:
-        return _prepared_graph("statement", StatementConfig(sql=code, sources=several))
+        return _prepared_graph("program", ProgramConfig(code=code, source=source, sources=federated))
+    if federated:
+        return _prepared_graph("statement", StatementConfig(sql=code, sources=federated))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
 
 def _planned(document: Json, source: str) -> Graph:
-    """A plan of one query, or one of several steps."""
+    """A plan of several steps has the field `steps`; without this field the document is a plan of one query."""
     if isinstance(document, dict) and "steps" in document:
         return plan_graph(read_plan(document), source)
     plan = _plan(document)
@@ -130,7 +130,7 @@ def _planned(document: Json, source: str) -> Graph:
 
 
 def _prepared_graph(kind: str, config: ProgramConfig | StatementConfig) -> Graph:
-    """Find what a program or a statement works on, then load that and run it."""
+    """Finds the tables that a program or a statement uses, then runs the graph that loads them and runs it."""
     return Graph(
         nodes=(
             Node(id=PREPARE, kind=kind, config=_config(config)),
@@ -141,12 +141,13 @@ def _prepared_graph(kind: str, config: ProgramConfig | StatementConfig) -> Graph
 
 
 def direct_query(message: str) -> tuple[QueryType, str] | None:
-    """The query in a message that starts with `SQL:` or `PYTHON:`; nothing when the message is a question."""
+    """The query in a message that starts with `SQL:` or `PYTHON:`, or None if the message is a question."""
     prefix, colon, code = message.lstrip().partition(":")
     match prefix.upper() if colon else "":
         case "SQL":
             return "sql", code.strip()
         case "PYTHON":
+            # Only the first line may be indented by itself: after `PYTHON: ` it starts behind a space.
             return "python", textwrap.dedent(code.strip("\n").rstrip()).lstrip(" ")
         case "CYPHER":
             raise UserError(

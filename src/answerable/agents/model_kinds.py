@@ -41,17 +41,17 @@ _KINDS = (
         "FormatStep",
     ),
 )
-"""Their descriptors, modules and classes. What a model writes is recorded as a step of kind `sql`, `combine` or
-`python`, so these kinds have no `data_source_type` of their own."""
+"""Descriptor, module and class of each kind. A program that a model writes is recorded as a step of kind `sql`,
+`combine` or `python`, so these kinds have no `data_source_type` of their own."""
 
 
 def model_kinds(dependencies: AgentDependencies) -> Iterator[DescribedStepKind]:
     for descriptor, module, name in _KINDS:
-        yield _Late(descriptor, module, name, dependencies)
+        yield _LazyStepKind(descriptor, module, name, dependencies)
 
 
-class _Late:
-    """Most runs ask no model, and what tells a model of the data is slow to load."""
+class _LazyStepKind:
+    """Imports its step when it first runs. Most runs ask no model, and the modules that write prompts load slowly."""
 
     def __init__(self, descriptor: StepDescriptor, module: str, name: str, dependencies: AgentDependencies) -> None:
         self.descriptor = descriptor

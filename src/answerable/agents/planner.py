@@ -1,4 +1,4 @@
-"""The planner's side of routing: a model plans the steps; the graph also has steps that make their answer surer."""
+"""The planner's side of routing: a model plans the steps, and the graph gets further steps that check the answer."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph
+from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.present import MODEL, Presentation
-from answerable.engine.steps.understand import Question, Tell
+from answerable.engine.steps.understand import Question
 from answerable.reader.reading import Read
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
 
 
-async def plan(situation: Situation, dependencies: AgentDependencies, context: RunContext, tell: Tell) -> Planned:
-    """Asks a model for a plan. A plan that cannot become a graph is handed back to it with the reason."""
+async def plan(
+    situation: Situation, dependencies: AgentDependencies, context: RunContext, output: OutputSink
+) -> Planned:
+    """Asks a model for a plan. A plan that cannot become a graph is sent back to the model with the reason."""
     question = situation.question
     best = best_of(situation.reply) if situation.reply is not None else None
     prompt = await question_context(question, situation.conversation, best, dependencies, context.principal)
@@ -36,6 +39,7 @@ async def plan(situation: Situation, dependencies: AgentDependencies, context: R
         if not planned.steps:
             return
         names = by_label(question)
+        # With a single source a step need not name it; with several, a guess could ask the wrong one.
         known = {None, *names} if len(names) == 1 else set(names)
         wrong = next((step for step in planned.steps if step.tool == "sql" and step.source not in known), None)
         if wrong is not None:
@@ -46,13 +50,13 @@ async def plan(situation: Situation, dependencies: AgentDependencies, context: R
             raise Mistake(str(error)) from error
 
     variables = {**prompt, "hint": question.hint or ""}
-    return await dependencies.agents.ask("plan", variables, Planned, context, tell, check=check)
+    return await dependencies.agents.ask("plan", variables, Planned, context, output, check=check)
 
 
 def execution_plan(situation: Situation) -> ExecutionPlan:
     question, planned = situation.question, situation.planned
     assert planned is not None
-    # Whoever writes the steps does not see the conversation, so a follow-up is told what it refers to.
+    # The models that write the steps do not see the conversation. The planner's reasoning says what a follow-up means.
     follows = situation.conversation.last is not None and planned.reasoning
     text = f"{question.text} ({planned.reasoning})" if follows else question.text
     return _execution_plan(question, planned, text)
@@ -99,10 +103,11 @@ def _execution_plan(question: Question, planned: Planned, text: str) -> Executio
 
 
 def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, opinion: PlanStep | None) -> Graph:
-    """The plan's graph, and beside it what makes its answer better or surer; if any of that fails, nothing is lost.
+    """The plan's graph with advisers beside it: a formatter, a critic and a second opinion. None of them is critical,
+    so the answer is shown even if they fail.
 
-    The reader's own query is the second opinion on a single query. Where the reader has none, or is not sure of it, a
-    critic writes checks, each a query at the one source that was asked.
+    The second opinion on a single query is the reader's own query. If the reader has no query, or is not sure of it, a
+    critic writes checks. Each check is one query, so there is no critic for a plan over several sources.
     """
     answering = plan.answer or plan.steps[-1].id
     asked = tuple(dict.fromkeys(step.source or source for step in plan.steps if step.tool == "sql"))
@@ -119,6 +124,7 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     if opinion is not None and opinion.query is not None:
         query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
         beside.append({"id": SECOND, "kind": "sql", "config": query, "critical": False})
+    # The last node presents the answer. Advisers come before its other inputs, because its last input gives the rows.
     document["nodes"][-1:-1] = beside
     document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]
     return Graph.parse(document)

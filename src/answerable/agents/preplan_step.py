@@ -1,6 +1,7 @@
-"""Kind `preplan`: before anything is planned a model says what is asked, how hard it is, and if this data can tell.
+"""Kind `preplan`: before planning, a model says what is asked, how hard it is, and whether the data can answer it.
 
-What cannot be told, or can be read in several ways, ends here; the rest goes on to the planner with a hint.
+Questions that the data cannot answer, or that can be read in several ways, end here. All others go on to the planner
+with a hint.
 """
 
 from answerable.agents.dependencies import AgentDependencies

@@ -1,7 +1,7 @@
-"""Kind `program`: finds which tables a program names, and gives the graph that loads them and runs it.
+"""Kind `program`: finds which tables a program names, and builds the graph that loads them and runs the program.
 
-A program sees no source. What it names and does not make itself is looked up: the tables of the sources under their own
-names, and `previous`, the rows of the thread's last answer. A table that two sources have is `source_table`.
+A program has no access to sources. The names that it uses and never sets are looked up: tables of the sources by their
+own names, and `previous`, the rows of the thread's last answer. A table that two sources have is named `source_table`.
 """
 
 import ast
@@ -33,7 +33,7 @@ class ProgramConfig(Frozen):
     code: str
     source: str
     sources: tuple[str, ...] = ()
-    """All of them, where there are several; `source` is the first."""
+    """All sources, if there are several; `source` is the first of them. Empty for a single source."""
     question: str = ""
 
 
@@ -41,7 +41,7 @@ class ProgramStep:
     descriptor = StepDescriptor(name="program", config=ProgramConfig, produces="graph")
 
     def __init__(self, sources: SourceLookup, capsules: Capsules, policy: RunPolicy, apis: Sequence[str] = ()) -> None:
-        """`apis`: the names of those that are configured; a program that calls `api_get` gets the only one."""
+        """`apis`: the names of the configured APIs. A program that calls `api_get` gets the only one."""
         self._sources = sources
         self._capsules = capsules
         self._policy = policy
@@ -52,6 +52,7 @@ class ProgramStep:
         wanted = free_names(config.code)
         steps = [_loaded(name, origin) for name, origin in (await self._tables(config, wanted, step)).items()]
         tables = [each.id for each in steps]
+        # A table that is called `previous` takes precedence, so that every table can be used under its own name.
         if PREVIOUS in wanted and PREVIOUS not in tables:
             steps.append(await self._previous(step.context))
         names = tuple(each.id for each in steps)
@@ -79,15 +80,15 @@ class ProgramStep:
     def _api(self) -> str:
         if len(self._apis) == 1:
             return self._apis[0]
-        there = ", ".join(self._apis) or "none"
+        configured = ", ".join(self._apis) or "none"
         raise UserError(
-            f"A program by itself can use an API only if there is exactly one; there are: {there}.",
+            f"A program by itself can use an API only if there is exactly one; there are: {configured}.",
             code="api_unknown",
             hint="Write a plan whose step names it: `api: NAME`.",
         )
 
     async def _previous(self, context: RunContext) -> PlanStep:
-        """The last query of the thread again, so that what the program works on can be accounted for."""
+        """Runs the last query of the thread again, so that the new answer shows where its rows come from."""
         last = await self._capsules.latest(context.principal, context.thread) if context.thread else None
         steps = read_capsule(last.body).answer.steps if last else ()
         query = next((each for each in reversed(steps) if each.kind == "sql"), None)
@@ -101,11 +102,11 @@ class ProgramStep:
 
 
 def free_names(code: str) -> frozenset[str]:
-    """Names that the program uses and never sets; nothing for text that is no program, which is refused later."""
+    """Names that the program uses and never sets."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
+        return frozenset()  # the sandbox refuses this text later, with the line that is wrong
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     return frozenset(read - {name.id for name in names if isinstance(name.ctx, ast.Store)} - set(dir(builtins)))

@@ -1,8 +1,8 @@
-"""The prompt context: what a model is shown of a question, its sources and the conversation before it.
+"""The prompt context: the texts about a question, its sources and the earlier conversation that a model sees.
 
-The reader's linker chooses the tables that the question touches; the tables they point to come along, so that joins can
-be written. Tables that do not fit into the token budget are only named. With `share_rows: false` no value of the data
-goes into any of these texts.
+The reader's linker chooses the tables that the question mentions. Tables related to them are added, so that the model
+can write joins. Tables that do not fit into the token budget are only named. With `share_rows: false` no value of the
+data goes into any of these texts.
 """
 
 import json
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from answerable.query.merged import Merged
 
 TABLE_TOKENS = 6_000
-"""What the description of tables may take; those that are touched less are then only named."""
-_SCORE = 0.6
+"""Token budget of the table descriptions. Tables beyond it, the least relevant ones, are only named."""
+_MIN_SCORE = 0.6
+"""Columns and values that match less well than this often match by chance, so they do not count for their table."""
 _EXAMPLES = 3
 _VALUES = 12
 _TEXT = 200
@@ -40,11 +41,11 @@ _TEXT = 200
 
 @dataclass(frozen=True, slots=True)
 class SchemaLinks:
-    """What the linker found of a question in one source."""
+    """The tables and values of one source that the words of a question match."""
 
     catalog: Catalog
     tables: tuple[str, ...]
-    """The most touched first."""
+    """All tables of the source. Those that match best come first, then the tables related to them."""
     values: tuple[str, ...]
     """`phrase: table.column = value`"""
     unknown: tuple[str, ...]
@@ -55,9 +56,10 @@ def schema_links(reader: Reader, question: str) -> SchemaLinks:
     links, catalog = scene.links, reader.catalog
     scores: defaultdict[str, float] = defaultdict(float)
     for mention in links.tables:
+        # A question that names a table is about it; the same column name or value occurs in many tables.
         scores[reader.schema.tables[mention.id].name] += 2 * mention.score
     for column, score in [*((m.id, m.score) for m in links.columns), *((v.column, v.score) for v in links.values)]:
-        scores[_table_of(reader, column)] += score if score >= _SCORE else 0.0
+        scores[_table_of(reader, column)] += score if score >= _MIN_SCORE else 0.0
     best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
     tables = dict.fromkeys([*best, *_neighbours(catalog, best), *(table.name for table in catalog.tables)])
     values = dict.fromkeys(
@@ -79,21 +81,21 @@ def _neighbours(catalog: Catalog, names: Sequence[str]) -> Iterable[str]:
 
 
 def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
-    """Values of the data that words of the question may mean, and words that mean nothing in it."""
+    """Values that words of the question may mean, and the words that match no name or value."""
     known = list(found.values) if share_rows else []
     unknown = [f"no name or value matches: {', '.join(dict.fromkeys(found.unknown))}"] if found.unknown else []
     return "\n".join([*known, *unknown])
 
 
 def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKENS) -> str:
-    """Tables in full while they fit into so many tokens, then by name alone."""
+    """Describes tables in full as long as they fit into `room` tokens, and the others by name alone."""
     catalog, parts, named = found.catalog, [], []
     for name in found.tables:
         table = catalog.table(name)
         text = _table(table, share_rows) if table else ""
         if not text or likely(text) > room:
             named.append(name)
-            continue
+            continue  # a later, smaller table may still fit
         room -= likely(text)
         parts.append(text)
     shown = set(found.tables) - set(named)
@@ -120,7 +122,7 @@ def _column(column: Column, share_rows: bool) -> str:
 
 
 def _seen(column: Column) -> str:
-    """The range of a column, all its values where they are few, or some of them."""
+    """The range of a column, or all its values if they are few, or some examples."""
     if column.minimum is not None:
         return f", from {column.minimum} to {column.maximum}"
     if not column.examples:
@@ -147,7 +149,7 @@ def _relationship(each: Relationship) -> str:
 
 
 def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
-    """How rows of different sources, here by what they are called, belong together."""
+    """How rows of different sources belong together. `labels` are the names under which a model knows the sources."""
     lines = []
     for each in merged.catalog.relationships:
         start, end = merged.origins[each.from_table], merged.origins[each.to_table]
@@ -159,7 +161,8 @@ def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
 
 
 def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequence[Json] | None = None) -> str:
-    """An earlier step's rows: its columns, how many there are, and the first of them, else three complete records."""
+    """An earlier step's rows: their number, their columns and some of the rows: `records` if passed, else the sample
+    that is stored with the frame."""
     head = f"{name}: {frame.row_count:,} rows"
     columns = [f"  {column.name} {column.type}" for column in frame.columns]
     shown = [f"  {_record(record)}" for record in records or frame.sample] if share_rows else []
@@ -168,7 +171,7 @@ def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequenc
 
 
 def _record(record: Json) -> str:
-    """As JSON, so that numbers, texts and absent values can be told apart."""
+    """Writes the record as JSON, so that a model can distinguish numbers, texts and nulls."""
     return json.dumps({name: shortened(value) for name, value in record.items()}, ensure_ascii=False, default=str)
 
 
@@ -192,7 +195,8 @@ async def question_context(
     dependencies: AgentDependencies,
     principal: Principal,
 ) -> dict[str, str]:
-    """`best`: how the reader reads it, if it does. One that it hardly believes itself would only mislead."""
+    """The variables of a prompt about the whole question. `best` is the reader's best reading; it is left out if the
+    reader is not even fairly sure of it, because it would mislead the model."""
     tables, values = await sources_context(question, dependencies, principal)
     reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
@@ -206,7 +210,7 @@ async def question_context(
 
 
 async def sources_context(question: Question, dependencies: AgentDependencies, principal: Principal) -> tuple[str, str]:
-    """The tables of every source that the question is about, and what its words may mean in them."""
+    """The tables of every source of the question, and the values that its words may mean."""
     found = await schema_links_by_source(question, dependencies, principal)
     schemas = schema_texts(found, share_rows=dependencies.share_rows)
     tables = [f"source {label}\n{schema}" for label, schema in schemas.items()]
@@ -217,7 +221,7 @@ async def sources_context(question: Question, dependencies: AgentDependencies, p
 async def schema_links_by_source(
     question: Question, dependencies: AgentDependencies, principal: Principal
 ) -> dict[str, SchemaLinks]:
-    """What the linker found in each source, by what the source is called."""
+    """The schema links of each source, by the source's label."""
     return {
         label: schema_links(
             await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal), question.text
@@ -227,6 +231,7 @@ async def schema_links_by_source(
 
 
 def schema_texts(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> dict[str, str]:
+    # An equal share for each source: one large source must not push the tables of the others out.
     room = TABLE_TOKENS // len(found)
     return {label: tables_text(each, share_rows=share_rows, room=room) for label, each in found.items()}
 
@@ -237,7 +242,7 @@ async def links_between_sources(question: Question, dependencies: AgentDependenc
 
 
 def known_values_text(found: Mapping[str, SchemaLinks], *, share_rows: bool) -> str:
-    """A word is unknown only if no source knows it."""
+    """The values that words of the question may mean in each source. A word is unknown only if no source knows it."""
     first, *others = found.values()
     unknown = tuple(word for word in first.unknown if all(word in each.unknown for each in others))
     values = [values_text(replace(each, unknown=()), share_rows=share_rows) for each in found.values()]

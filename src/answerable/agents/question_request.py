@@ -1,4 +1,4 @@
-"""What somebody asks."""
+"""The request to answer a question, as all three doors hand it to the service."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +14,15 @@ class QuestionRequest:
 
     message: str
     sources: Sequence[str] = ()
-    """What the question is about; empty for the default source."""
+    """The sources that the question is about; empty for the default source."""
     thread: ThreadId | None = None
     """None for a new thread."""
     choice: int | None = None
+    """The number of a choice that the last answer of the thread offered."""
     force: bool = False
+    """Answer with the best reading even if the reader is not sure of it."""
     today: date | None = None
+    """The day from which "last month" is counted; None for the real one."""
     mode: Mode = "auto"
     plan_only: bool = False
+    """Show the plan as the answer, and run no query."""

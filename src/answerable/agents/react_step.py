@@ -1,6 +1,7 @@
-"""Kind `react`: a model explores with tools until it can answer; what it looked at becomes the graph of its answer.
+"""Kind `react`: a model explores with tools until it can answer. Its queries and programs become the answer's steps.
 
-Its tools read, and nothing else: each goes through the same checks, limits and sandboxes as every other program.
+One call of a tool that gives rows is a "look". The tools can only read: their code goes through the same checks, limits
+and sandboxes as every other program.
 """
 
 import asyncio
@@ -39,6 +40,7 @@ from answerable.query.sql.split import Together, split
 from answerable.query.sql.split_sql import split_sql
 
 MOST_LOOKS = 12
+"""Successful looks in one exploration. The limit stops a model that is lost: each look costs a call."""
 ROWS_SEEN = 20
 """Rows of a look that the model sees."""
 _SEVERAL = "Name a table as source.table. SQL over tables of more than one source is that of duckdb."
@@ -79,7 +81,7 @@ class ReactStep:
 
 
 class _Looks:
-    """What was looked at so far, by name."""
+    """The rows of all looks so far, by the name that the model chose."""
 
     def __init__(self, step: Step, question: Question, dependencies: AgentDependencies) -> None:
         self._step = step
@@ -87,9 +89,11 @@ class _Looks:
         self._dependencies = dependencies
         self.produced: dict[NodeId, Produced] = {}
         self.fetched: dict[NodeId, Produced] = {}
-        """What several sources gave for looks at them together."""
+        """The rows that each source gave for looks over several sources, by `look__table`."""
         self.asked: tuple[str, tuple[str, ...]] | None = None
+        """A question back to the user with its choices, if the model has asked one."""
 
+    # The docstrings of these functions are part of the prompt: pydantic-ai sends them as descriptions of the tools.
     def tools(self, schemas: Mapping[str, str]) -> list[Callable[..., Any]]:
         async def list_datasets() -> list[str]:
             """The names of the datasets that can be queried."""
@@ -127,7 +131,8 @@ class _Looks:
             raise Mistake("name the look to show, or say in `cannot` what is missing")
 
     def graph(self, reply: Explored) -> Graph:
-        """Every look is accounted for; the one that is shown comes last."""
+        """A graph whose nodes hold the rows of all looks, because the answer shows the code of each. The look that the
+        model wants to show comes last, since `present` takes the rows of its last input."""
         shown = NodeId(reply.show)
         order = (*self.fetched, *(name for name in self.produced if name != shown), shown)
         found = self.fetched | self.produced
@@ -137,7 +142,8 @@ class _Looks:
         return Graph(nodes=(*nodes, Node(id=ANSWER, kind="present", config=config, after=order)), output=ANSWER)
 
     async def _look(self, name: str, run: Callable[[], Any]) -> str:
-        """What the model sees of a look: its shape and a sample, or why it failed."""
+        """The text that the model gets for a look: columns and first rows, or the reason why it failed."""
+        # `__` is refused because it separates a look from its tables in `fetched`.
         if not name.isidentifier() or "__" in name or name == ANSWER or name in self.produced:
             return f"{name!r} cannot be the name of a look: use a new name of letters, digits and single _."
         if len(self.produced) >= MOST_LOOKS:
@@ -176,7 +182,7 @@ class _Looks:
         return await self._query(SqlConfig(source=parts.source, plan=parts.plan))
 
     async def _together(self, name: str, parts: Together) -> Produced:
-        """Each source is asked where it lives, all at once; then their rows are combined."""
+        """Queries all sources at the same time, then combines their rows."""
         asked = [self._query(SqlConfig(source=each.source, plan=each.plan)) for each in parts.fetches]
         rows = dict(zip((NodeId(each.name) for each in parts.fetches), await asyncio.gather(*asked), strict=True))
         step = self._step

@@ -1,4 +1,4 @@
-"""The reader's side of routing: graphs of what the reader has read, without any model."""
+"""The reader's side of routing: graphs for readings, built without a model."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,8 @@ SURE, FAIRLY_SURE = 0.85, 0.6
 
 
 def reading_graph(question: Question, reading: Reading, reason: str | None = None) -> RoutedGraph:
-    """One query at the one source of the question. `reason`: why the reading is trusted, unless its confidence says."""
+    """One query to the only source of the question. `reason` says why the reading is trusted; if it is None, the reason
+    follows from the reading's confidence."""
     query = SqlConfig(source=question.source, plan=reading.plan)
     return RoutedGraph(query_graph(query, _presentation(question, reading, reason)), reading.sentence)
 
@@ -44,7 +45,7 @@ def question_back_graph(
     merged: "Merged | None",
     others: Sequence[KnownWords],
 ) -> Graph:
-    """Asks which reading was meant, or says what could not be read; offers other sources that know the words."""
+    """Asks which reading was meant, or says which words could not be read. Also offers sources that know the words."""
     places = _places(others)
     if isinstance(reply, Unreadable):
         text = _unreadable(reply, catalog) + unrelated_note(merged)
@@ -75,7 +76,8 @@ def _presentation(question: Question, reading: Reading, reason: str | None) -> P
 
 
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
-    """With the catalog of a single source, each choice also says which synonym it would teach."""
+    """The readings as choices. With the catalog of a single source, each choice also holds the synonym that choosing
+    it would teach. A synonym belongs to one source, so `catalog` is None for a question about several."""
     from answerable.reader.explaining.learned_synonyms import synonyms
 
     taught = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)

@@ -1,4 +1,4 @@
-"""The readers of all sources: each reads questions about one source, or about several that are read as one."""
+"""The readers of all sources. Each reader reads questions about one source, or about several sources as one."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ class Readers:
         return await self._sources.get(question.source, principal)
 
     async def merged(self, question: Question, principal: Principal) -> "Merged | None":
-        """How the catalogs of several sources were made one, or None for a question about a single source."""
+        """The merged catalog of several sources, or None for a question about a single source."""
         return await (await self._sources.federated(question.sources, principal)).merged() if question.sources else None
 
     async def read(
@@ -55,6 +55,7 @@ class Readers:
         """How the reader reads a question. `previous` is the plan that a follow-up refers to."""
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal, progress)
+        # In a thread, because reading computes. `to_thread` copies the context, so the thread sees `asked_on`.
         asked_on.set(question.today)
         reply = await asyncio.to_thread(
             reader.read,
@@ -71,7 +72,7 @@ class Readers:
         return with_same_named_tables(reply, question, merged)
 
     async def with_bindings(self, reply: Unsure, question: Question, principal: Principal) -> Unsure:
-        """The same readings, each with what the phrases of the question would become in it."""
+        """The same readings with their bindings: the table, column or value that each phrase of the question means."""
         readings = [
             reading.model_copy(update={"bindings": await self._bindings(question, reading.plan, principal)})
             for reading in reply.readings
@@ -106,6 +107,7 @@ class Readers:
 
         key = (principal.visibility, source.name)
         known = self._readers.get(key)
+        # A source returns the same catalog object until its data changes, so identity is enough and costs nothing.
         if known is None or known.catalog is not catalog:
             known = self._readers[key] = Reader(catalog, await source.values(progress), today=self._today(catalog))
         return known

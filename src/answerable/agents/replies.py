@@ -1,4 +1,7 @@
-"""What each builtin agent replies: types that a model fills and the engine trusts only after checks."""
+"""The types of the builtin agents' replies. A model fills them in; each reply is checked before it is used.
+
+Class docstrings and field descriptions here are part of the schema that is sent to the model: they are prompt text.
+"""
 
 from typing import Literal
 

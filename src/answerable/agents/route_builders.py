@@ -1,4 +1,4 @@
-"""The facts and builders of the routing table. Each builder gives the graph of one route, or refuses the question."""
+"""The facts and builders of the routing table. Each builder returns the graph of one route, or refuses the question."""
 
 from dataclasses import dataclass, replace
 
@@ -12,8 +12,9 @@ from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.progress import Progress
+from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.present import MODEL, READER
-from answerable.engine.steps.understand import Question, RoutedGraph, Tell
+from answerable.engine.steps.understand import Question, RoutedGraph
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
 
 YOURS = "You chose this reading."
@@ -21,12 +22,12 @@ CHOSEN = "The user chose this reading from several; do not ask once more."
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """What facts and builders work with."""
+class RouteContext:
+    """The dependencies of facts and builders, and the run that they work for."""
 
     dependencies: AgentDependencies
     context: RunContext
-    tell: Tell
+    output: OutputSink
     progress: Progress
     """For reading the data of a source that is new or has changed."""
 
@@ -34,7 +35,7 @@ class Workshop:
 # Refusals
 
 
-async def refuse_mode(situation: Situation, _: Workshop) -> RoutedGraph:
+async def refuse_mode(situation: Situation, _: RouteContext) -> RoutedGraph:
     raise OperatorError(
         f"The mode {situation.question.mode} needs a language model.",
         code="model_missing",
@@ -42,13 +43,13 @@ async def refuse_mode(situation: Situation, _: Workshop) -> RoutedGraph:
     )
 
 
-async def refuse_empty(_: Situation, __: Workshop) -> RoutedGraph:
+async def refuse_empty(_: Situation, __: RouteContext) -> RoutedGraph:
     raise UserError(
         "The question is empty.", code="question_empty", hint="Ask, for example: how many orders per month?"
     )
 
 
-async def refuse_length(situation: Situation, _: Workshop) -> RoutedGraph:
+async def refuse_length(situation: Situation, _: RouteContext) -> RoutedGraph:
     raise UserError(
         f"The question has {len(situation.question.text):,} characters; at most {MAX_QUESTION:,} are read.",
         code="question_too_long",
@@ -59,7 +60,7 @@ async def refuse_length(situation: Situation, _: Workshop) -> RoutedGraph:
 # A choice
 
 
-async def find_choice(situation: Situation, _: Workshop) -> Situation:
+async def find_choice(situation: Situation, _: RouteContext) -> Situation:
     """Looks up the number that the user picked among the choices of the last answer."""
     number, last = situation.question.choice, situation.conversation.last
     if number is None:
@@ -76,9 +77,13 @@ async def find_choice(situation: Situation, _: Workshop) -> Situation:
     return replace(situation, chosen=chosen)
 
 
-async def chosen_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
+async def chosen_reading(situation: Situation, route_context: RouteContext) -> RoutedGraph:
     assert situation.chosen is not None
-    readers, question, principal = workshop.dependencies.readers, situation.question, workshop.context.principal
+    readers, question, principal = (
+        route_context.dependencies.readers,
+        situation.question,
+        route_context.context.principal,
+    )
     reading = await readers.chosen(situation.chosen, question, principal)
     merged = await readers.merged(question, principal)
     if merged is None:
@@ -86,9 +91,9 @@ async def chosen_reading(situation: Situation, workshop: Workshop) -> RoutedGrap
     return federated_reading_graph(question, reading, merged, YOURS)
 
 
-async def take_chosen_question(situation: Situation, _: Workshop) -> Situation:
-    """A choice without a plan stands for another question: the same one at another source, or one that a model wrote
-    and that is now asked by itself."""
+async def take_chosen_question(situation: Situation, _: RouteContext) -> Situation:
+    """Replaces the question by the one that the choice stands for. A choice without a plan is the same question to
+    another source, or a question that a model wrote."""
     chosen = situation.chosen
     return situation if chosen is None else replace(situation, question=_question_of(chosen, situation.question))
 
@@ -102,37 +107,37 @@ def _question_of(chosen: Choice, question: Question) -> Question:
 # The reader
 
 
-async def find_previous_plan(situation: Situation, _: Workshop) -> Situation:
+async def find_previous_plan(situation: Situation, _: RouteContext) -> Situation:
     return replace(situation, previous=previous_plan(situation.conversation))
 
 
-async def read_question(situation: Situation, workshop: Workshop) -> Situation:
-    reply = await workshop.dependencies.readers.read(
-        situation.question, workshop.context.principal, situation.previous, workshop.progress
+async def read_question(situation: Situation, route_context: RouteContext) -> Situation:
+    reply = await route_context.dependencies.readers.read(
+        situation.question, route_context.context.principal, situation.previous, route_context.progress
     )
     return replace(situation, reply=reply)
 
 
-async def shown_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
-    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
+async def shown_reading(situation: Situation, route_context: RouteContext) -> RoutedGraph:
+    merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
     plan = reading_plan(situation.question, _sure_reading(situation), merged)
     return RoutedGraph(shown_graph(plan, mind=READER))
 
 
-async def federated_reading(situation: Situation, workshop: Workshop) -> RoutedGraph:
-    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
+async def federated_reading(situation: Situation, route_context: RouteContext) -> RoutedGraph:
+    merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
     assert merged is not None
     return federated_reading_graph(situation.question, _sure_reading(situation), merged)
 
 
-async def single_reading(situation: Situation, _: Workshop) -> RoutedGraph:
+async def single_reading(situation: Situation, _: RouteContext) -> RoutedGraph:
     return reading_graph(situation.question, _sure_reading(situation))
 
 
-async def question_back(situation: Situation, workshop: Workshop) -> RoutedGraph:
-    """The reader is not sure, and there is no model to ask: the user is."""
+async def question_back(situation: Situation, route_context: RouteContext) -> RoutedGraph:
+    """Asks the user, because the reader is not sure and there is no model."""
     question, reply = situation.question, situation.reply
-    readers, principal = workshop.dependencies.readers, workshop.context.principal
+    readers, principal = route_context.dependencies.readers, route_context.context.principal
     assert isinstance(reply, Unsure | Unreadable)
     source, merged = await readers.source_of(question, principal), await readers.merged(question, principal)
     if isinstance(reply, Unsure) and merged is None:
@@ -149,41 +154,41 @@ def _sure_reading(situation: Situation) -> Reading:
 # A model
 
 
-async def first_look(situation: Situation, _: Workshop) -> RoutedGraph:
+async def first_look(situation: Situation, _: RouteContext) -> RoutedGraph:
     return RoutedGraph(preplan_graph(situation.question))
 
 
-async def exploration(situation: Situation, _: Workshop) -> RoutedGraph:
+async def exploration(situation: Situation, _: RouteContext) -> RoutedGraph:
     return RoutedGraph(react_graph(situation.question))
 
 
-async def plan_question(situation: Situation, workshop: Workshop) -> Situation:
+async def plan_question(situation: Situation, route_context: RouteContext) -> Situation:
     from answerable.agents.planner import plan  # builds the prompt context, which is slow to load
 
-    planned = await plan(situation, workshop.dependencies, workshop.context, workshop.tell)
+    planned = await plan(situation, route_context.dependencies, route_context.context, route_context.output)
     return replace(situation, planned=planned)
 
 
-async def offered_readings(situation: Situation, _: Workshop) -> RoutedGraph:
+async def offered_readings(situation: Situation, _: RouteContext) -> RoutedGraph:
     assert situation.planned is not None
     return RoutedGraph(readings_graph(situation.question.text, situation.planned.ask))
 
 
-async def cannot_tell(situation: Situation, _: Workshop) -> RoutedGraph:
+async def cannot_tell(situation: Situation, _: RouteContext) -> RoutedGraph:
     assert situation.planned is not None
     reason = situation.planned.cannot or "the question could not be planned."
     return RoutedGraph(cannot_tell_graph(situation.question.text, reason))
 
 
-async def shown_plan(situation: Situation, _: Workshop) -> RoutedGraph:
+async def shown_plan(situation: Situation, _: RouteContext) -> RoutedGraph:
     from answerable.agents.planner import execution_plan
 
     return RoutedGraph(shown_graph(execution_plan(situation), mind=MODEL))
 
 
-async def planned_steps(situation: Situation, workshop: Workshop) -> RoutedGraph:
+async def planned_steps(situation: Situation, route_context: RouteContext) -> RoutedGraph:
     from answerable.agents.planner import planned_graph
 
     assert situation.planned is not None
-    merged = await workshop.dependencies.readers.merged(situation.question, workshop.context.principal)
+    merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
     return RoutedGraph(planned_graph(situation, merged), situation.planned.reasoning or None)

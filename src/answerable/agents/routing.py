@@ -1,8 +1,8 @@
 """Routing: from a question to the graph that answers it, as one table.
 
-A query that the user wrote is a graph as it stands. Anything else becomes a run whose first step, `understand`, goes
-through `ROUTES` from top to bottom: a `Fact` finds out something that the tests below it need; the first `Route` whose
-test holds builds the graph. Tests are methods of `Situation` and pure; only facts and builders do work.
+A query that the user wrote becomes a graph directly. Any other message becomes a run whose first step, `understand`,
+goes through `ROUTES` from top to bottom. A `Fact` finds out something that the tests below it need. The first `Route`
+whose test holds builds the graph. Tests are pure methods of `Situation`; only facts and builders have effects.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,25 +12,31 @@ from answerable.agents import route_builders as build
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.graphs import direct_graph, direct_query, question_graph
 from answerable.agents.question_request import QuestionRequest
-from answerable.agents.route_builders import Workshop
+from answerable.agents.route_builders import RouteContext
 from answerable.agents.situation import Situation
 from answerable.core.context import RunContext
 from answerable.core.progress import Progress
 from answerable.engine.graph import Graph
-from answerable.engine.steps.understand import Conversation, Question, RoutedGraph, Tell
+from answerable.engine.steps.base import OutputSink
+from answerable.engine.steps.understand import Conversation, Question, RoutedGraph
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
+    """A test, and the builder of the graph for situations in which the test holds."""
+
     name: str
     applies: Callable[[Situation], bool]
-    build: Callable[[Situation, Workshop], Awaitable[RoutedGraph]]
+    build: Callable[[Situation, RouteContext], Awaitable[RoutedGraph]]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
+    """A function that adds one piece of knowledge to the situation. Some are slow, so they stand as late as possible:
+    a question that an earlier route answers does not pay for them."""
+
     name: str
-    learn: Callable[[Situation, Workshop], Awaitable[Situation]]
+    learn: Callable[[Situation, RouteContext], Awaitable[Situation]]
 
 
 ROUTES: tuple[Route | Fact, ...] = (
@@ -63,7 +69,8 @@ ROUTES: tuple[Route | Fact, ...] = (
 
 
 def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph, str]:
-    """The graph of a request, and the name under which such runs are listed: a query language, or a question's mode."""
+    """The graph of a request, and the name under which its run is listed: a query language, or a question's mode."""
+    # A choice refers to the readings of the last answer, so its message is never a new query.
     direct = direct_query(request.message) if request.choice is None else None
     if direct is not None:
         return direct_graph(*direct, sources), direct[0]
@@ -87,7 +94,12 @@ class RoutingTable:
         self._dependencies = dependencies
 
     async def route(
-        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell, progress: Progress
+        self,
+        question: Question,
+        conversation: Conversation,
+        context: RunContext,
+        output: OutputSink,
+        progress: Progress,
     ) -> RoutedGraph:
         situation = Situation(
             question,
@@ -95,11 +107,11 @@ class RoutingTable:
             has_model=self._dependencies.agents.available,
             wants_first_look=self._dependencies.preplan,
         )
-        workshop = Workshop(self._dependencies, context, tell, progress)
+        route_context = RouteContext(self._dependencies, context, output, progress)
         for row in ROUTES:
             if isinstance(row, Fact):
-                situation = await row.learn(situation, workshop)
+                situation = await row.learn(situation, route_context)
             elif row.applies(situation):
-                routed = await row.build(situation, workshop)
+                routed = await row.build(situation, route_context)
                 return replace(routed, graph=self._dependencies.policy.applied(routed.graph))
         raise AssertionError("the last routes cover every situation")

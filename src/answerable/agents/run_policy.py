@@ -1,4 +1,4 @@
-"""How the steps of a question meet failure: retries, circuit breakers, time limits and fallbacks, by kind of step."""
+"""The failure policy for the steps of a question: retries, circuit breakers, time limits and fallbacks by kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,33 +8,34 @@ from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node, Retry
 
 _UNLIMITED = frozenset(("subgraph",))
-"""What takes as long as the steps inside it."""
+"""Kinds without guards of their own: a sub-graph takes as long as the steps inside it, and these have their guards."""
 _ASKS_ITS_SOURCE = frozenset(("understand", "preplan", "sql", "write_sql", "program", "react", "critic"))
-"""Kinds that ask the source named in their config; others name it only to say what they are about."""
+"""Kinds that query the source in their config. For other kinds the source is only information, so their failures must
+not open its breaker."""
 _FALLBACKS: Mapping[str, Json] = {
     "critic": {"findings": ["The checks of this answer could not be made."]},
     "format": {},
 }
-"""Advice that stands in for a model's if the model fails: the rows are right without it."""
+"""Advice that replaces a model's if the model fails: the rows are right without it."""
 _DEFAULTS = Node(id=NodeId("default"), kind="default")
 
 
 @dataclass(frozen=True, slots=True)
 class RunPolicy:
     attempts: int = 3
-    """How often a step is tried in all if its failure may pass by itself."""
+    """Attempts in all for a step whose failure may pass by itself."""
     seconds: float = 1_800.0
     """Longest time for one attempt."""
 
     def applied(self, graph: Graph) -> Graph:
-        """The same graph, each node with its guards. What a node sets itself is left alone."""
+        """The same graph with guards on each node. Guards that a node already has are not changed."""
         return graph.model_copy(update={"nodes": tuple(map(self._guarded, graph.nodes))})
 
     def _guarded(self, node: Node) -> Node:
         if node.kind in _UNLIMITED:
             return node
         guards = {
-            "retry": Retry(attempts=self.attempts, timeouts=False),  # what was too slow would be too slow again
+            "retry": Retry(attempts=self.attempts, timeouts=False),  # a step that was too slow would be too slow again
             "timeout": self.seconds,
             "breaker": _source_of(node),
             "fallback": _FALLBACKS.get(node.kind),
@@ -44,7 +45,8 @@ class RunPolicy:
 
 
 def _source_of(node: Node) -> str | None:
-    """The only source that the step asks; None if it asks none, or several whose failures could not be told apart."""
+    """The source that the step asks, or None if it asks no source or several. With several sources a failure cannot be
+    attributed to one of them, and one failing source would block the others."""
     if node.kind not in _ASKS_ITS_SOURCE or not isinstance(node.config, dict) or node.config.get("sources"):
         return None
     source = node.config.get("source")

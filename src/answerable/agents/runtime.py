@@ -1,4 +1,4 @@
-"""Runs an agent: writes its message, asks its model for a typed reply, and tells what happens as it happens."""
+"""Runs an agent: writes its message, asks its model for a typed reply, and streams the reply to an output sink."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, LimitError
-from answerable.core.values import Json
+from answerable.engine.steps.base import OutputSink
 from answerable.models.calls import Listener, ModelCalled
 from answerable.models.config import Role
 from answerable.models.tokens import likely
@@ -20,19 +20,14 @@ if TYPE_CHECKING:
     from answerable.agents.folder import AgentFolder
 
 T = TypeVar("T", bound=BaseModel)
-Tell = Callable[[str, Json], None]
-"""Hears a channel and what is said on it: `prompt` (agent and estimated tokens, before anything is sent), `token`,
-`tool`, `model_call` (usage and cost, after each call)."""
 Check = Callable[[Any], Awaitable[None]]
-"""Raises `Mistake` for a reply that fits its type and is still wrong; the model hears why."""
-
-
-GAVE_UP = "model_bad_reply"
+"""Raises `Mistake` for a reply that fits its type and is still wrong. The model gets the reason and tries again."""
+BAD_REPLY = "model_bad_reply"
 """The code of the error when a model has used up its corrections."""
 
 
 class Mistake(Exception):
-    """What is wrong with a reply, in words that its writer can act on."""
+    """The reason why a reply is wrong, in words that its writer can act on."""
 
 
 class ModelGateway(Protocol):
@@ -43,7 +38,7 @@ class ModelGateway(Protocol):
 
 class Agents:
     def __init__(self, open_models: Callable[[], ModelGateway], *, available: bool) -> None:
-        """Models are opened when the first agent is asked: most questions need none."""
+        """Models are opened when the first agent is asked, because most questions need none."""
         self._models = cache(open_models)
         self.available = available
         """Whether there is a model at all."""
@@ -58,23 +53,24 @@ class Agents:
         prompt_context: Mapping[str, str],
         reply: type[T],
         context: RunContext,
-        tell: Tell,
+        output: OutputSink,
         *,
         tools: Sequence[Callable[..., Any]] = (),
         check: Check | None = None,
     ) -> T:
-        """The typed reply of a builtin agent. Failures of the model arrive as errors of `core/errors.py`."""
+        """The typed reply of a builtin agent. Failures of the model are raised as errors of `core/errors.py`."""
         from answerable.agents.folder import BUILTIN, load_agent
 
         folder = load_agent(BUILTIN / name)
         message = folder.written(prompt_context)
-        tell("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
-        agent = self._agent(folder, reply, context, tell, tools)
+        output("prompt", {"agent": name, "tokens": likely(folder.instructions + message)})
+        agent = self._agent(folder, reply, context, output, tools)
         mistakes = _judged_by(agent, check) if check is not None else []
         try:
-            return await _carried_out(agent, message, folder.requests, lambda event: _tell_event(event, name, tell))
+            return await _streamed(agent, message, folder.requests, lambda event: _forward_event(event, name, output))
         except AnswerableError as error:
-            if mistakes and error.stable_code == GAVE_UP:
+            # The model library only reports that retries are used up; the last mistake says why.
+            if mistakes and error.stable_code == BAD_REPLY:
                 raise _gave_up(mistakes) from error
             raise
 
@@ -83,13 +79,13 @@ class Agents:
         folder: "AgentFolder",
         reply: type[T],
         context: RunContext,
-        tell: Tell,
+        output: OutputSink,
         tools: Sequence[Callable[..., Any]],
     ) -> "Agent[object, T]":
         from pydantic_ai import Agent
 
         def called(call: ModelCalled) -> None:
-            tell("model_call", {"agent": folder.name, **call.as_json()})
+            output("model_call", {"agent": folder.name, **call.as_json()})
 
         return Agent(
             self._models().for_role(folder.role, context, called),
@@ -97,30 +93,30 @@ class Agents:
             instructions=folder.instructions,
             name=folder.name,
             tools=tools,
-            retries=folder.requests - 1,
+            retries=folder.requests - 1,  # the first request is no retry
             model_settings={"max_tokens": folder.output_tokens},
         )
 
 
 def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
-    """Hands replies that are wrong back to the model; the list fills with what was wrong."""
+    """Makes the agent send wrong replies back to the model. Returns a list that collects the reasons."""
     from pydantic_ai import ModelRetry
 
     mistakes: list[str] = []
 
     @agent.output_validator
-    async def judge(output: T) -> T:
+    async def judge(reply: T) -> T:
         try:
-            await check(output)
+            await check(reply)
         except Mistake as mistake:
             mistakes.append(str(mistake))
             raise ModelRetry(str(mistake)) from mistake
-        return output
+        return reply
 
     return mistakes
 
 
-async def _carried_out(agent: "Agent[object, T]", message: str, requests: int, hear: Callable[[Any], None]) -> T:
+async def _streamed(agent: "Agent[object, T]", message: str, requests: int, on_event: Callable[[Any], None]) -> T:
     from pydantic_ai import UsageLimits
 
     from answerable.models.failures import explained
@@ -128,7 +124,7 @@ async def _carried_out(agent: "Agent[object, T]", message: str, requests: int, h
     with explained():
         async with agent.run_stream_events(message, usage_limits=UsageLimits(request_limit=requests)) as run:
             async for event in run:
-                hear(event)
+                on_event(event)
             assert run.result is not None
             return run.result.output
 
@@ -142,16 +138,16 @@ def _gave_up(mistakes: Sequence[str]) -> LimitError:
 
 
 def _piece(part: Any, ending: str = "") -> Any:
-    """The text of a part of a reply, or of what was added to it."""
+    """The text of a part of a reply, or of an addition to it. Text has `content`, a call of a tool has `args`."""
     return getattr(part, f"content{ending}", None) or getattr(part, f"args{ending}", None)
 
 
-def _tell_event(event: Any, agent: str, tell: Tell) -> None:
-    """Only what a person watching wants: the words as they come, and which tool is called."""
+def _forward_event(event: Any, agent: str, output: OutputSink) -> None:
+    """Forwards only the events that a person can follow: text as it is written, and the names of called tools."""
     kind = event.event_kind
     if kind in ("part_start", "part_delta"):
         piece = _piece(event.part) if kind == "part_start" else _piece(event.delta, "_delta")
         if isinstance(piece, str) and piece:
-            tell("token", {"agent": agent, "text": piece})
+            output("token", {"agent": agent, "text": piece})
     elif kind == "function_tool_call":
-        tell("tool", {"agent": agent, "name": event.part.tool_name})
+        output("tool", {"agent": agent, "name": event.part.tool_name})

@@ -1,4 +1,4 @@
-"""What is known about a question while it is routed, and the tests that `agents/routing.py` puts to it. Pure."""
+"""The state of a question while it is routed, and the tests of the routing table. All of it is pure."""
 
 from dataclasses import dataclass, field
 
@@ -47,7 +47,7 @@ class Situation:
         return self.question.mode == "react"
 
     def is_read(self) -> bool:
-        """The reader is sure of its reading, and nobody asked for a model's."""
+        """The reader is sure of its reading, and the user did not ask for a model."""
         return isinstance(self.reply, Read) and self.question.mode == "auto"
 
     def is_read_to_be_shown(self) -> bool:
@@ -60,7 +60,8 @@ class Situation:
         return not self.has_model
 
     def needs_first_look(self) -> bool:
-        """A hint comes from an earlier look or from the user's choice; then there is nothing more to find out."""
+        """A question with a hint needs no first look: the hint comes from an earlier look or from the user's choice.
+        Without this rule the first look would route its own question back to itself."""
         return self.wants_first_look and self.question.hint is None
 
     def is_planned_to_explore(self) -> bool:

@@ -1,4 +1,4 @@
-"""Kind `statement`: takes SQL over several sources apart, and gives the graph that asks each and combines the rows."""
+"""Kind `statement`: splits SQL over several sources, and builds the graph that asks each source and combines rows."""
 
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, plan_graph
 from answerable.agents.federation import ROWS, SourceLookup, fetching_steps

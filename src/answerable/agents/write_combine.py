@@ -1,6 +1,7 @@
-"""Kind `write_combine`: a model writes the SQL that joins the rows of earlier steps; the checks judge it, it runs.
+"""Kind `write_combine`: a model writes the SQL that joins the rows of earlier steps. The SQL is checked and run.
 
-It is the writer of queries, told of rows in place of tables. What fails is handed back with the exact reason.
+The agent is the one that writes queries for sources; its prompt describes rows in place of tables. SQL that fails is
+sent back to the model with the exact reason.
 """
 
 from answerable.agents.dependencies import AgentDependencies
@@ -33,7 +34,7 @@ class WriteCombineStep:
         }
 
         async def run(reply: WrittenSql) -> Produced | None:
-            """It can reach nothing but those rows."""
+            # Running the SQL is its check. That is safe, because it can read only the rows of earlier steps.
             if not reply.sql.strip():
                 return None
             config = CombineConfig(sql=reply.sql)

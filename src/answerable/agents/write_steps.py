@@ -1,8 +1,8 @@
-"""Kinds `write_sql` and `write_python`: a model writes the program of a step, the checks judge it, the engine runs it.
+"""Kinds `write_sql` and `write_python`: a model writes the program of a step. The program is checked and run.
 
-A query goes through parsing, the allow-list, the catalog and a dry run at the source before it runs; a program through
-a check of its types and the policy. What fails is handed back with the exact reason, at most twice; then the step fails
-with that reason.
+A query is parsed, compared with the allow-list and the catalog, and checked by the source before it runs. The types of
+a Python program are checked, and it must follow the sandbox's policy. A program that fails is sent back to the model
+with the exact reason, at most twice. Then the step fails with that reason.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -47,7 +47,8 @@ class WriteSqlStep:
         dependencies = self._dependencies
         reader = await dependencies.readers.reader(source, step.context.principal)
         found = schema_links(reader, f"{config.question} {config.task}")
-        meant = schema_links(reader, config.question)  # words of the task, which a model wrote, match values by chance
+        # Values only for words of the user: words of the task, which a model wrote, match values by chance.
+        meant = schema_links(reader, config.question)
         prompt_context = {
             "question": config.question,
             "task": config.task,
@@ -92,7 +93,7 @@ class WritePythonStep:
         }
 
         async def run(reply: WrittenPython) -> Produced | None:
-            """What else a program does wrong shows only when it runs, and nothing outside can come of it."""
+            # Many mistakes show only when the program runs. Running it is safe, because it has no effect outside.
             if not reply.code.strip():
                 return None
             config = PythonConfig(code=reply.code)
@@ -110,16 +111,17 @@ async def produced_by(
     step: Step,
     run: Callable[[W], Awaitable[Produced | None]],
 ) -> Json:
-    """Runs what an agent writes to see whether it is right; what fails is handed back, the last that ran counts."""
+    """Asks an agent for a program and runs it as the check of the reply. A program that fails is sent back to the
+    model. Returns the rows of the last program that ran, so that it need not run again."""
     produced: list[Produced] = []
 
     async def check(written: W) -> None:
         try:
-            made = await run(written)
+            rows = await run(written)
         except (UserError, RefusedError) as error:
             raise Mistake(error_text(error)) from error
-        if made is not None:
-            produced.append(made)
+        if rows is not None:
+            produced.append(rows)
 
     written = await agents.ask(agent, prompt_context, reply, step.context, step.output, check=check)
     if not produced:

@@ -39,7 +39,7 @@ class StepRecord(Frozen):
     sample: tuple[Json, ...] = ()
     """A few of its rows as records, in the answer of a run that failed: it has no table of its own."""
     inputs: Mapping[str, ArtifactId] = {}
-    """The rows that a program was given, by name: what running it again needs."""
+    """The rows that a program reads, by name. Running the step again needs them."""
 
 
 class Synonym(Frozen):

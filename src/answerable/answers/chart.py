@@ -19,7 +19,7 @@ Spec = dict[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 SERIES = 6
-"""More lines or colours than this cannot be told apart."""
+"""A reader cannot tell more lines or colours than this apart."""
 BARS = 50
 LYING_BARS = 8
 """From this many bars on, or with long names, bars lie and names are read straight."""
@@ -154,8 +154,8 @@ def _axes(place: Spec) -> tuple[str, str]:
     return ("x", "y") if "x" in place else ("y", "x")
 
 
-def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, told: list[Field]) -> Spec:
-    shown, by = [f for f in told if f.role == "measure"], [f for f in told if f.role != "measure"]
+def _whole(data: _Data, kind: str, mark: Spec, encoding: Spec, fields: list[Field]) -> Spec:
+    shown, by = [f for f in fields if f.role == "measure"], [f for f in fields if f.role != "measure"]
     names = " and ".join(_title(f.name) for f in shown)
     title = f"{names} by {' and '.join(_lower(_title(f.name)) for f in by)}" if by else f"{names}"
     return {

@@ -62,7 +62,7 @@ def compare(
     offset: int = 0,
     limit: int = 200,
 ) -> RowComparison:
-    """A part of the compared rows, and counts of all. A key that is not given is looked for."""
+    """A part of the compared rows, and counts of all. Without a key, one is looked for."""
     _check_size(before, after)
     shared = _shared(before, after)
     if not shared:

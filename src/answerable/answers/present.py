@@ -43,16 +43,18 @@ def present(
     """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them; `proposed`:
     what somebody else says of them, which is checked like our own words; `headers`: how columns are called."""
     rows = frame.rows(path, 0, row_limit)
-    told = provenance or Provenance()
+    provenance = provenance or Provenance()
     sample = _sample(path, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
-    written = proposed or prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, told.understood))
+    written = proposed or prose(
+        DescribedResult(result.columns, rows, result.row_count, spec, plan, provenance.understood)
+    )
     checked = check_numbers(
         written,
         result.columns,
         rows,
-        _told_facts(told, plan, result, len(rows)),
+        _extra_facts(provenance, plan, result, len(rows)),
         row_count=result.row_count,
         plan=plan,
         question=question,
@@ -66,7 +68,7 @@ def present(
         rows=tuple(rows),
         row_count=result.row_count,
         steps=tuple(steps),
-        provenance=_completed(told, result, path, len(rows), checked, picture, spec),
+        provenance=_completed(provenance, result, path, len(rows), checked, picture, spec),
         usage=usage or Usage(),
     )
 
@@ -106,23 +108,29 @@ def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
     return "chart" if asked and picture is not None else "table"
 
 
-def _told_facts(told: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[ExtraFact, ...]:
+def _extra_facts(provenance: Provenance, plan: QueryPlan | None, result: FrameRef, shown: int) -> tuple[ExtraFact, ...]:
     """What the prose may say beside the rows: what was understood, the plan's constants, how many rows are shown."""
-    understood = (ExtraFact(value=told.understood, basis="what was understood"),) if told.understood else ()
+    understood = (ExtraFact(value=provenance.understood, basis="what was understood"),) if provenance.understood else ()
     part = (ExtraFact(value=shown, basis="the rows shown"),) if shown < result.row_count else ()
     return (*understood, *(plan_facts(plan) if plan else ()), *part)
 
 
 def _completed(
-    told: Provenance, result: FrameRef, path: Path, shown: int, checked: CheckedText, picture: Json, spec: FormatSpec
+    provenance: Provenance,
+    result: FrameRef,
+    path: Path,
+    shown: int,
+    checked: CheckedText,
+    picture: Json,
+    spec: FormatSpec,
 ) -> Provenance:
-    return told.model_copy(
+    return provenance.model_copy(
         update={
             "artifact": result.artifact,
             "chart": picture,
             "format": spec.model_dump(mode="json"),
             "links": checked.links,
             "truncated": shown < result.row_count,
-            "findings": (*told.findings, *checked.findings, *frame.json_form(path).findings),
+            "findings": (*provenance.findings, *checked.findings, *frame.json_form(path).findings),
         }
     )

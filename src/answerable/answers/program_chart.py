@@ -1,4 +1,4 @@
-"""A chart that a program drew: a vega-lite specification of which only known words are kept.
+"""A chart that a program drew: a vega-lite specification of which only known words are passed on.
 
 Whatever could run, load or link (expressions, parameters, URLs, images) has no word here, so it is refused, not
 filtered. Fields are renamed as in every chart of ours: `c0`, `c1`, … in the order of the columns.
@@ -30,31 +30,31 @@ def is_chart(value: Json) -> bool:
     return isinstance(value, dict) and "data" in value and ("mark" in value or "layer" in value)
 
 
-def chart_from(given: Mapping[str, Json]) -> tuple[list[dict[str, Json]], dict[str, Any]]:
+def chart_from(chart: Mapping[str, Json]) -> tuple[list[dict[str, Json]], dict[str, Any]]:
     """The rows that came with a chart, and the chart over data named `rows`."""
-    rows = _rows(given)
+    rows = _rows(chart)
     fields = {name: f"c{index}" for index, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
-    return rows, {"$schema": _SCHEMA, "data": {"name": "rows"}, **_view(given, fields)}
+    return rows, {"$schema": _SCHEMA, "data": {"name": "rows"}, **_view(chart, fields)}
 
 
-def _rows(given: Mapping[str, Json]) -> list[dict[str, Json]]:
-    data = given["data"]
+def _rows(chart: Mapping[str, Json]) -> list[dict[str, Json]]:
+    data = chart["data"]
     rows = data.get("values") if isinstance(data, dict) and set(data) == {"values"} else None
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise _refused('`data` must be `{"values": [ {…}, … ]}` with at least one row')
     return rows
 
 
-def _view(given: Mapping[str, Json], fields: Mapping[str, str]) -> dict[str, Any]:
-    _only(given, _TOP, "a chart")
-    view: dict[str, Any] = {name: str(given[name])[:200] for name in ("title", "description") if given.get(name)}
-    view |= {name: given[name] for name in _SIZES if isinstance(given.get(name), int | float)}
-    if "layer" in given:
-        view["layer"] = [_view(layer, fields) for layer in _layers(given["layer"])]
+def _view(chart: Mapping[str, Json], fields: Mapping[str, str]) -> dict[str, Any]:
+    _only(chart, _TOP, "a chart")
+    view: dict[str, Any] = {name: str(chart[name])[:200] for name in ("title", "description") if chart.get(name)}
+    view |= {name: chart[name] for name in _SIZES if isinstance(chart.get(name), int | float)}
+    if "layer" in chart:
+        view["layer"] = [_view(layer, fields) for layer in _layers(chart["layer"])]
     else:
-        view["mark"] = _mark(given.get("mark"))
-    if "encoding" in given:
-        view["encoding"] = _encoding(given["encoding"], fields)
+        view["mark"] = _mark(chart.get("mark"))
+    if "encoding" in chart:
+        view["encoding"] = _encoding(chart["encoding"], fields)
     return view
 
 
@@ -70,8 +70,8 @@ def _mark(mark: Json) -> dict[str, Any]:
         raise _refused(f"the mark {str(kind)[:40]!r} is not one of {', '.join(sorted(_MARKS))}")
     options = mark if isinstance(mark, dict) else {}
     _only(options, {"type", "point", "opacity", "filled"}, "a mark")
-    kept = {name: value for name, value in options.items() if isinstance(value, bool | int | float)}
-    return {"type": kind, **kept}
+    flags = {name: value for name, value in options.items() if isinstance(value, bool | int | float)}
+    return {"type": kind, **flags}
 
 
 def _encoding(encoding: Json, fields: Mapping[str, str]) -> dict[str, Any]:
@@ -79,24 +79,24 @@ def _encoding(encoding: Json, fields: Mapping[str, str]) -> dict[str, Any]:
         raise _refused("`encoding` must be an object")
     _only(encoding, _CHANNELS, "an encoding")
     return {
-        channel: [_channel(each, fields) for each in given] if isinstance(given, list) else _channel(given, fields)
-        for channel, given in encoding.items()
+        name: [_channel(each, fields) for each in channel] if isinstance(channel, list) else _channel(channel, fields)
+        for name, channel in encoding.items()
     }
 
 
-def _channel(given: Json, fields: Mapping[str, str]) -> dict[str, Any]:
-    if not isinstance(given, dict):
+def _channel(channel: Json, fields: Mapping[str, str]) -> dict[str, Any]:
+    if not isinstance(channel, dict):
         raise _refused("each channel of `encoding` must be an object")
-    kept: dict[str, Any] = {}
-    for word, value in given.items():
+    checked: dict[str, Any] = {}
+    for word, value in channel.items():
         if word not in _WORDS:
             raise _refused(f"{str(word)[:40]!r} is not known in a channel")
         if not _WORDS[word](value, fields):
             raise _refused(f"the {word} {str(value)[:60]!r} cannot be used")
-        kept[word] = fields[value] if word == "field" else value
-    if "field" in kept:
-        kept.setdefault("title", str(given["field"]))
-    return kept
+        checked[word] = fields[value] if word == "field" else value
+    if "field" in checked:
+        checked.setdefault("title", str(channel["field"]))
+    return checked
 
 
 def _plain(value: Json) -> bool:
@@ -119,8 +119,8 @@ _WORDS: Mapping[str, Callable[[Any, Mapping[str, str]], bool]] = {
 """What a channel may say, and what may be said with each word."""
 
 
-def _only(given: Mapping[str, Json], known: frozenset[str] | set[str], what: str) -> None:
-    unknown = sorted(set(map(str, given)) - known)
+def _only(words: Mapping[str, Json], known: frozenset[str] | set[str], what: str) -> None:
+    unknown = sorted(set(map(str, words)) - known)
     if unknown:
         raise _refused(f"{unknown[0][:40]!r} is not known in {what}")
 

@@ -76,18 +76,18 @@ def age(then: datetime, now: datetime) -> str:
 
 
 def spec_of(answer: Answer) -> FormatSpec:
-    """The format that came with the answer, else one made from its rows."""
+    """The format that came with the answer, else one derived from its rows."""
     if answer.provenance.format:
         return FormatSpec.model_validate(answer.provenance.format)
     return format_spec(answer.columns, answer.rows)
 
 
 def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iterator[RenderableType]":
-    told = answer.provenance
+    provenance = answer.provenance
     if question:
         yield _text(question, "bold")
-    if told.understood:
-        yield _text(f"Understood: {told.understood}", "dim")
+    if provenance.understood:
+        yield _text(f"Understood: {provenance.understood}", "dim")
     if code:
         yield from (_Code(step) for step in answer.steps if step.code)
     yield _text(answer.text, _TEXT_STYLES.get(answer.status, ""))
@@ -101,7 +101,7 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
         if step.sample:
             yield _text(f"Step {step.id} found {step.row_count:,} rows, among them:")
             yield _sample_table(step)
-    for finding in told.findings:
+    for finding in provenance.findings:
         yield _text(f"Note: {finding}", "yellow")
     yield _text(receipt(answer), "dim")
 
@@ -179,13 +179,15 @@ def _clean(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
 
 
-def _receipt(told: Provenance, steps: Sequence[StepRecord], usage: Usage, run_id: str, now: datetime) -> Iterator[str]:
-    if told.sources:
-        yield ", ".join(told.sources)
-    if told.last_sync:
-        yield f"data {age(told.last_sync, now)}"
-    if told.fingerprint:
-        yield f"fingerprint {told.fingerprint.removeprefix('sha256:')[:8]}"
+def _receipt(
+    provenance: Provenance, steps: Sequence[StepRecord], usage: Usage, run_id: str, now: datetime
+) -> Iterator[str]:
+    if provenance.sources:
+        yield ", ".join(provenance.sources)
+    if provenance.last_sync:
+        yield f"data {age(provenance.last_sync, now)}"
+    if provenance.fingerprint:
+        yield f"fingerprint {provenance.fingerprint.removeprefix('sha256:')[:8]}"
     if steps:
         total = sum(step.duration_ms for step in steps)
         yield f"{len(steps)} step{'s' if len(steps) > 1 else ''}, {duration(usage.duration_ms or total)}"

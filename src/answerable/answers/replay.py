@@ -20,7 +20,7 @@ class Rerun:
     """A step that ran again."""
 
     recorded: Path
-    """The rows that were kept."""
+    """The rows that the first run stored."""
     fresh: Path
     """The rows of now."""
     artifact: ArtifactId | None = None

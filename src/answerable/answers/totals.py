@@ -42,8 +42,8 @@ def _figures(place: int, dtype: pl.DataType) -> tuple[pl.Expr, ...]:
 
 def _column(name: str, figures: Sequence[Any]) -> ColumnTotal:
     total, low, high, missing = figures
-    told = [None if low is None else _json(value) for value in (total, low, high)]
-    return ColumnTotal(column=name, total=told[0], minimum=told[1], maximum=told[2], null_count=missing)
+    as_json = [None if low is None else _json(value) for value in (total, low, high)]
+    return ColumnTotal(column=name, total=as_json[0], minimum=as_json[1], maximum=as_json[2], null_count=missing)
 
 
 def _json(value: Any) -> Json:

@@ -34,7 +34,7 @@ Operator = Literal[
 Operand: TypeAlias = str | int | float | bool | None
 
 MOST_BYTES = 2_000_000_000
-"""Of kept views together."""
+"""The most bytes that all stored views may take together."""
 MOST_FILES = 64
 _IN_USE_SECONDS = 60.0
 """A view that was asked for this recently is not cleaned away: its reader may still be at it."""
@@ -47,7 +47,7 @@ class SortKey(Frozen):
 
 
 class RowFilter(Frozen):
-    """A condition on one column. Operators on text ignore case; dates and times are given as ISO 8601 text."""
+    """A condition on one column. Operators on text ignore case; dates and times are ISO 8601 text."""
 
     column: str
     operator: Operator
@@ -67,7 +67,7 @@ class Selection(Frozen):
 
 
 class Views:
-    """The files of views. They can all be made again, so they are kept as long as there is room."""
+    """The files of views. Each can be computed again, so the oldest are deleted when room runs out."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -158,9 +158,9 @@ def _write(rows: Path, selection: Selection, file: Path) -> None:
 
 def _clean(folder: Path) -> None:
     """The oldest views go, until the rest is few and small enough."""
-    kept = sorted((path for path in folder.glob("*.arrow")), key=_age, reverse=True)
+    newest_first = sorted(folder.glob("*.arrow"), key=_age, reverse=True)
     room, files = MOST_BYTES, MOST_FILES
-    for path in kept:
+    for path in newest_first:
         with suppress(OSError):
             room, files = room - path.stat().st_size, files - 1
             if (room < 0 or files < 0) and now() - _age(path) > _IN_USE_SECONDS:

@@ -1,4 +1,4 @@
-"""Whether an output meets a condition, and what counts as having found nothing. Pure."""
+"""Tests whether an output meets a condition, and whether it is empty. Pure."""
 
 from collections.abc import Callable, Mapping
 from operator import ge, gt, le, lt
@@ -24,12 +24,13 @@ def holds(condition: Condition, output: Json) -> bool:
     try:
         return _TESTS[condition.op](_at(output, condition.path), condition.value)
     except TypeError:
-        return False
+        return False  # values that cannot be compared, such as a text and a number, do not meet a condition
 
 
 def is_empty(output: Json) -> bool:
-    """Nothing was found: null, zero, an empty text, list or object, or a table without rows."""
+    """Whether the output is null, zero, an empty text, list or object, or a table without rows."""
     if isinstance(output, Mapping):
+        # A step's output holds its table under `frame`; a bare table is its own frame.
         frame = output.get("frame", output)
         if isinstance(frame, Mapping) and frame.get("kind") == "frame":
             return not frame.get("row_count")
@@ -37,7 +38,7 @@ def is_empty(output: Json) -> bool:
 
 
 def _at(output: Json, path: Path) -> Json:
-    """The value at the end of the path; null where the path leads nowhere."""
+    """The value at the end of the path, or null if the path does not exist in the output."""
     for key in path:
         try:
             output = output[key]

@@ -1,4 +1,4 @@
-"""What every walk of an engine works with, and the border at which the work of a step is called."""
+"""The dependencies of every walk of an engine, and the call of a step's own code."""
 
 import asyncio
 import logging
@@ -43,6 +43,7 @@ class EngineDependencies:
     async def _attempt(self, step: Step) -> Json:
         step.journal.record(StepStarted, step.id, step.attempt)
         if step.node.effect:
+            # The start must be on disk before the effect happens: after a crash it is the only trace of the effect.
             await step.journal.flush()
         try:
             return await self.kinds[step.node.kind].run(step)
@@ -51,19 +52,20 @@ class EngineDependencies:
         except asyncio.CancelledError as error:
             if (task := asyncio.current_task()) and task.cancelling():
                 raise
-            raise typed(error, step) from error  # nobody cancelled the step: something it waited for was
-        except Exception as error:
+            raise typed(error, step) from error  # the step was not cancelled: something that it waited for was
+        except Exception as error:  # kinds may be plugins, so any error can come from them
             raise typed(error, step) from error
 
 
-def as_kept(output: Json, step: Step) -> Json:
-    """The output of a step as it would be read back from the journal: a continued run sees no other values, and nobody
-    can change them later."""
+def as_stored(output: Json, step: Step) -> Json:
+    """A copy of the output as it would be read back from the journal. So a continued run sees the same values, and the
+    step cannot change its output later."""
     return None if output is None else orjson.loads(json_bytes(output, f"The output of step {step.id}"))
 
 
 def typed(error: BaseException, step: Step) -> AnswerableError:
-    """What a user may hear of a failure that nobody foresaw; the rest is for the log."""
+    """The error that users see. A defect becomes an `InternalError` without details, which go into the log: they may
+    hold data or secrets."""
     if isinstance(error, AnswerableError):
         return error
     run = step.context.run

@@ -1,15 +1,15 @@
-"""Which nodes of a graph may start, and how the end of one bears on the others. Pure: no clock, no I/O.
+"""Decides which nodes of a graph may start, and what the end of a node means for the others. Pure: no clock, no I/O.
 
-The rules, the same for every strategy:
+The rules are the same for every strategy. A node's parents are the nodes in its `after`.
 
-- A node is decided on when all it comes after have ended (and, with `on`, when its event has happened).
-- It is skipped if one of those failed and was critical, or was itself skipped for such a reason.
-- Those that failed without being critical, and those not taken (a condition did not hold, an event never happened),
-  hand on null. A node is not taken either if none of those it comes after was.
-- An event can no longer happen once nothing runs, nothing may start and nothing waits for a person.
+- A node is decided on when all its parents have ended (and, with `on`, when its event has happened).
+- A node is skipped if a critical parent failed, or if a parent was skipped for this reason.
+- Parents that failed without being critical hand on null. So do parents that were not taken: their condition did not
+  hold, or their event never happened. A node is not taken if none of its parents was taken.
+- An event can no longer happen once no node runs, no node may start and no node waits for a person.
 
-A decision depends only on how the parents ended, not on the order in which they did. So all strategies, and a run that
-was taken up again, come to the same end.
+A decision depends only on how the parents ended, not on the order in which they ended. So all strategies lead to the
+same outcome, and so does a run that is continued after a crash.
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from answerable.engine.conditions import holds, is_empty
 from answerable.engine.graph import Graph, Node
 
 STOPPED_EARLY = "stopped early"
-"""How the reason of a skip begins if the whole graph was stopped early."""
+"""Prefix of a skip's reason if the whole graph was stopped early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Missing:
 
     kind: str
     failed: bool
-    """Else it was skipped."""
+    """False if the node was skipped."""
     reason: str
 
 
@@ -43,35 +43,41 @@ class Frontier:
         self.errors: dict[NodeId, AnswerableError] = {}
         self.skipped: dict[NodeId, str] = {}
         self.held: set[NodeId] = set()
-        """Those that wait for a person."""
+        """The nodes that wait for a person."""
         self.partial = False
-        """A node did only a part of its work, or failed without being critical."""
+        """Whether a node did only a part of its work, or failed without being critical."""
         self.happened: dict[str, Json] = {}
         """The data of the events that nodes waited for."""
         self._left = len(graph.nodes)
         self._running = 0
         self._limit = 1 if graph.strategy == "sequential" else graph.concurrency or self._left
         self._missing = dict(graph.waits)
+        """How many parents and events each node still waits for."""
         self._blocked: set[NodeId] = set()
+        """Nodes whose failure or skip also skips the nodes after them."""
         self._ready: list[Node] = []
         self._rejected: deque[NodeId] = deque()
+        """Skipped nodes whose effect on other nodes is not worked out yet."""
         self._verdicts: list[tuple[NodeId, str]] = []
+        """Skipped nodes that are not reported by `take_skipped` yet."""
         self._awaited = {name: list(nodes) for name, nodes in graph.awaited.items()}
         self._stages = _Stages(graph) if graph.strategy == "levels" else None
         self._first = sum(level == 0 for level in graph.levels.values()) if graph.early_stop else 0
-        """For an early stop: how many first steps have yet to end before anything after them is decided on."""
+        """For an early stop: the number of first nodes that have not ended. Later nodes are decided on when it is 0."""
         self._undecided: list[NodeId] = []
+        """Later nodes whose parents have ended, while other first nodes still run."""
         for node in graph.nodes:
             if not self._missing[node.id]:
                 self._admit(node)
 
     @property
     def ended(self) -> bool:
-        """Nothing runs, and nothing will without a person."""
+        """Whether no node runs, and no node will start unless a person decides something."""
         return not self._running and not self._ready and (not self._left or bool(self.held))
 
     def take(self) -> Sequence[Node]:
         """The nodes to start now. They count as running until they finish, fail or are held."""
+        # Only now is it certain that awaited events cannot happen: a running node could still cause them.
         if not self._running and not self._ready:
             self._give_up_waiting()
         free = self._limit - self._running
@@ -89,9 +95,9 @@ class Frontier:
         return {parent: outputs.get(parent) for parent in node.after}
 
     def missing(self, node: Node) -> Mapping[NodeId, Missing]:
-        """The nodes it comes after that gave nothing because they failed or were skipped."""
+        """The parents of a node that failed or were skipped."""
         if not self.errors and not self.skipped:
-            return {}
+            return {}  # the usual case, and this is called for every node
         reasons = {parent: error.message for parent, error in self.errors.items()} | self.skipped
         return {
             parent: Missing(self.graph.by_id[parent].kind, parent in self.errors, reasons[parent])
@@ -115,12 +121,12 @@ class Frontier:
         self._end(node, "failed", error.stable_code)
 
     def hold(self, node: NodeId) -> None:
-        """The node waits for a person; the others go on as far as they can without it."""
+        """Marks a node as waiting for a person. The others go on as far as they can without it."""
         self.held.add(node)
         self._running -= 1
 
     def signal(self, name: str, data: Json) -> None:
-        """A named event happened. Only the first time counts."""
+        """Reports that a named event happened. Only its first occurrence counts."""
         self._hear(name, data)
         self._fold_rejected()
 
@@ -130,13 +136,14 @@ class Frontier:
             self._fold_rejected()
 
     def _fold_rejected(self) -> None:
-        """A loop, not a recursion: one failure may skip a chain of any length."""
+        # A loop, not a recursion: one failure may skip a chain that is longer than Python's stack.
         while self._rejected:
             node = self._rejected.popleft()
             self._fold(node, "skipped", self.skipped[node])
 
     def _fold(self, node: NodeId, how: str, data: Json) -> None:
         self._left -= 1
+        # The children first: they collect in `_undecided`, which the end of the last first node then works off.
         self._met(self.graph.children[node])
         if self._first and self.graph.levels[node] == 0:
             self._end_first()
@@ -151,10 +158,11 @@ class Frontier:
             self._met(self._awaited.pop(name))
 
     def _met(self, nodes: Sequence[NodeId]) -> None:
-        """One of the things that each of these nodes waits for is there."""
+        """Counts down what each of these nodes waits for, and decides on those that wait for no more."""
         missing = self._missing
         for node in nodes:
             missing[node] -= 1
+            # A node may already be skipped: an early stop, or an event that can no longer happen, skips it in advance.
             if not missing[node] and node not in self.skipped:
                 if self._first and self.graph.levels[node]:
                     self._undecided.append(node)
@@ -162,7 +170,7 @@ class Frontier:
                     self._decide(self.graph.by_id[node])
 
     def _decide(self, node: Node) -> None:
-        if self._blocked or self.skipped:
+        if self._blocked or self.skipped:  # spares most graphs, in which all goes well, the loops over parents
             for parent in node.after:
                 if parent in self._blocked:
                     how = "failed" if parent in self.errors else "was skipped"
@@ -186,7 +194,7 @@ class Frontier:
             self._blocked.add(node)
 
     def _end_first(self) -> None:
-        """One more first step has ended. After the last, the rest is decided on, or stopped."""
+        """Counts a first node as ended. After the last one, decides on the other nodes, or stops the graph early."""
         self._first -= 1
         if self._first:
             return
@@ -201,7 +209,9 @@ class Frontier:
                 self._decide(self.graph.by_id[node])
 
     def _stop_early(self, reason: str, *, finals_too: bool) -> None:
-        self._awaited.clear()
+        """Skips all later nodes. After a failure these include the final ones, because the run has no answer to show;
+        if only no rows were found, the final ones run and say so."""
+        self._awaited.clear()  # so that no node is taken later because of an event
         for node in self.graph.nodes:
             if self.graph.levels[node.id] and (finals_too or not node.final):
                 self._reject(node.id, reason, blocks=finals_too)
@@ -210,8 +220,10 @@ class Frontier:
                 self._decide(self.graph.by_id[id])
 
     def _give_up_waiting(self) -> None:
-        """Nothing is left that could cause the awaited events. One node at a time: its skip may be another's event."""
+        """Skips nodes whose event can no longer happen. One node at a time, because another node may wait for the event
+        that this one was skipped."""
         while self._awaited and not self._ready and not self.held:
+            # A node that waits for its event alone. One exists: nodes with an open parent wait for another such node.
             name, node = next(
                 (n, node) for n, nodes in self._awaited.items() for node in nodes if self._missing[node] == 1
             )
@@ -223,7 +235,7 @@ class Frontier:
 
 
 class _Stages:
-    """Holds nodes back until all of the earlier levels have ended."""
+    """Strategy `levels`: holds nodes back until all nodes of earlier levels have ended."""
 
     def __init__(self, graph: Graph) -> None:
         self._levels = graph.levels
@@ -234,15 +246,16 @@ class _Stages:
         self._open = 0
 
     def admits(self, node: Node) -> bool:
-        """Else the node is kept and comes back from `close`."""
+        """Whether the node may start now. If not, it is held back, and `close` returns it later."""
         level = self._levels[node.id]
         if level > self._open:
             self._parked[level].append(node)
         return level <= self._open
 
     def close(self, node: NodeId) -> Iterator[Node]:
-        """A node has ended; the nodes that this sets free."""
+        """Marks a node as ended, and yields the nodes that may start because of it."""
         self._left[self._levels[node]] -= 1
+        # A loop, because all nodes of the next level may have been skipped already.
         while not self._left[self._open] and self._open + 1 < len(self._left):
             self._open += 1
             yield from self._parked[self._open]

@@ -1,7 +1,7 @@
-"""A graph as data: which steps there are, what each waits for, and how its failure is met.
+"""A graph as data: its nodes, what each node waits for, and what happens if it fails.
 
-A graph is frozen and checked when it is made, so that whatever runs one need not ask again: ids are unique, every
-dependency exists, and there is no circle. A bad graph is a `GraphError` that names the node and the reason.
+A graph is frozen and is checked when it is built, so that the engine need not check it again: ids are unique, every
+dependency exists, and there is no cycle. A bad graph raises a `GraphError` that names the node and the reason.
 """
 
 from collections import Counter, deque
@@ -28,16 +28,17 @@ _ID_SIGNS = frozenset("-_.")
 
 
 class Retry(Frozen):
-    """How often a step may be tried in all, and how long to wait between. Only what may pass by itself is retried."""
+    """The number of attempts in all, and the waits between them. Only failures that may pass by themselves are
+    retried."""
 
     attempts: int = Field(default=1, ge=1, le=100)
     base_delay: float = Field(default=0.5, ge=0)
     factor: float = Field(default=2.0, ge=1)
     max_delay: float = Field(default=30.0, ge=0)
     timeouts: bool = True
-    """Whether an attempt that ran out of time is tried again, too."""
+    """Whether a step that ran out of time is tried again, too."""
     jitter: bool = True
-    """Wait a random part of the delay, so that many that failed together do not come back together."""
+    """Wait a random part of the delay, so that steps that failed together do not all come back together."""
 
 
 class Condition(Frozen):
@@ -58,26 +59,27 @@ class Node(Frozen):
     kind: str
     config: Json = None
     after: tuple[NodeId, ...] = ()
-    """The nodes whose outputs it takes; it starts when all of them have ended."""
+    """The nodes whose outputs it takes. It starts when all of them have ended."""
     when: tuple[Condition, ...] = ()
-    """All must hold, else the node is skipped and those after it get null in its place."""
+    """If one of these conditions does not hold, the node is skipped and the nodes after it get null as its output."""
     on: str | None = None
     """Strategy `events` only: also wait for this event. `x.finished`, `x.failed` and `x.skipped` are the ends of node
     x; any other name is a channel that some step writes to with `output`."""
     critical: bool = True
-    """Its failure fails the run and skips what depends on it. Else those after it get null in its place."""
+    """Whether its failure fails the run and skips the nodes after it. If False, these get null as its output."""
     final: bool = False
-    """It also runs after an early stop because nothing was found, with null in the place of the steps that were left
-    out: it is the one that says so."""
+    """Whether it also runs after an early stop because no rows were found. It gets null for the skipped steps, and
+    tells the user about the stop."""
     retry: Retry = Retry()
     timeout: float | None = Field(default=None, gt=0)
     """Seconds for one attempt."""
     breaker: str | None = None
     """The target whose circuit breaker it shares with other steps: a host, a database, a model."""
     fallback: Json = None
-    """The output that stands in when the step has failed for good; null means that there is none."""
+    """The output that replaces a failure when no retry is left. Null means that there is no fallback."""
     effect: bool = False
-    """It changes something outside. Its start is stored before it acts, and it is never silently done twice."""
+    """Whether it changes something outside of Answerable. Its start is stored before it acts, and it is never repeated
+    without a person's approval."""
     idempotent: bool = False
     """An effect whose target honours the idempotency key, so that it may be issued again after a crash."""
 
@@ -93,14 +95,14 @@ class Graph(Frozen):
     nodes: tuple[Node, ...]
     strategy: Strategy = "eager"
     early_stop: bool = False
-    """Go no further when a first step (one that waits for nothing) fails, or when none of them found anything."""
+    """Skip all later nodes if a first node (one without `after`) fails, or if no first node found anything."""
     concurrency: int | None = Field(default=None, ge=1)
     output: NodeId | None = None
-    """The node whose output is the run's; else that of the only last node, or those of all last nodes by id."""
+    """The node whose output is the run's. If None, the output of the only last node, or of all last nodes by id."""
 
     @classmethod
     def parse(cls, document: Json) -> Self:
-        """A graph from JSON or YAML that somebody wrote: whatever is wrong with it is a `GraphError`."""
+        """A graph from JSON or YAML that somebody wrote. Raises a `GraphError` for anything that is wrong with it."""
         try:
             return cls.model_validate(document)
         except ValidationError as error:
@@ -136,7 +138,8 @@ class Graph(Frozen):
             raise _refused(node.id, "`idempotent` says something only about an effect (`effect: true`)")
 
     def _circle(self) -> list[NodeId]:
-        """A closed way through the nodes that no order contains, each before the one that waits for it."""
+        """The ids of a cycle, for the error message; each node comes before the one that waits for it."""
+        # Every node outside of the order has a parent outside of it, so following parents must lead into a cycle.
         placed = set(self.order)
         node = next(node.id for node in self.nodes if node.id not in placed)
         way: dict[NodeId, None] = {}
@@ -160,7 +163,7 @@ class Graph(Frozen):
 
     @cached_property
     def waits(self) -> Mapping[NodeId, int]:
-        """For how many things each node waits: those it comes after, and its event."""
+        """The number of parents and events that each node waits for."""
         return {node.id: len(node.after) + (node.on is not None) for node in self.nodes}
 
     @cached_property
@@ -174,7 +177,7 @@ class Graph(Frozen):
 
     @cached_property
     def order(self) -> Sequence[NodeId]:
-        """Every node after those it waits for, otherwise as written. Nodes in a circle are missing."""
+        """All nodes in topological order, otherwise as written. Nodes in a cycle are missing."""
         missing = {node.id: len(node.after) for node in self.nodes}
         free = deque(node.id for node in self.nodes if not node.after)
         order = []
@@ -188,7 +191,7 @@ class Graph(Frozen):
 
     @cached_property
     def levels(self) -> Mapping[NodeId, int]:
-        """The length of the longest way to each node from a first one."""
+        """The length of the longest path to each node from a first one."""
         levels: dict[NodeId, int] = {}
         for node in self.order:
             levels[node] = 1 + max((levels[parent] for parent in self.by_id[node].after), default=-1)
@@ -200,7 +203,7 @@ class Graph(Frozen):
 
     @cached_property
     def document(self) -> Json:
-        """As JSON, without what is left at its default."""
+        """The graph as JSON, without fields that have their default. This is the stored form."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -213,7 +216,7 @@ def _first_repeated(ids: Iterable[NodeId]) -> NodeId:
 
 
 def _explained(error: ValidationError, document: Json) -> GraphError:
-    """The first thing that is wrong, by the id of its node where it has one."""
+    """The first problem, with the id of its node if the problem lies in a node."""
     problem = first_problem(error)
     place: Sequence[Any] = problem.place
     node = None

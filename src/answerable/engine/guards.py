@@ -1,4 +1,7 @@
-"""What surrounds a step. Each guard wraps the call of a step, or leaves it alone if the node does not ask for it."""
+"""Guards: time limit, circuit breaker, retries, fallback and the approval of doubtful effects.
+
+A guard wraps the call of a step. It returns the call unchanged if the node does not ask for the guard.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,15 +30,17 @@ class Guard(Protocol):
 def default_guards(
     clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0
 ) -> Sequence[Guard]:
-    """From the inside out: the time limit holds for each attempt, and each attempt asks the breaker. A breaker opens
-    after so many failures in a row, for `cooldown` seconds."""
+    """The guards of the product. A breaker opens for `cooldown` seconds after so many `failures` in a row."""
+    # From the inside out. The time limit holds for each attempt, not for all retries together. Each attempt asks the
+    # breaker, so that retries stop when it opens. The fallback replaces only what no retry could mend.
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
     breakers = Breakers(clock, failures, cooldown)
-    return (Asked((Timeout(clock), breakers, Retrying(clock, chance), fallback, doubt)),)
+    return (RequestedGuards((Timeout(clock), breakers, Retrying(clock, chance), fallback, approve_repetition)),)
 
 
-class Asked:
-    """The built-in guards, for nodes that ask for one of them. Most ask for none, which is quickly seen."""
+class RequestedGuards:
+    """Applies the built-in guards to nodes that ask for at least one of them. Most nodes ask for none, and one test of
+    their fields is cheaper than asking each guard."""
 
     FIELDS = frozenset(("timeout", "breaker", "retry", "fallback", "effect"))
 
@@ -51,7 +56,7 @@ class Asked:
 
 
 class Timeout:
-    """Ends an attempt that takes too long; the cancellation reaches whatever it is waiting for."""
+    """Cancels an attempt that takes too long, and with it the work that the attempt waits for."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -62,6 +67,7 @@ class Timeout:
             return call
 
         async def limited(step: Step) -> Json:
+            # The alarm uses our clock instead of the loop's, so that tests can move the time.
             scope = asyncio.timeout(None)
             alarm = asyncio.ensure_future(self._clock.sleep(seconds))
             alarm.add_done_callback(lambda _: _expire(scope))
@@ -86,7 +92,7 @@ def _expire(scope: asyncio.Timeout) -> None:
 
 
 class Breakers:
-    """One breaker for each target, shared by all runs of an engine."""
+    """One breaker for each target, shared by all runs of an engine, so that one run learns from another's failures."""
 
     def __init__(self, clock: Clock, threshold: int = 5, cooldown: float = 60.0) -> None:
         self._clock = clock
@@ -105,6 +111,7 @@ class Breakers:
         breaker = self.of(node.breaker)
 
         async def broken(step: Step) -> Json:
+            # `failed` stays None if the step is cancelled: this says nothing about the target.
             trial, failed, reason = breaker.enter(), None, None
             try:
                 output = await call(step)
@@ -120,8 +127,8 @@ class Breakers:
 
 
 _UNAVAILABLE = frozenset(("source_busy", "source_failed", "source_locked", "source_unreachable"))
-"""Source errors that say nothing about the data. A file that is malformed or missing is seen at once each time, so a
-breaker would spare nobody anything, and would hide the reason."""
+"""Errors of a source that is not available. Other errors of a source, such as a malformed or missing file, show at once
+each time: a breaker would save no time, and would hide the reason."""
 
 
 def _is_the_targets_fault(error: AnswerableError) -> bool:
@@ -133,12 +140,12 @@ def _is_the_targets_fault(error: AnswerableError) -> bool:
 
 
 def _is_of_a_model(error: AnswerableError) -> bool:
-    """Models have breakers, retries and fallbacks of their own, where they are called: see `models/`."""
+    """Whether a model failed. Calls of models have their own breakers, retries and fallbacks: see `models/`."""
     return error.stable_code.startswith("model_")
 
 
 class Retrying:
-    """Tries again what may pass by itself, each time after a longer wait."""
+    """Repeats a step whose failure may pass by itself, each time after a longer wait."""
 
     def __init__(self, clock: Clock, random: Random) -> None:
         self._clock = clock
@@ -164,7 +171,8 @@ class Retrying:
         return retried
 
     def _delay(self, retry: Retry, attempt: int, error: AnswerableError) -> float:
-        """A target that says when to come back (`retry_after`, in seconds) is believed, within reason."""
+        """Seconds to wait before the next attempt. Waits at least as long as the target asks for (`retry_after`), but
+        no longer than `max_delay`."""
         longest = _longest_delay(retry, attempt)
         delay = self._random.uniform(0, longest) if retry.jitter else longest
         return max(delay, min(retry.max_delay, float(error.details.get("retry_after", 0))))
@@ -175,18 +183,20 @@ def _longest_delay(retry: Retry, attempt: int) -> float:
 
 
 def _may_pass(error: AnswerableError, node: Node, attempt: int) -> bool:
-    """An effect that ran out of time may have happened; only a target that knows the key may be asked again. An open
-    breaker is waited for only if the retries that are left can outlast it."""
+    """Whether another attempt may succeed, and may be made."""
     if error.stable_code == STEP_TIMEOUT:
+        # An effect that ran out of time may have happened. Only a target that knows the key may be asked again.
         return node.retry.timeouts and (node.idempotent or not node.effect)
     if error.stable_code == BREAKER_OPEN:
+        # Waiting is worth it only if the attempts that are left outlast the breaker.
         left = sum(_longest_delay(node.retry, each) for each in range(attempt, node.retry.attempts))
         return left >= float(error.details.get("wait", 0))
     return isinstance(error, TransientError) and not _is_of_a_model(error)
 
 
 def fallback(node: Node, call: Call) -> Call:
-    """Puts a fixed output in the place of a failure, and says so. What the rules forbid stays forbidden."""
+    """Replaces a failure by a fixed output, and records the failure. A refusal is not replaced: a fallback must not be
+    a way around the rules."""
     if node.fallback is None:
         return call
 
@@ -203,9 +213,9 @@ def fallback(node: Node, call: Call) -> Call:
     return replaced
 
 
-def doubt(node: Node, call: Call) -> Call:
-    """An effect that was started and never reported may have happened. If its target cannot tell a repetition by the
-    idempotency key, a person decides."""
+def approve_repetition(node: Node, call: Call) -> Call:
+    """Asks a person before an effect is repeated after a crash. An effect that was started and never reported may have
+    happened. Idempotent effects are repeated without asking: their target recognises the idempotency key."""
     if not node.effect or node.idempotent:
         return call
 
@@ -213,7 +223,7 @@ def doubt(node: Node, call: Call) -> Call:
         past = step.past
         if past is None or not (past.unreported or past.approval):
             return await call(step)
-        if past.approval is None:
+        if past.approval is None:  # otherwise the question is already in the journal, and must not be asked twice
             prompt = (
                 f"Step `{step.id}` was started, but the process stopped before it reported: it may have taken effect. "
                 "Find out, then approve to do it once more, or decline to leave it."

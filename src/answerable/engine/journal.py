@@ -1,9 +1,9 @@
-"""The run's one list of events, which is also its journal.
+"""The journal of a run: the one list of its events.
 
-Events are numbered as they are recorded, stored once a tick of the loop in one commit, and only then shown: to the
-listeners, and to whoever waits for just that event to go on. Without a store they are shown at once. When the store
-fails, nothing more is recorded or shown, and whoever carries the run is told. A store also fails a journal whose run
-was taken over by another process (`LeaseLostError`). Streamed text is recorded in segments (see `segments.py`).
+Events are numbered when they are recorded. All events of one tick of the loop are stored in one commit. Only then do
+listeners get them, and only then does the walk go on. Without a store, listeners get them at once. If the store fails,
+no more events are recorded or shown, and `on_failure` is called. A store also refuses the events of a run that another
+process has taken over (`LeaseLostError`). Streamed text is recorded in segments (see `segments.py`).
 """
 
 import asyncio
@@ -32,24 +32,25 @@ from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
 from answerable.store.base import Events, Lease
 
 Listener: TypeAlias = Callable[[Event], None]
-"""Hears every event of a run, in order, each after it is stored. Must not block; what it raises is logged."""
+"""Gets every event of a run, in order, after the event is stored. A listener must not block. Its errors are logged."""
 Ended: TypeAlias = StepFinished | StepFailed | StepSkipped
 P = ParamSpec("P")
 
 SEGMENT_SECONDS = 1.0
-"""How much streamed text a killed process loses at most, and how late a follower in another process sees it."""
+"""Streamed text waits this long to be stored. A killed process loses at most so much text, and followers in other
+processes see text so much later."""
 _log = logging.getLogger("answerable.engine")
 
 
 @dataclass(slots=True)
 class Past:
-    """What is known of a node when a run is taken up again."""
+    """What the journal holds about a node when a run is continued."""
 
     ended: Ended | None = None
     attempt: int = 1
-    """The attempt to go on with."""
+    """The number of the next attempt."""
     unreported: bool = False
-    """That attempt was started, and nobody knows how far it came."""
+    """Whether this attempt was started without an end in the journal: it may have had effects."""
     approval: Literal["asked", "given", "refused"] | None = None
 
 
@@ -65,18 +66,19 @@ class Journal:
     ) -> None:
         self.context = context
         self.lease = lease or Lease(context.run, 0)
-        """Goes with whatever is stored about the run."""
-        self.past: Mapping[NodeId, Past] = _recollected(past)
+        """Every write about the run carries the lease, so that the store can refuse a process that has lost it."""
+        self.past: Mapping[NodeId, Past] = _past_by_node(past)
         self.signals = [event for event in past if isinstance(event, StepOutput)]
         self.outputs = list(self.signals)
-        """What steps told apart from streamed text, before the run was taken up and since."""
+        """All output of steps except streamed text, also from before the run was continued."""
         self.listeners = [] if listeners is None else listeners
-        """May change while the run goes on."""
+        """The list may change while the run goes on."""
         self.on_failure: Callable[[Exception], None] = lambda _: None
         self.on_piece: Callable[[StepOutput], None] = lambda _: None
         self._run = context.run
         self._events = events
-        self._take = self._show if events is None else self._keep
+        self._take = self._show if events is None else self._enqueue
+        # Events get wall-clock times that never go back: the monotonic clock, shifted once to the time of day.
         self._now = clock.monotonic
         self._epoch = clock.now().timestamp() - clock.monotonic()
         self._seq = self._stored = past[-1].seq if past else 0
@@ -94,7 +96,7 @@ class Journal:
     def record(self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs) -> None:
         if not self._closed:
             if self._segments:
-                self._store_segments()
+                self._store_segments()  # first, so that stored events keep the order in which they happened
             self._seq += 1
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), None)
 
@@ -105,7 +107,8 @@ class Journal:
         *a: P.args,
         **named: P.kwargs,
     ) -> None:
-        """`then` is called once the event is stored and the listeners have heard it."""
+        """Records an event, and calls `then` when the event is stored and the listeners have got it."""
+
         if not self._closed:
             if self._segments:
                 self._store_segments()
@@ -113,7 +116,7 @@ class Journal:
             self._take(kind(self._run, self._seq, self._epoch + self._now(), *a, **named), then)
 
     def output(self, node: NodeId, channel: str, data: Json) -> None:
-        """Records what a step tells before its end. A piece of streamed text is shown at once and stored later."""
+        """Records output of a step before its end. A piece of streamed text is shown at once and stored later."""
         if is_text(channel, data) and self.durable and not self._closed:
             self._stream(StepOutput(self._run, 0, self._epoch + self._now(), node, channel, data))
             return
@@ -138,31 +141,32 @@ class Journal:
             self._seq += 1
             self._take(StepOutput(self._run, self._seq, at, node, TEXT_CHANNEL, data), None)
 
-    def _keep(self, event: Event, then: Listener | None) -> None:
+    def _enqueue(self, event: Event, then: Listener | None) -> None:
         self._buffer.append((event, then))
         if self._commit_task is None:
             self._commit_soon()
 
     def _commit_soon(self) -> asyncio.Task[None]:
-        """As a task of its own, whose first turn comes after that of all who are about to record something."""
+        # A new task runs after all callbacks that are already scheduled, so the commit also gets their events.
         self._commit_task = asyncio.get_running_loop().create_task(self._commit())
         return self._commit_task
 
     async def flush(self) -> None:
-        """Returns when all that was recorded so far is stored; raises what kept it from being stored."""
+        """Returns when all events recorded so far are stored. Raises the failure if they cannot be stored."""
         if self._segments:
             self._store_segments()
         last = self._seq
         while self.durable and self._stored < last and self._failure is None:
             task = self._commit_task
-            if task is None or task.cancelled():  # before its first turn, together with all others of a loop that ends
+            # A loop that shuts down cancels all its tasks, also a commit that has not begun. Its events must be stored.
+            if task is None or task.cancelled():
                 task = self._commit_soon()
-            await asyncio.wait((task,))
+            await asyncio.wait((task,))  # unlike `await task`, does not cancel the commit if this caller is cancelled
         if self._failure is not None:
             raise self._failure
 
     async def close(self) -> None:
-        """Nothing is recorded any more; what was recorded is stored."""
+        """Stores all recorded events, and ignores later ones."""
         if self._segments:
             self._store_segments()
         self._closed = True
@@ -174,10 +178,11 @@ class Journal:
         try:
             await self._events.append([event for event, _ in batch], self.lease)
             self._stored = batch[-1][0].seq
+            # Before the listeners: events that they record start the next commit, instead of waiting for this one.
             self._commit_task = None
             for event, then in batch:
                 self._show(event, then)
-        except (Exception, asyncio.CancelledError) as error:  # whatever a store raises: a run must not wait in vain
+        except (Exception, asyncio.CancelledError) as error:  # any error of a store: the run must not wait for ever
             self._fail(error)
         if self._buffer and self._commit_task is None:
             self._commit_soon()
@@ -186,7 +191,7 @@ class Journal:
         for listener in self.listeners:
             try:
                 listener(event)
-            except Exception:  # a listener is a guest: it cannot stop the run
+            except Exception:  # listeners are plugins, and their errors must not stop the run
                 _log.exception("a listener failed", extra={"fields": {"run": self._run, "event": event.type}})
         if then is not None:
             then(event)
@@ -213,17 +218,18 @@ def _unwritable(run: RunId, error: BaseException) -> OperatorError:
 
 def asks(events: Sequence[Event], node: NodeId) -> bool:
     """Whether a node waits for a decision."""
-    past = _recollected(events).get(node)
+    past = _past_by_node(events).get(node)
     return past is not None and past.approval == "asked"
 
 
-def _recollected(events: Sequence[Event]) -> dict[NodeId, Past]:
+def _past_by_node(events: Sequence[Event]) -> dict[NodeId, Past]:
     past: dict[NodeId, Past] = {}
     for event in events:
         match event:
             case StepFinished() | StepFailed() | StepSkipped():
                 past.setdefault(event.node, Past()).ended = event
             case StepStarted():
+                # A new entry: an approval counts only for the attempt that it was asked for.
                 past[event.node] = Past(attempt=event.attempt, unreported=True)
             case StepRetried():
                 past[event.node] = Past(attempt=event.attempt + 1)

@@ -13,11 +13,12 @@ from answerable.engine.segments import Label, TextSeen, is_text, label_of, piece
 from answerable.store.base import Events, Lease
 
 EVENTS_PER_READ = 1_000
-"""How many stored events are read at once for a follower that catches up."""
+"""Stored events that are read at once for a follower that catches up. Bounds the memory of a follower."""
 
 
 class LiveRun:
-    """`await live` gives the outcome; cancelling whoever awaits it stops the run. Following it does neither."""
+    """`await live` returns the outcome. Cancelling the task that awaits it stops the run; cancelling a follower does
+    not."""
 
     task: asyncio.Task[Any]
 
@@ -30,7 +31,7 @@ class LiveRun:
     ) -> None:
         self.context = context
         self.lease = lease or Lease(context.run, 0)
-        """Token 0 is never that of a stored run: without a lease, only a run in memory can be carried out."""
+        """No stored run has the token 0: without a lease, only a run in memory can be carried out."""
         self.listeners = list(listeners) if events is None else [*listeners, self._heard]
         self.reason: str | None = None
         """Why somebody cancelled it."""
@@ -38,9 +39,13 @@ class LiveRun:
         """Why it could not be recorded to its end."""
         self._events = events
         self._under_way = False
+        """Whether a cancellation can be stored now."""
         self._last = 0
+        """The number of the last stored event."""
         self._open: dict[Label, list[StepOutput]] = {}
+        """Streamed text that is not stored yet."""
         self._changes = 0
+        """Counts changes, so that a follower sees those that happen while it reads the store."""
         self._news = asyncio.Event()
 
     def __await__(self) -> Generator[Any, None, Outcome]:
@@ -57,25 +62,27 @@ class LiveRun:
         have all ended is over."""
         if not self.task.done() and self.reason is None:
             self.reason = reason
+            # Before `set_out` the start of the run is not recorded yet; `set_out` then finds the reason. After `arrive`
+            # it is too late.
             if self._under_way:
                 self.task.cancel()
 
     def set_out(self) -> None:
-        """From now on a cancellation can be stored; one that came earlier takes effect here."""
+        """Called when cancellations can be stored from now on. A cancellation that came earlier takes effect here."""
         self._under_way = True
         if self.reason is not None:
             raise asyncio.CancelledError
 
     def arrive(self) -> None:
-        """From now on it is too late to cancel."""
+        """Called when it is too late to cancel: all steps have ended, and the end is about to be stored."""
         self._under_way = False
 
     # Following
 
     def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """Every event with a higher number until the run has ended or is left: those that are stored, then others as
-        they happen, and text as it comes. The end is told when the task is done. Without a store, only events that
-        happen from now on."""
+        """Yields every event with a number above `after` until the run ends or this process leaves it: first stored
+        events, then new ones, with streamed text at once. The last event comes when the task is done. Without a store,
+        yields only events that happen from now on."""
         if self._events is not None:
             return self._followed(self._events, after)
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -89,13 +96,14 @@ class LiveRun:
             await self._beyond(self._changes)
 
     def piece(self, piece: StepOutput) -> None:
-        """Told by the journal: text that will be stored later, with the text that follows it."""
+        """Called by the journal with streamed text that will be stored later, together with the text that follows."""
         self._open.setdefault(label_of(piece), []).append(piece)
         self._changed()
 
     def _heard(self, event: Event) -> None:
         self._last = event.seq
         if isinstance(event, StepOutput) and is_text(event.channel, event.data):
+            # These pieces are stored now, so followers read them from the store.
             del self._open.get(label_of(event), [])[: pieces_in(event)]
         self._changed()
 
@@ -111,16 +119,20 @@ class LiveRun:
     async def _followed(self, events: Events, after: int) -> AsyncIterator[Event]:
         seen = TextSeen()
         while True:
+            # Both are noted before the read: an event that is stored during the read counts as a change, so the
+            # follower reads once more instead of waiting for ever or ending too early.
             changes, over = self._changes, self.task.done()
             page = await events.read(self.context.principal, self.context.run, after=after, limit=EVENTS_PER_READ)
             for event in page:
                 after = event.seq
                 if isinstance(event, TERMINAL):
-                    await asyncio.wait((self.task,))  # what the end brings with it is stored before the end is told
+                    # The task also stores what belongs to the end, such as the status. Clients hear of the end later.
+                    await asyncio.wait((self.task,))
                 yield seen.rest_of(event)
             if len(page) == EVENTS_PER_READ or after < self._last:
                 continue
-            if after == self._last:  # otherwise the store is ahead of what was heard here, and so of the open text
+            # If the store is ahead of the events heard here, `_open` still holds pieces that the page contained.
+            if after == self._last:
                 for piece in seen.unsent(self._open):
                     yield piece
             if over:

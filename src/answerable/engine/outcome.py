@@ -1,4 +1,4 @@
-"""How a run ended, from its live state or from its stored events: both give the same."""
+"""The outcome of a run, from its live state or from its stored events. Both give the same outcome."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Outcome:
     outputs: Mapping[NodeId, Json] = field(default_factory=dict)
     errors: Mapping[NodeId, AnswerableError] = field(default_factory=dict)
     skipped: Mapping[NodeId, str] = field(default_factory=dict)
-    """With the reason for each."""
+    """The reason of each skipped node."""
     output: Json = None
     error: AnswerableError | None = None
     failed: NodeId | None = None
@@ -26,7 +26,7 @@ class Outcome:
 
 
 def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> Outcome:
-    """What a graph has come to, once nothing more runs."""
+    """The outcome of a graph, once no more nodes run. `status` overrides the status, for a run that was cancelled."""
     failed = None if frontier.held or status else _failed(frontier)
     return Outcome(
         run=run,
@@ -41,7 +41,8 @@ def reached(run: RunId, frontier: Frontier, status: RunStatus | None = None) -> 
 
 
 def _failed(frontier: Frontier) -> NodeId | None:
-    """The first in the graph's order, so that it does not depend on which branch was faster."""
+    """The critical node whose error becomes the run's: the first in the graph's order, so that the result does not
+    depend on which branch was faster."""
     graph = frontier.graph
     return next((node for node in graph.order if node in frontier.errors and graph.by_id[node].critical), None)
 

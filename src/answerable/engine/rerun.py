@@ -17,7 +17,7 @@ class StepRerunner:
     artifacts: Artifacts
 
     async def run(self, step: StepRecord, principal: Principal) -> Rerun | None:
-        """What the step gives now; None if steps of its kind cannot be repeated."""
+        """Runs the step and returns its new rows beside the recorded ones, or None if its kind cannot be repeated."""
         kind = self.kinds.get(step.kind)
         if not isinstance(kind, RepeatableStepKind):
             return None

@@ -69,7 +69,7 @@ class Engine:
         question: str | None = None,
         listeners: Iterable[Listener] = (),
     ) -> LiveRun:
-        """Starts a run. A stored one needs its lease, with which whatever is stored about it is written."""
+        """Starts a run. A stored run needs its lease, because the store accepts writes only from the lease's owner."""
         self._dependencies.check(graph)
         live = self.live(context, lease, listeners)
         return self._started(live, self.begin(live, graph, question))
@@ -77,12 +77,13 @@ class Engine:
     def restart(
         self, context: RunContext, *, lease: Lease | None = None, listeners: Iterable[Listener] = ()
     ) -> LiveRun:
-        """Continues a run that another process left, from its events alone. One that has ended is only looked up."""
+        """Continues a run that another process left, from its events alone. A run that has ended is not run again; its
+        outcome is read from the events."""
         live = self.live(context, lease, listeners)
         return self._started(live, self.go_on(live))
 
     def live(self, context: RunContext, lease: Lease | None, listeners: Iterable[Listener]) -> LiveRun:
-        """For whoever gives it a task of their own, around `begin` or `go_on`."""
+        """A run without a task yet, for callers that run `begin` or `go_on` in a task of their own."""
         return LiveRun(context, self._events, listeners, lease)
 
     async def begin(self, live: LiveRun, graph: Graph, question: str | None = None) -> Outcome:
@@ -110,7 +111,7 @@ class Engine:
         note: str | None = None,
         lease: Lease | None = None,
     ) -> None:
-        """Answers what a run asked that nobody carries out; `resume` then goes on with it."""
+        """Stores a person's decision for a run that no process carries out. `resume` then continues the run."""
         past = await self._past(context)
         journal = Journal(context, self._dependencies.clock, self._events, past=past, lease=lease)
         if not asks(past, node):
@@ -137,6 +138,7 @@ class Engine:
                 code="run_not_begun",
                 hint="Ask again.",
             )
+        # Events are numbered from 1 without gaps, so a missing one shows here.
         if past[-1].seq != len(past):
             raise OperatorError(
                 f"Events of {context.run} are missing.", code="store_corrupt", hint="Restore the store from a backup."
@@ -147,18 +149,23 @@ class Engine:
         walk = Walk(self._dependencies, graph, journal)
         try:
             live.set_out()
-            await journal.flush()  # the run is known before it acts, and of two processes only one gets past this
+            # The start of the run is stored before its first step. Of two processes that start or continue the same
+            # run, only the one whose lease is valid gets past this line.
+            await journal.flush()
+            # Only from here on: the flush above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
             outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)
+        # No cancellation between here and the end: a run must not be stored as both finished and cancelled.
         live.arrive()
-        _tell_end(journal, outcome)
+        _record_end(journal, outcome)
         await journal.close()
         return outcome
 
     async def _cancelled(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
-        """A person cancels a run for good. A process that stops leaves a stored run as it is, to be continued."""
+        """Ends a run that a person has cancelled. If the process stops, a stored run is left as it is, so that another
+        process can continue it."""
         if live.reason is not None or not journal.durable:
             journal.record(RunCancelled, live.reason or "cancelled")
         await journal.close()
@@ -173,7 +180,7 @@ def _graph(started: Event) -> Graph:
     return Graph.parse(started.graph)
 
 
-def _tell_end(journal: Journal, outcome: Outcome) -> None:
+def _record_end(journal: Journal, outcome: Outcome) -> None:
     error = outcome.error
     if error is not None:
         reason = (kind_of(error), error.stable_code, error.message, error.hint)

@@ -1,8 +1,10 @@
-"""Streamed text is told piece by piece and stored as segments that join many pieces.
+"""Streamed text is shown piece by piece, and stored as segments that join many pieces.
 
-A piece is a `step.output` on the channel `token`, with the number 0: it is shown while the run is live and never
-stored. Once a second, and before any other event of the run, the pieces since then become one numbered event, whose
-`pieces` says how many it joins. The text of all segments together is the text of all pieces.
+A piece is a `step.output` on the channel `token`, with the number 0. It is shown while the run is live and never
+stored. Once a second, and before any other event of the run, the new pieces become one numbered event, the segment. Its
+field `pieces` is the number of pieces that it joins. The text of all segments equals the text of all pieces.
+
+One event for each piece would make a journal of mostly single words: large on disk and slow to read.
 """
 
 from collections.abc import Mapping
@@ -15,10 +17,10 @@ from answerable.core.values import Json
 
 TEXT_CHANNEL = "token"
 LARGEST = 8_192
-"""Characters after which a segment is stored without waiting."""
+"""Characters after which a segment is stored without waiting. Bounds the size of one event."""
 
 Label: TypeAlias = tuple[NodeId, tuple[tuple[str, Json], ...]]
-"""Whose text it is: the step, and what stands beside the text (the agent). Texts of one label follow each other."""
+"""The owner of a text: the step, and the other fields of its output (the agent). Texts of one label are joined."""
 
 
 def is_text(channel: str, data: Json) -> bool:
@@ -30,7 +32,7 @@ def label_of(event: StepOutput) -> Label:
 
 
 def pieces_in(event: StepOutput) -> int:
-    """How many pieces a stored event joins. Events of older versions are a single piece each."""
+    """The number of pieces that a stored event joins. Events of older versions hold one piece each."""
     count: int = event.data.get("pieces", 1)
     return count
 
@@ -46,14 +48,14 @@ class OpenSegments:
         return bool(self._texts)
 
     def add(self, piece: StepOutput) -> bool:
-        """Returns whether the segments are large enough to be stored at once."""
+        """Adds a piece. Returns whether the segments are large enough to be stored at once."""
         text = piece.data["text"]
         self._texts.setdefault(label_of(piece), []).append(text)
         self._size += len(text)
         return self._size >= LARGEST
 
     def take(self) -> list[tuple[NodeId, dict[str, Any]]]:
-        """The node and data of each segment, which is then no longer open."""
+        """Removes all segments, and returns the node and data of each."""
         taken, self._texts, self._size = self._texts, {}, 0
         return [
             (node, {**dict(beside), "text": "".join(texts), "pieces": len(texts)})
@@ -69,12 +71,13 @@ class _Sent:
 
 @dataclass(slots=True)
 class TextSeen:
-    """What one follower has of the text that is not stored yet. Of a segment it then gets only the rest."""
+    """The streamed text that one follower has got before it was stored. Of the stored segment the follower then gets
+    only the rest, so that it never gets text twice."""
 
     _sent: dict[Label, _Sent] = field(default_factory=dict)
 
     def rest_of(self, event: Event) -> Event:
-        """A stored event without the text that this follower got as pieces."""
+        """The stored event without the text that this follower has already got as pieces."""
         if not isinstance(event, StepOutput) or not is_text(event.channel, event.data):
             return event
         sent = self._sent.get(label_of(event))
@@ -87,7 +90,7 @@ class TextSeen:
         return StepOutput(event.run, event.seq, event.at, event.node, event.channel, data)
 
     def unsent(self, open_pieces: Mapping[Label, list[StepOutput]]) -> list[StepOutput]:
-        """Pieces that this follower has not got yet."""
+        """Pieces that this follower has not got yet. They count as sent from now on."""
         fresh = []
         for label, pieces in open_pieces.items():
             sent = self._sent.setdefault(label, _Sent())

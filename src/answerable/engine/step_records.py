@@ -1,4 +1,4 @@
-"""What the steps of a run came to, from its events: the answer of a run that failed keeps what was found before."""
+"""The records of a run's steps, from its events. So the answer of a failed run shows the rows that were found."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ WITH_ROWS = frozenset(("sql", "combine", "python"))
 
 
 def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = False) -> StepRecord:
-    """A finished step as an answer accounts for it."""
+    """The record of a finished step, as an answer shows it."""
     return StepRecord(
         id=node.rpartition("/")[2],
         kind=produced.kind,
@@ -34,8 +34,8 @@ def produced_record(node: NodeId, produced: Produced, *, with_sample: bool = Fal
 
 
 def step_records(events: Iterable[Event]) -> tuple[StepRecord, ...]:
-    """The steps that give rows, in the order in which they ended: finished ones with their code and a few rows, failed
-    ones with the code that failed, and those that were skipped."""
+    """The steps that produce rows, in the order in which they ended: finished steps with their code and a few rows,
+    failed steps with the code that failed, and skipped steps."""
     nodes: dict[NodeId, Json] = {}
     code: dict[NodeId, str] = {}
     records: list[StepRecord] = []
@@ -69,5 +69,5 @@ def _unfinished(event: StepFailed | StepSkipped, node: Json, code: str | None) -
 
 
 def _kind(node: Json) -> str:
-    """A step whose program a model writes counts as what it writes."""
+    """The kind of a node. A step whose program a model writes (`write_sql`) has the kind of its program (`sql`)."""
     return str(node["kind"]).removeprefix("write_") if node else ""

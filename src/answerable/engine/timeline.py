@@ -1,4 +1,4 @@
-"""When each step of a run began and ended, how often it was tried, and what it used, from the events alone."""
+"""The timeline of a run, from its events alone: when each step began and ended, its attempts, and its usage."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,26 +32,26 @@ class StepAttempt(Frozen):
     number: int
     start_ms: float
     end_ms: float | None = None
-    """Nothing while it goes on, or when the process died in it."""
+    """None while it goes on, or if the process died during it."""
     outcome: Literal["running", "done", "failed"] = "running"
     code: str | None = None
     message: str | None = None
     wait_ms: float | None = None
-    """Until the next attempt."""
+    """The wait until the next attempt."""
 
 
 class TimelineStep(Frozen):
     id: str
-    """Inside a step it begins with the id of that step and a slash."""
+    """The id of a step inside another one begins with that step's id and a slash."""
     kind: str
     parent: str | None
     after: tuple[str, ...]
     status: StepStatus
     start_ms: float | None
-    """Times count from the beginning of the run."""
+    """Milliseconds since the beginning of the run."""
     end_ms: float | None
     critical: bool
-    """Had it been faster, the run would have been."""
+    """Whether the step is on the critical path: if it were faster, the run would be."""
     source: str | None
     code: str | None
     row_count: int | None
@@ -59,9 +59,9 @@ class TimelineStep(Frozen):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """Nothing when the price of a model is not known."""
+    """None if the price of a model is unknown."""
     message: str | None
-    """What it said last: progress, why it failed, why it was skipped, what it waits for."""
+    """The last message: its progress, or why it failed, was skipped or waits."""
     attempts: tuple[StepAttempt, ...]
 
 
@@ -97,7 +97,7 @@ class _Step:
     @property
     def until(self) -> float:
         if self.start_ms is None:
-            return -1.0
+            return -1.0  # a step that never started cannot have held up another one
         return NOT_YET if self.end_ms is None else self.end_ms
 
     def attempt_ended(self, at: float, **how: Json) -> None:
@@ -106,7 +106,7 @@ class _Step:
 
 
 def timeline(events: Sequence[Event]) -> Timeline:
-    """The steps in the order in which they were planned."""
+    """The timeline of a run. Steps come in the order in which they were planned."""
     if not events:
         return Timeline(total_ms=0.0, steps=())
     began = events[0].at
@@ -177,7 +177,7 @@ def _fold_step(step: _Step, event: Event, at: float) -> None:
 
 
 def _stopped(steps: Iterable[_Step], at: float) -> None:
-    """Nothing runs past the end of its run."""
+    """Ends the steps that still run when their run ends: a cancelled step records no end of its own."""
     for step in steps:
         if step.status in ("running", "waiting"):
             step.status, step.end_ms = "failed", at
@@ -193,7 +193,8 @@ def _row_count(output: Json) -> int | None:
 
 
 def _mark_critical(level: Sequence[_Step], every: Iterable[_Step]) -> None:
-    """Back from the step that ended last, each time to the one that it waited for longest; inside steps the same."""
+    """Marks the critical path: from the step that ended last back to the parent that ended last, and so on. The same
+    inside each marked step."""
     every = list(every)
     by_id = {step.id: step for step in level}
     last = max(level, key=lambda step: step.until, default=None)

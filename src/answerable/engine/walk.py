@@ -1,8 +1,8 @@
-"""The loop: starts what the frontier says may start, and folds in the end of each node once it is stored.
+"""The engine's loop: starts the nodes that the frontier admits, and updates the frontier when their end is stored.
 
-Whatever else a run can do is a step kind, a guard around a step, or a listener of events. A node is a chain: recorded
-already? then that; else run it and record it. So a run that is continued is the same walk, over a graph of which a part
-is known; and a sub-graph is the same walk again, inside a step.
+Everything else that a run can do is a step kind, a guard around a step, or a listener of events. If the journal already
+holds the end of a node, the walk takes it from there; otherwise it runs the node and records its end. So a continued
+run is the same walk over a graph of which a part is known, and a sub-graph is the same walk inside a step.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 from answerable.core.errors import LimitError, kind_of
 from answerable.core.events import Event, StepFailed, StepFinished, StepOutput, StepSkipped
 from answerable.core.ids import NodeId
-from answerable.engine.dependencies import EngineDependencies, as_kept, typed
+from answerable.engine.dependencies import EngineDependencies, as_stored, typed
 from answerable.engine.frontier import Frontier
 from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal
@@ -19,7 +19,7 @@ from answerable.engine.outcome import Outcome, error_in, reached
 from answerable.engine.steps.base import Step, Suspended
 
 DEEPEST = 8
-"""How many sub-graphs may lie in each other."""
+"""How deep sub-graphs may be nested. A graph that a model writes could otherwise nest without end."""
 GRACE = 10.0
 """Seconds that a cancelled step has to clean up."""
 
@@ -28,7 +28,7 @@ _log = logging.getLogger("answerable.engine")
 
 class Walk:
     def __init__(self, dependencies: EngineDependencies, graph: Graph, journal: Journal, inside: str = "") -> None:
-        dependencies.check(graph)
+        dependencies.check(graph)  # before the first node runs, rather than when an unknown kind is reached
         self.frontier = Frontier(graph)
         self._dependencies = dependencies
         self._journal = journal
@@ -38,7 +38,7 @@ class Walk:
         self._ended: asyncio.Future[None] = self._loop.create_future()
 
     async def to_end(self) -> Frontier:
-        """Returns when nothing more can run. Cancelled, or given up, it first stops all that runs."""
+        """Returns when no more nodes can run. If it is cancelled or given up, it first stops the running steps."""
         try:
             if self.frontier.graph.awaited:
                 self._listen()
@@ -53,7 +53,7 @@ class Walk:
             self._ended.set_exception(error)
 
     def _advance(self, event: Event | None = None) -> None:
-        """Folds in what has happened, and starts what may start now."""
+        """Updates the frontier with a stored event, and starts the nodes that may start now."""
         frontier = self.frontier
         try:
             if event is not None:
@@ -62,9 +62,9 @@ class Walk:
                 for node in nodes:
                     self._start(node)
                 if not self._journal.past:
-                    break
+                    break  # only ends that were recorded earlier can admit more nodes within this loop
             if frontier.skipped:
-                self._tell_skipped()
+                self._record_skipped()
             if frontier.ended and not self._ended.done():
                 self._ended.set_result(None)
         except Exception as error:  # a defect of ours must not leave the run waiting for ever
@@ -91,6 +91,7 @@ class Walk:
         if past is not None and isinstance(past.ended, StepFinished | StepFailed):
             self._fold(past.ended)
             return
+
         event = frontier.happened.get(node.on) if node.on else None
         step = Step(node, frontier.inputs(node), journal, self, id, event, past, frontier.missing(node))
         self._tasks[node.id] = self._loop.create_task(self._run(step))
@@ -99,20 +100,21 @@ class Walk:
         journal, clock = self._journal, self._dependencies.clock
         began = clock.monotonic()
         try:
-            output = as_kept(await self._dependencies.guarded(step.node)(step), step)
+            output = as_stored(await self._dependencies.guarded(step.node)(step), step)
         except Suspended:
             self.frontier.hold(step.node.id)
             self._advance()
-        except Exception as failure:  # also of a guard, which is as foreign as a kind: it fails the step, not the run
+        except Exception as failure:  # of a step or a guard, which plugins may bring: it fails the step, not the run
             error, took = typed(failure, step), (clock.monotonic() - began) * 1000
             reason = (kind_of(error), error.stable_code, error.message, error.hint)
+            # The walk goes on only when the end is stored, so no later step acts on an end that a crash could undo.
             journal.record_then(self._advance, StepFailed, step.id, *reason, step.attempt, took)
         else:
             took = (clock.monotonic() - began) * 1000
             journal.record_then(self._advance, StepFinished, step.id, output, step.attempt, took, step.partial)
 
     async def nested(self, step: Step, graph: Graph) -> Outcome:
-        """A graph inside a step. If something in it waits for a person, so does the step."""
+        """Runs a graph inside a step. If one of its nodes waits for a person, the step waits too."""
         if self._prefix.count("/") >= DEEPEST:
             message = f"Step `{step.id}`: sub-graphs lie in each other more than {DEEPEST} deep."
             raise LimitError(message, code="subgraph_depth")
@@ -122,15 +124,15 @@ class Walk:
             raise Suspended
         return outcome
 
-    def _tell_skipped(self) -> None:
+    def _record_skipped(self) -> None:
         for node, reason in self.frontier.take_skipped():
             id = NodeId(self._prefix + node)
             past = self._journal.past.get(id)
-            if past is None or past.ended is None:
+            if past is None or past.ended is None:  # a continued run skips the same nodes again
                 self._journal.record(StepSkipped, id, reason)
 
     def _listen(self) -> None:
-        """Takes part in what the steps of this graph say, from before the run was taken up and from now on."""
+        """Hears the output of this graph's steps: first the output recorded before the run was continued, then new."""
         for event in self._journal.signals:
             self._hear(event)
         self._journal.listeners.append(self._hear)
@@ -140,6 +142,7 @@ class Walk:
             self._advance(event)
 
     async def _stop(self) -> None:
+        # The listener goes first: a step that is being cancelled may still write output, which must start no node.
         if self._hear in self._journal.listeners:
             self._journal.listeners.remove(self._hear)
         running = [task for task in self._tasks.values() if not task.done()]

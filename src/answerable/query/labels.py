@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from answerable.core.catalog import Catalog
 from answerable.query.plan import (
     Aggregate,
     Arithmetic,
@@ -31,12 +30,8 @@ _RELATIONS = {"change": "change of", "growth": "growth of", "share": "share of",
 _OPENINGS = {"sum": "total", "stddev": "standard deviation"}
 
 
-def result_labels(plan: QueryPlan, catalog: Catalog) -> tuple[str, ...]:
-    """The names of the result columns, in order; no two are alike, not even but for case."""
-    return labels_in(plan, scope_of(plan, catalog))
-
-
 def labels_in(plan: QueryPlan, scope: Scope) -> tuple[str, ...]:
+    """The names of the result columns, in order. No two are equal, even if case is ignored."""
     items = selected(plan, scope)
     wanted = [_shortened(item.label or label_of(item.expr, scope)) for item in items]
     seen = Counter(label.casefold() for label in wanted)

@@ -245,7 +245,7 @@ def aggregates(expr: Expr) -> bool:
 
 
 def type_of(expr: Expr, scope: Scope) -> ColumnType | None:
-    """The type of a valid expression; nothing when it cannot be told (a null, a measure)."""
+    """The type of a valid expression, or None if it is not known (a null, a measure)."""
     match expr:
         case ColumnRef():
             return scope.column(expr).type

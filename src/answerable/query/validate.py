@@ -95,7 +95,7 @@ def _check_text(text: str) -> None:
 
 
 class _PlanCheck:
-    """Of one plan; sub-plans get their own, with the path of the field that holds them."""
+    """Checks one plan; sub-plans get a check of their own, with the path of the field that holds them."""
 
     def __init__(self, plan: QueryPlan, catalog: Catalog, path: str) -> None:
         self.plan = plan

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answerable.reader.candidates.clause_options import find_options
-from answerable.reader.candidates.compose import Candidate, Composer
+from answerable.reader.candidates.compose import compose_candidates
+from answerable.reader.candidates.composition import Candidate
 from answerable.reader.candidates.role_features import Vector
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
 from answerable.reader.candidates.shape import Linear, grams
@@ -39,7 +39,7 @@ def least_score(scores: Sequence[float]) -> float:
 def rank_candidates(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Trees) -> CandidateRanking:
     assigned = assign_roles(scene, roles)
     chances = shapes.chances(grams(scene))
-    candidates = Composer(scene, find_options(scene, assigned), chances).candidates()
+    candidates = compose_candidates(scene, assigned, chances)
     vectors = Ranker(scene, assigned, candidates).vectors()
     joined = [(candidate, vector) for candidate, vector in zip(candidates, vectors, strict=True) if vector is not None]
     scores = ranker.scores([vector for _, vector in joined], least_score)

@@ -45,7 +45,7 @@ class DataFile:
 
 
 def data_file(path: Path, *, named: bool) -> DataFile | None:
-    """Nothing for what cannot be a table. `named` files, which the user asked for, are looked at more closely."""
+    """Returns None for what cannot be a table. `named` files, which the user asked for, are looked at more closely."""
     compressed = path.suffix.lower() in _COMPRESSED
     inner = path.with_suffix("") if compressed else path
     by_name = _FORMATS.get(inner.suffix.lower())

@@ -81,20 +81,16 @@ class ValueIndex:
             self._connection.close()
 
     def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> tuple[ValueHit, ...]:
-        return self._remembered(phrase, limit, least, None)
+        return self._remembered(phrase, limit, least)
 
-    def find_in(self, phrase: str, table: str, column: str, limit: int = 8) -> tuple[ValueHit, ...]:
-        """Only among the values of one column."""
-        return self._find(phrase, limit, 0.0, (table, column))
-
-    def _find(self, phrase: str, limit: int, least: float, within: Place | None) -> tuple[ValueHit, ...]:
+    def _find(self, phrase: str, limit: int, least: float) -> tuple[ValueHit, ...]:
         phrase = phrase[: _LONGEST_PHRASE + 1].encode("utf-8", "replace").decode()
         normal = normal_form(phrase)
         if not normal or len(phrase) > _LONGEST_PHRASE:
             return ()
         try:
             with self._lock:
-                ranked = self._ranked(phrase, normal, least, within)
+                ranked = self._ranked(phrase, normal, least)
                 found = list(islice((hit for hit in ranked if hit[2] >= least), limit))
         except sqlite3.DatabaseError as error:
             self._path.unlink(missing_ok=True)
@@ -108,14 +104,12 @@ class ValueIndex:
             for (table, column), value, score in found
         )
 
-    def _ranked(
-        self, phrase: str, normal: str, least: float, within: Place | None
-    ) -> Iterator[tuple[Place, str, float]]:
+    def _ranked(self, phrase: str, normal: str, least: float) -> Iterator[tuple[Place, str, float]]:
         """Best first. A misspelling is thought of only when nothing is spelt like the phrase."""
         search = _Search(self._connection, normal)
         seen: set[tuple[Place, str]] = set()
-        named = ((place, value, 1.0) for place, value in self._named.get(normal, ()) if within in (None, place))
-        sure = self._resolved(search.same() | search.same_stems(), phrase, within)
+        named = ((place, value, 1.0) for place, value in self._named.get(normal, ()))
+        sure = self._resolved(search.same() | search.same_stems(), phrase)
         for place, value, score in chain(named, sure):
             if (place, value) not in seen:
                 seen.add((place, value))
@@ -125,10 +119,10 @@ class ValueIndex:
             others |= search.misspelt(least)
         if least <= _INITIALS and _is_initialism(phrase):
             others |= search.initials()
-        rest = self._resolved(others, phrase, within)
+        rest = self._resolved(others, phrase)
         yield from (hit for hit in rest if hit[:2] not in seen)
 
-    def _resolved(self, found: Found, phrase: str, within: Place | None) -> Iterator[tuple[Place, str, float]]:
+    def _resolved(self, found: Found, phrase: str) -> Iterator[tuple[Place, str, float]]:
         """The values behind the forms, best form first."""
         query = "SELECT column_id, value FROM entries WHERE normal = ? LIMIT ?"
         folded = fold(phrase)
@@ -137,7 +131,6 @@ class ValueIndex:
             hits = [
                 (self._columns[column], value, score if score < 1 or fold(value) == folded else 0.99)
                 for column, value in rows
-                if within in (None, self._columns[column])
             ]
             yield from sorted(hits, key=lambda hit: (-hit[2], self._order.get(hit[0], 0), hit[1]))
 
@@ -245,7 +238,7 @@ def _marks(values: Collection[object]) -> str:
 
 
 def _slips(phrase: str, normal: str) -> int | None:
-    """Nothing when a digit differs: another number is another thing, not a slip."""
+    """Returns None if a digit differs: another number is another thing, not a slip."""
     most = min(allowed_slips(len(phrase)), allowed_slips(len(normal)))
     count = slips(phrase, normal, most)
     return None if count is None or _digits(phrase) != _digits(normal) else count

@@ -225,8 +225,8 @@ class Events(Protocol):
 
 class Capsules(Protocol):
     async def put(self, principal: Principal, capsule: Capsule, lease: Lease) -> None:
-        """Of a run of this tenant. Once more for the same run replaces it. Raises `LeaseLostError` if the lease is not
-        the run's."""
+        """Stores the capsule of a run of this tenant; a second one replaces the first. Raises `LeaseLostError` if the
+        lease is not the run's."""
         ...
 
     async def get(self, principal: Principal, run: RunId) -> Capsule: ...
@@ -249,11 +249,11 @@ class Threads(Protocol):
         ...
 
     async def change(self, principal: Principal, thread: ThreadId, *, title: str | None, pinned: bool | None) -> None:
-        """What is nothing stays as it is."""
+        """Changes what is not None."""
         ...
 
     async def share(self, principal: Principal, thread: ThreadId, token: str | None) -> None:
-        """Nothing ends the sharing."""
+        """Sets the token by which the thread is shared; None ends the sharing."""
         ...
 
     async def shared(self, principal: Principal, token: str) -> ThreadRecord:
@@ -326,7 +326,7 @@ class Balance:
 
 
 class Budgets(Protocol):
-    """Of all processes that share the store together. An account never has more spent and reserved than its limit,
+    """The budgets of all processes that share the store. An account never has more spent and reserved than its limit,
     unless more was spent than had been reserved."""
 
     async def reserve(self, reservation: str, limits: Sequence[AccountLimit], amount: Amount) -> bool:
@@ -404,7 +404,7 @@ class Evals(Protocol):
         ...
 
     async def cases(self, principal: Principal) -> Sequence[CaseRecord]:
-        """Of all suites, the oldest first."""
+        """Lists the cases of all suites, the oldest first."""
         ...
 
     async def delete_case(self, principal: Principal, suite: str, case: str) -> None: ...

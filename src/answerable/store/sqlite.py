@@ -117,7 +117,7 @@ class SqliteDatabase:
             return True
 
     def announce(self, run: str) -> None:
-        """Nothing to do: others ask SQLite whether the file has changed."""
+        """Does nothing, because other processes ask SQLite whether the file has changed."""
 
     async def mark(self, run: str) -> int:
         """A number that changes when another connection has committed something."""

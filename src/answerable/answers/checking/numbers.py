@@ -66,15 +66,15 @@ def check_numbers(
     `question` may be repeated."""
     facts = ResultFacts(columns, rows, len(rows) if row_count is None else row_count, extra_facts, plan)
     facts = replace(facts, conditions=_conditions(question, facts))
-    kept = ""
+    checked_text = ""
     findings: list[str] = []
     links: list[NumberLink] = []
     for sentence in sentences(text):
         checked = _checked(sentence, facts)
         findings += checked.findings
-        links += [link.model_copy(update=_shifted(link, len(kept))) for link in checked.links]
-        kept += checked.text
-    trimmed = kept.rstrip()
+        links += [link.model_copy(update=_shifted(link, len(checked_text))) for link in checked.links]
+        checked_text += checked.text
+    trimmed = checked_text.rstrip()
     return CheckedText(trimmed, tuple(findings), tuple(links))
 
 
@@ -234,12 +234,12 @@ def _shares(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
 
 
 def _changes(first: Decimal, second: Decimal, basis: str, sentence: Sentence) -> Iterator[Claim]:
-    """From either to the other, in the direction that the sentence tells."""
+    """From either to the other, if the sentence names that direction."""
     for old, new in ((first, second), (second, first)):
         if old:
             change = (new - old) / abs(old) * 100
-            told = (change >= 0 and sentence.cue(MORE, BETWEEN)) or (change <= 0 and sentence.cue(LESS, BETWEEN))
-            if told:
+            agrees = (change >= 0 and sentence.cue(MORE, BETWEEN)) or (change <= 0 and sentence.cue(LESS, BETWEEN))
+            if agrees:
                 yield Claim(change, "aggregate", f"relative change of {basis}")
 
 
@@ -249,7 +249,7 @@ def _agreement(numeral: Numeral, sentence: Sentence) -> Callable[[Decimal], bool
     loss = not numeral.signed and numeral.kind != "ratio" and sentence.cue(LESS)
 
     def rounds(value: Decimal, rough: bool) -> bool:
-        """A loss may be told without its minus, if the sentence says that it is one."""
+        """A loss may be written without its minus if the sentence says that it is one."""
         return rounds_to(value, numeral, rough) or (loss and value < 0 and rounds_to(-value, numeral, rough))
 
     def agrees(value: Decimal) -> bool:

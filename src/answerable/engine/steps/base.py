@@ -1,4 +1,4 @@
-"""The seam between the engine and what a step does: one method, and the step that is handed to it."""
+"""The seam between the engine and the kinds of steps: a kind has one method, which gets a `Step`."""
 
 from collections.abc import Callable, Mapping
 from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
@@ -24,24 +24,27 @@ from answerable.engine.graph import Graph, Node
 from answerable.engine.journal import Journal, Past
 from answerable.engine.outcome import Outcome
 
-Told: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
-"""The events that a step itself may tell; all others are the engine's."""
+StepEvent: TypeAlias = PlanReady | AnswerMetadata | AnswerBatch | AnswerFinal
+"""The events that a step itself may emit. All other events are the engine\'s."""
+OutputSink: TypeAlias = Callable[[str, Json], None]
+"""Takes a channel and a message, like `Step.output`. Channels of an agent are `prompt` (its name and the estimated
+tokens, before anything is sent), `token`, `tool`, and `model_call` (usage and cost, after each call)."""
 P = ParamSpec("P")
 M = TypeVar("M", bound=BaseModel)
 
 
 class Suspended(Exception):
-    """Raised by a step or a guard that cannot go on until somebody has decided; the next `resume` starts it again."""
+    """Raised by a step or a guard that needs a person's decision. The next `resume` starts the step again."""
 
 
 class StepKind(Protocol):
-    """What nodes of one kind do. May be called again with the same step if the process dies before its end is stored;
-    what it told until then (progress, output, plan, answer) is then told again."""
+    """The code of all nodes of one kind. It may be called again with the same step if the process dies before the
+    step's end is stored. The events of the first call (progress, output, plan, answer) are then recorded again."""
 
     async def run(self, step: "Step") -> Json:
-        """The output, as JSON: exactly what later steps, also those of a continued run, get as their input.
+        """Returns the output as JSON. Later steps get exactly this as their input, also in a continued run.
 
-        Failures are raised as `AnswerableError`; a `TransientError` is retried if the node says so.
+        Failures are raised as `AnswerableError`. A `TransientError` is retried if the node asks for retries.
         """
         ...
 
@@ -68,18 +71,18 @@ class Step:
     ) -> None:
         self.node = node
         self.inputs = inputs
-        """By the id of each node it comes after; null for those that failed or were not taken."""
+        """The outputs of the nodes in `after`, by id; null for nodes that failed or were not taken."""
         self.missing = missing or {}
-        """Why inputs are null: the nodes it comes after that failed or were skipped."""
+        """The nodes in `after` that failed or were skipped, so that their input is null."""
         self.journal = journal
         self.id = id
-        """Its id in the run: inside sub-graphs `parent/child`."""
+        """The node's id in the run; inside sub-graphs it is `parent/child`."""
         self.event = event
-        """The data of the event that it waited for (`on`)."""
+        """The data of the event that the node waited for (`on`)."""
         self.past = past
         self.attempt = 1 if past is None else past.attempt
         self.partial = False
-        """Set by a kind whose output is only a part of what was wanted."""
+        """Set to True by a kind whose output is only a part of what was wanted."""
         self._nest = nest
 
     @property
@@ -88,11 +91,11 @@ class Step:
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt and after every restart."""
+        """A key that is the same for every attempt and after every restart, so that a target recognises repetitions."""
         return f"{self.journal.context.run}:{self.id}"
 
     def config_as(self, model: type[M]) -> M:
-        """The node's config, checked; a `GraphError` that names node and field if it is wrong."""
+        """The node's config as a checked model. Raises a `GraphError` that names node and field if it is wrong."""
         try:
             return model.model_validate(self.node.config)
         except ValidationError as error:
@@ -102,7 +105,7 @@ class Step:
 
     @property
     def inside(self) -> str:
-        """How the ids of the nodes of a graph begin that this step runs. Each attempt has nodes of its own, because a
+        """Prefix for the ids of nodes in the sub-graph that this step runs. Each attempt has its own nodes, because a
         node that has ended is never run again."""
         return self.id if self.attempt == 1 else f"{self.id}#{self.attempt}"
 
@@ -110,20 +113,24 @@ class Step:
         self.journal.record(StepProgress, self.id, message, done, total)
 
     def reporter(self) -> Progress:
-        """For work that may be long: reports as progress of this step, at most a few times a second."""
+        """A callback for long work. It reports progress of this step, at most a few times a second, because each
+        report is a stored event."""
         return throttled(self.progress)
 
     def output(self, channel: str, data: Json) -> None:
-        """Tells a piece of the output before the end: a token, a line, a program. With the strategy `events`, the
+        """Shows a piece of the output before the end: a token, a line, a program. With the strategy `events`, the
         channel is also the name of an event that nodes can wait for."""
+        # Raises here, in the step that is at fault, for data that is not JSON; the journal would fail the whole run.
         json_bytes(data, f"The {channel} of step {self.id}")
         self.journal.output(self.id, channel, data)
 
-    def emit(self, kind: Callable[Concatenate[RunId, int, float, P], Told], *args: P.args, **fields: P.kwargs) -> None:
-        """Tells the plan or a part of the answer: `step.emit(AnswerFinal, answer=…)`."""
+    def emit(
+        self, kind: Callable[Concatenate[RunId, int, float, P], StepEvent], *args: P.args, **fields: P.kwargs
+    ) -> None:
+        """Records the plan or a part of the answer: `step.emit(AnswerFinal, answer=…)`."""
         json_bytes([args, fields], f"What step {self.id} tells")
         self.journal.record(kind, *args, **fields)
 
     async def run_graph(self, graph: Graph) -> Outcome:
-        """Runs a graph inside this step, in the same run and journal; its nodes are told as `parent/child`."""
+        """Runs a graph inside this step, in the same run and journal. Its nodes have ids of the form `parent/child`."""
         return await self._nest.nested(self, graph)

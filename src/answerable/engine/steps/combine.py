@@ -1,7 +1,7 @@
 """Kind `combine`: joins the rows of earlier steps by SQL, whatever sources they came from.
 
-Each step that it comes after is a table under that step's id. The SQL is parsed, checked against these tables, and
-regenerated like any other; it runs in a worker that holds those rows in memory and can reach nothing else.
+The rows of each step in `after` are a table with that step's id as its name. The SQL is parsed, checked against these
+tables, and regenerated like any other SQL. It runs in a worker that has no access to anything but these rows.
 """
 
 from collections import Counter
@@ -18,10 +18,9 @@ from answerable.core.errors import UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import FrameRef, Frozen, Json, OutputColumn
-from answerable.engine.steps.base import Step
+from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
-from answerable.engine.steps.python import Tell
 from answerable.engine.steps.stored_frame import stored_frame
 from answerable.query.checked import CheckedQuery
 from answerable.sources.base import Limits, QueryResult
@@ -30,7 +29,7 @@ from answerable.store.base import Artifacts
 
 
 class FrameQuery(Protocol):
-    """Runs checked SQL over Arrow files, each a table by its name."""
+    """Runs checked SQL over Arrow files. Each file is a table with the name it has in `frames`."""
 
     async def __call__(
         self, query: CheckedQuery, frames: Mapping[str, Path], into: Path, limits: Limits, progress: Progress
@@ -70,14 +69,14 @@ class CombineStep:
         config: CombineConfig,
         earlier: Mapping[NodeId, Produced],
         principal: Principal,
-        tell: Tell,
+        output: OutputSink,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the SQL over the rows of earlier steps. `tell` gets the text that runs before it starts."""
+        """Runs the SQL over the rows of earlier steps. `output` gets the SQL before it runs."""
         from answerable.query.sql.written_quantities import written_quantities
 
         query = checked_over(config.sql, {name: each.frame.columns for name, each in earlier.items()})
-        tell("code", query.text)
+        output("code", query.text)
         inputs = {str(name): each.frame.artifact for name, each in earlier.items()}
         result, frame = await self._execute(query, inputs, principal, progress)
         return Produced(
@@ -97,7 +96,7 @@ class CombineStep:
         )
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
-        """Runs recorded SQL once more over the stored rows that it ran over then."""
+        """Runs recorded SQL again over the same stored rows."""
         from answerable.answers.frame import columns
 
         paths = {name: await self._artifacts.path(principal, each) for name, each in record.inputs.items()}
@@ -115,7 +114,7 @@ class CombineStep:
 
 
 def checked_over(sql: str, frames: Mapping[str, Sequence[OutputColumn]]) -> CheckedQuery:
-    """The SQL that may run over rows of these names, which have these columns."""
+    """Checks SQL against tables with these names and columns."""
     from answerable.query.sql.check import checked
 
     if not frames:
@@ -139,7 +138,7 @@ def _catalog(frames: Mapping[str, Sequence[OutputColumn]]) -> Catalog:
 
 
 def _refuse_alike(what: str, names: Iterable[str]) -> None:
-    """SQL does not tell names apart that differ in case alone."""
+    """Raises if two names differ only in case, because SQL treats them as one name."""
     alike = next((name for name, count in Counter(map(str.casefold, names)).items() if count > 1), None)
     if alike is not None:
         raise UserError(

@@ -1,4 +1,4 @@
-"""What there is to know about a kind of step. Engine, answers, replay, page and docs read it instead of kind names."""
+"""The descriptor of a step kind. Engine, answers, replay, page and docs read it, so none of them lists kind names."""
 
 from collections.abc import Iterable, Mapping
 from typing import Literal, Protocol, runtime_checkable
@@ -17,20 +17,20 @@ RowsFrom = Literal["source", "steps"]
 
 class StepDescriptor(Frozen):
     name: str
-    """The wire name, which stored graphs hold: it never changes."""
+    """The wire name. Stored graphs hold it, so it never changes."""
     config: type[BaseModel] | None
-    """The model of its config; None if any JSON is its config."""
+    """The model of its config; None if its config may be any JSON."""
     produces: Product
     title: str | None = None
-    """What people read for such a step, followed by the source that it asks. If None, they read the step's id."""
+    """The title of the step for people, followed by the source that it asks. If None, the step's id is shown."""
     label: str | None = None
-    """One or two words for what the step is, beside its title; the name if None."""
+    """One or two words beside the title that say what the step is. If None, the name is shown."""
     rows_from: RowsFrom | None = None
-    """Where the rows come from that it reads: a source, or earlier steps."""
+    """Where it reads rows from: a source, or earlier steps. None if it reads no rows."""
     language: str | None = None
     """The language in which its code is shown; None if it runs no code."""
     data_source_type: str | None = None
-    """Where an answer that consists of its rows comes from."""
+    """The `data_source_type` of an answer whose rows come from this kind."""
     repeatable: bool = False
     """Whether the same code gives the same rows for the same data, so that an answer can be replayed."""
 
@@ -41,17 +41,17 @@ class DescribedStepKind(StepKind, Protocol):
 
 
 class Repeated(Frozen):
-    """What a recorded step gives now."""
+    """The result of running a recorded step again."""
 
     artifact: ArtifactId
     fingerprint: str | None
-    """Of the data that was read now."""
+    """The fingerprint of the data that was read this time."""
 
 
 @runtime_checkable
 class RepeatableStepKind(Protocol):
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
-        """Runs the recorded code once more."""
+        """Runs the recorded code again."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Kind `given`: its output is its config. A graph can continue from what an earlier step has found.
+"""Kind `given`: its output is its config. So a graph can contain rows that an earlier step has already produced.
 
 The wire name `given` is stored in graphs and must not change.
 """

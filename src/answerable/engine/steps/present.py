@@ -1,6 +1,7 @@
-"""Kind `present`: makes the answer, keeps its capsule, and tells it as events.
+"""Kind `present`: builds the answer, stores its capsule, and emits the answer as events.
 
-From 1,000 rows on, rows are announced in batches that clients fetch by range; below, they ride along.
+The event of an answer with fewer than 1,000 rows holds the rows. Rows of larger answers are announced in batches, which
+clients fetch by range.
 """
 
 import asyncio
@@ -23,8 +24,9 @@ from answerable.query.plan import QueryPlan
 from answerable.store.base import Artifacts, Capsule, Capsules
 
 READER, MODEL, MODEL_CALL = "reader", "model", "model_call"
-"""Whose mind an answer is of, and the channel on which each call of a model is told."""
+"""Who understood the question (the `mind` of an answer), and the output channel that reports each call of a model."""
 STREAM_FROM = 1_000
+"""From this number of rows on, clients fetch the rows: events are stored, and should stay small."""
 _LEVELS = ("low", "medium", "high")
 FIRST_BATCH = 100
 BATCH = 10_000
@@ -34,7 +36,7 @@ Confidence = Literal["high", "medium", "low"]
 
 
 class Presentation(Frozen):
-    """What is known about the answer before there are rows."""
+    """The parts of the answer that are known before there are rows."""
 
     question: str
     mind: str = READER
@@ -45,29 +47,30 @@ class Presentation(Frozen):
     plan: QueryPlan | None = None
     findings: tuple[str, ...] = ()
     clarify: str | None = None
-    """Set for a question back: its text."""
+    """The text of a question back, or None if there are rows to present."""
     choices: tuple[Choice, ...] = ()
     text: str | None = None
-    """Set for an answer in words alone: a plan, or that the data cannot tell."""
+    """An answer in words alone, such as a plan, or None if there are rows to present."""
     second_opinion: NodeId | None = None
     """A step that answers the same question in another way: agreement raises confidence, disagreement is shown."""
     opinion_is_sure: bool = True
-    """Whether its disagreement means anything."""
+    """Whether the second opinion is reliable enough for its disagreement to count."""
     advice: tuple[NodeId, ...] = ()
-    """Steps that looked at the rows and give an `Advice`."""
+    """Steps whose output is an `Advice` about the rows."""
     headers: Mapping[str, str] = {}
     prose: str | None = None
-    """What a model says of the rows. Numbers in it that the rows do not bear out are taken out."""
+    """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
     incomplete: bool = False
-    """A step that was wanted gave nothing."""
+    """Whether a step of the plan gave no rows because it failed or was skipped."""
 
 
 class Advice(Frozen):
-    """What somebody who looked at the rows says about them. Checked before it is shown, and never needed."""
+    """Remarks of a model that looked at the rows. They are checked before they are shown, and the answer does not
+    depend on them."""
 
     prose: str | None = None
     headers: Mapping[str, str] = {}
-    """How columns are called, by their names."""
+    """Headers to show, by column name."""
     confidence: Confidence | None = None
     reason: str | None = None
     findings: tuple[str, ...] = ()
@@ -90,9 +93,10 @@ class PresentStep:
 
     async def run(self, step: Step) -> Json:
         presentation = step.config_as(Presentation)
-        beside = presentation.advice
-        advice = [Advice.model_validate(step.inputs[node]) for node in beside if step.inputs.get(node)]
-        outputs = {node: output for node, output in step.inputs.items() if node not in beside}
+        advisers = presentation.advice
+        # An adviser that failed has null as its output: the answer is shown without its advice.
+        advice = [Advice.model_validate(step.inputs[node]) for node in advisers if step.inputs.get(node)]
+        outputs = {node: output for node, output in step.inputs.items() if node not in advisers}
         results = produced_before(outputs)
         second = results.pop(presentation.second_opinion, None) if presentation.second_opinion else None
         wanted = [node for node in outputs if node != presentation.second_opinion]
@@ -106,8 +110,10 @@ class PresentStep:
             created_at=self._clock.now(),
             body=capsule_body(presentation.question, answer),
         )
+        # The capsule is stored before the events: whoever hears of the answer can read it. The lease keeps a process
+        # that has lost the run from overwriting the capsule of the process that continued it.
         await self._capsules.put(step.context.principal, capsule, step.journal.lease)
-        _tell(step, answer)
+        _emit_answer(step, answer)
         return {"status": answer.status, "kind": answer.kind, "row_count": answer.row_count}
 
     async def _answer(self, step: Step, presentation: Presentation, results: Mapping[NodeId, Produced]) -> Answer:
@@ -130,6 +136,7 @@ class PresentStep:
             raise UserError("No step gave any rows." + "".join(_because(step, node) for node in step.missing))
         last = list(results.values())[-1]
         path = await self._artifacts.path(step.context.principal, last.frame.artifact)
+        # In a thread: reading, totals and charts compute over all rows, and would block the event loop.
         answer = await asyncio.to_thread(
             present,
             step.context.run,
@@ -155,12 +162,14 @@ class PresentStep:
     async def _compared(
         self, step: Step, presentation: Presentation, first: Produced, second: Produced
     ) -> Presentation:
-        """Two independent ways to the same rows are worth more than one; two that differ are told."""
+        """Compares the answer's rows with those of the second opinion. The same rows in two independent ways raise the
+        confidence; different rows lower it and are reported."""
         from answerable.answers.checking.agreement import agree
 
         principal = step.context.principal
         paths = [await self._artifacts.path(principal, each.frame.artifact) for each in (first, second)]
         same = await asyncio.to_thread(agree, *paths)
+        # None: the tables are too large to compare. An unsure opinion can confirm an answer, but not contradict it.
         if same is None or not (same or presentation.opinion_is_sure):
             return presentation
         if same:
@@ -172,31 +181,31 @@ class PresentStep:
         return presentation.model_copy(update=update)
 
     def _usage(self, step: Step, mind: str, results: Mapping[NodeId, Produced]) -> Usage:
-        """What the run has used so far, by its own record."""
+        """The usage of the run so far, from its journal."""
         spent = sum(result.duration_ms for result in results.values())
         return usage_in(step.journal.outputs, spent) if mind == MODEL else Usage(duration_ms=spent)
 
 
 def usage_in(events: Iterable[Event], duration_ms: float = 0.0) -> Usage:
-    """What models were asked in a run, which a failed one has to pay for too."""
+    """The usage of models in a run. Also for failed runs, whose calls cost money too."""
     return usage_of((e.data for e in events if isinstance(e, StepOutput) and e.channel == MODEL_CALL), duration_ms)
 
 
 def usage_of(calls: Iterable[Mapping[str, Json]], duration_ms: float) -> Usage:
-    """The sum of the calls of models; a cost that is not known makes the sum unknown."""
-    told = list(calls)
-    costs = [call["cost"] for call in told]
+    """The sum over calls of models. The total cost is None if the cost of one call is unknown."""
+    calls = list(calls)
+    costs = [call["cost"] for call in calls]
     return Usage(
-        input_tokens=sum(call["input_tokens"] for call in told),
-        output_tokens=sum(call["output_tokens"] for call in told),
+        input_tokens=sum(call["input_tokens"] for call in calls),
+        output_tokens=sum(call["output_tokens"] for call in calls),
         cost_usd=None if None in costs else sum(costs),
-        model_calls=len(told),
-        duration_ms=duration_ms + sum(call["duration_ms"] for call in told),
+        model_calls=len(calls),
+        duration_ms=duration_ms + sum(call["duration_ms"] for call in calls),
     )
 
 
 def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentation:
-    """With what was said beside the rows. Of several levels of confidence the lowest holds."""
+    """The presentation with all advice added. The lowest of several levels of confidence wins."""
     for each in advice:
         update: dict[str, Json] = {"findings": (*presentation.findings, *each.findings)}
         if each.prose is not None:
@@ -211,7 +220,7 @@ def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentati
 
 
 def _with_missing(presentation: Presentation, step: Step, nodes: Sequence[NodeId]) -> Presentation:
-    """With a note for each step that gave nothing. Steps that an early stop left out are not missing."""
+    """The presentation with a note for each step that gave no output. Steps that an early stop skipped get no note."""
     missing = [node for node in nodes if node not in _left_out(step)]
     notes = tuple(f"Step {node} gave nothing; the answer goes without it.{_because(step, node)}" for node in missing)
     update = {"findings": (*presentation.findings, *notes), "incomplete": True}
@@ -237,7 +246,7 @@ def _early_stop_note(step: Step, presentation: Presentation, results: Mapping[No
 
 
 def _unfinished(step: Step, presentation: Presentation) -> Iterator[StepRecord]:
-    """The steps that failed or were skipped, so that the answer accounts for every one."""
+    """Records of the steps that failed or were skipped, so that the answer lists every step of the plan."""
     for node, missing in step.missing.items():
         kind = missing.kind.removeprefix("write_")
         if node != presentation.second_opinion and kind in WITH_ROWS:
@@ -263,8 +272,9 @@ def _provenance(presentation: Presentation, results: Mapping[NodeId, Produced]) 
     )
 
 
-def _tell(step: Step, answer: Answer) -> None:
-    """The first rows of a large answer ride along, so that whoever follows can show them at once."""
+def _emit_answer(step: Step, answer: Answer) -> None:
+    """Emits the answer as events. The first batch of a large answer holds its rows, so that clients can show some rows
+    at once."""
     body = answer.model_dump(mode="json")
     columns = [column.model_dump() for column in answer.columns]
     step.emit(AnswerMetadata, answer.kind, columns, answer.row_count, answer.provenance.chart)

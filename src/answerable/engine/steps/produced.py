@@ -1,4 +1,4 @@
-"""What a step that produces rows records: the rows by reference, and what is needed to account for them."""
+"""The output of a step that produces rows: a reference to the rows, and the facts that an answer shows about them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,47 +10,47 @@ from answerable.query.quantities import Quantity
 
 class Produced(Frozen):
     kind: str
-    """The name of the kind of step."""
+    """The name of the step's kind."""
     language: str | None = None
     """The language in which its code is shown."""
     data_source_type: str | None = None
-    """Where the rows come from, by kind of source; the name of the step's kind if None."""
+    """The type of source that the rows come from. If None, the name of the step's kind counts."""
     frame: FrameRef
     code: str
-    """The program that ran, exactly."""
+    """The exact text of the program that ran."""
     sources: tuple[str, ...]
-    """Where the rows come from in the end."""
+    """The sources that the rows come from, also through earlier steps."""
     duration_ms: float
     rows_in: int | None = None
-    """How many rows were in what was read; None if that is not known."""
+    """The number of rows in the tables that were read, or None if it is not known."""
     fingerprint: str | None
-    """Of the data that was read; None if the program read none."""
+    """The fingerprint of the data that was read, or None if the program read no data."""
     last_sync: datetime | None = None
     findings: tuple[str, ...] = ()
     inputs: Mapping[str, ArtifactId] = {}
-    """The rows that a program was given, by the name it knew them under."""
+    """The input rows of a program, by their names in the program. Replay runs the program over the same rows."""
     sandbox: str | None = None
-    """Where a program ran, if it was not the source."""
+    """The sandbox in which a program ran, or None if the source ran the code."""
     api: str | None = None
-    """The API that a program could read; what it gave cannot be had again."""
+    """The API that a program could read. Such a step cannot be replayed: the API may answer differently."""
     units: Mapping[str, str] = {}
-    """In what the numbers of a column are counted, where that is known."""
+    """The units of columns, where they are known."""
     quantities: Mapping[str, Quantity] = {}
-    """Which columns add up, change or are part of a whole, where that is known."""
+    """Which columns add up, change or are part of a whole, where this is known."""
     chart: Json = None
-    """A vega-lite specification that the program made, over data named `rows`."""
+    """A vega-lite specification that the program returned, over data named `rows`."""
 
 
 def produced_before(inputs: Mapping[NodeId, Json]) -> dict[NodeId, Produced]:
-    """What the steps before one gave, by their ids; those that failed or were not taken gave nothing."""
+    """The outputs of earlier steps by id, without the steps that failed or were not taken."""
     return {node: Produced.model_validate(output) for node, output in inputs.items() if output}
 
 
 def rows_of(produced: Iterable[Produced]) -> int:
-    """How many rows they gave together."""
+    """The number of rows of all outputs together."""
     return sum(each.frame.row_count for each in produced)
 
 
 def oldest(produced: Iterable[Produced]) -> datetime | None:
-    """Data is as old as the oldest part of it."""
+    """The earliest `last_sync`: combined data is as old as its oldest part."""
     return min((each.last_sync for each in produced if each.last_sync is not None), default=None)

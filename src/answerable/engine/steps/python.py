@@ -1,7 +1,7 @@
-"""Kind `python`: runs a program in a sandbox over the rows of earlier steps, and keeps what it gives as an artifact.
+"""Kind `python`: runs a program in a sandbox over the rows of earlier steps, and stores its result as an artifact.
 
-The program sees the rows of each step that it comes after as a data frame under that step's id, and leaves what it has
-found in `result`: a frame, rows, a value, or a chart. What it prints is told as it would be on a terminal.
+The rows of each step in `after` are a data frame with that step's id as its name. The program assigns its result to
+`result`: a frame, rows, a value, or a chart. Printed text is shown as on a terminal.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from answerable.core.context import Principal
 from answerable.core.errors import AnswerableError, GraphError, LimitError, RefusedError, UserError
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
-from answerable.engine.steps.base import Step
+from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
@@ -25,9 +25,6 @@ from answerable.store.base import Artifacts
 
 if TYPE_CHECKING:
     from answerable.answers.result_table import ResultTable
-
-Tell = Callable[[str, Json], None]
-"""Hears a channel and what is said on it."""
 
 _HINTS = {
     "time": "Do less, or raise `sandbox_seconds`.",
@@ -47,22 +44,22 @@ class CodeRunner(Protocol):
 
 
 class HostFunctions(Protocol):
-    """The functions that a program may call, each run with calls of its own to count."""
+    """The functions that a program may call. Each run has its own session, because limits count the calls of a run."""
 
-    def calls(self, api: str, tell: Callable[[Json], None]) -> HostCalls: ...
+    def calls(self, api: str, record: Callable[[Json], None]) -> HostCalls: ...
 
 
 class PythonConfig(Frozen):
     code: str = Field(min_length=1)
     backend: str | None = None
-    """A sandbox by name; else the one that the settings choose."""
+    """The name of a sandbox; None for the one that the settings choose."""
     api: str | None = None
     """The configured API that the program may read with `api_get`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Code and the rows it works on, by name."""
+    """Code, and the stored rows that it works on, by name."""
 
     code: str
     inputs: Mapping[str, ArtifactId]
@@ -98,24 +95,24 @@ class PythonStep:
         return produced.model_dump(mode="json")
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
-        """Runs the recorded program once more over the rows that it got then."""
+        """Runs the recorded program again over the same stored rows."""
         _ran, stored = await self.execute(Program(record.code or "", record.inputs, record.sandbox), principal)
         return Repeated(artifact=stored.frame.artifact, fingerprint=record.fingerprint)
 
     async def check(self, config: PythonConfig, earlier: Mapping[NodeId, Produced]) -> None:
-        """Raises for a program that cannot work on the rows of earlier steps; it does not run."""
+        """Checks the types of a program without running it. Raises if it does not fit the rows of earlier steps."""
         frames = {_name(name): [column.name for column in each.frame.columns] for name, each in earlier.items()}
         errors = await self._sandboxes.type_errors(config.code, frames, config.backend)
         if errors:
             raise UserError(" ".join(errors), code="python_types")
 
     async def produce(
-        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, tell: Tell
+        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, output: OutputSink
     ) -> Produced:
-        """Runs the program over the rows of earlier steps; `tell` hears it before it starts."""
-        tell("code", config.code)
+        """Runs the program over the rows of earlier steps. `output` gets the code before it runs."""
+        output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, tell)
+        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, output)
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind=self.descriptor.name,
@@ -136,34 +133,34 @@ class PythonStep:
         )
 
     async def execute(
-        self, program: Program, principal: Principal, tell: Tell = lambda _channel, _data: None
+        self, program: Program, principal: Principal, output: OutputSink = lambda _channel, _data: None
     ) -> tuple[SandboxResult, "StoredResult"]:
-        """Runs a program over stored rows; what it cannot do is raised."""
+        """Runs a program over stored rows and stores its result. Raises if the program fails or is stopped."""
         staging = self._artifacts.staging()
         try:
             request = SandboxRequest(
                 code=program.code,
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
                 limits=self._limits,
-                host=self._calls(program.api, tell),
+                host=self._calls(program.api, output),
                 into=staging,
             )
             ran = await self._sandboxes.run(request, program.backend)
-            if ran.output:
-                tell("printed", ran.output)
+            if ran.output:  # before a failure is raised: the printed text often explains it
+                output("printed", ran.output)
             if ran.outcome != "ok":
                 raise _failure(ran)
             table = await asyncio.to_thread(_result_table, ran, staging)
             return ran, await self._stored(table, principal, staging)
         finally:
-            staging.unlink(missing_ok=True)
+            staging.unlink(missing_ok=True)  # still there only if the run failed: `adopt` moves the file
 
-    def _calls(self, api: str | None, tell: Tell) -> HostCalls:
+    def _calls(self, api: str | None, output: OutputSink) -> HostCalls:
         if api is None:
             return HostCalls()
         if self._host is None:
             raise UserError("No API is configured.", code="api_unknown", hint="Name it under `apis` in the settings.")
-        return self._host.calls(api, lambda call: tell("host_call", call))
+        return self._host.calls(api, lambda call: output("host_call", call))
 
     async def _stored(self, table: "ResultTable", principal: Principal, staging: Path) -> "StoredResult":
         artifact = await self._artifacts.adopt(principal, staging)
@@ -202,7 +199,8 @@ def _name(node: str) -> str:
 
 
 def _failure(ran: SandboxResult) -> AnswerableError:
-    """Sorted by who must act; `reason` says which rule or limit it was."""
+    """The error of a program that was refused, that has a mistake, or that reached a limit. `reason` says which rule or
+    limit it was."""
     message, reason = ran.message or "The program did not end as it should.", ran.reason or "died"
     if reason in ("policy", "forbidden"):
         return RefusedError(message, code="python_refused", reason=reason)

@@ -1,4 +1,4 @@
-"""What the kinds of steps that ask a source share: describe it, check the query, run it, store the rows.
+"""The common part of all step kinds that query a source: describe it, check the query, run it, store the rows.
 
 A kind for another query language is a config, a descriptor, and a function from the catalog to a checked query.
 """
@@ -38,14 +38,14 @@ class SourceQueries:
         name: str,
         check: Callable[[Catalog], Q],
         principal: Principal,
-        tell: Callable[[str], None],
+        on_code: Callable[[str], None],
         progress: Progress,
     ) -> tuple[Produced, Q, Catalog]:
-        """Runs the query that `check` makes of the catalog. `tell` gets its text before it starts."""
+        """Runs the query that `check` builds for the source's catalog. `on_code` gets the query before it runs."""
         source = await self.sources.get(name, principal)
         catalog = await source.describe(progress)
         query = check(catalog)
-        tell(query.text)
+        on_code(query.text)
         result, frame = await stored_frame(
             lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal
         )

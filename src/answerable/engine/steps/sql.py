@@ -1,9 +1,9 @@
 """Kind `sql`: runs one SQL query at one source and stores its rows as an artifact.
 
-The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated; what
-the source runs is the regenerated text, and that is also what the answer shows.
+The query is a plan or written SQL. Either way the text is parsed, checked against the catalog, and regenerated. The
+source runs the regenerated text, and the answer shows it.
 
-What parses SQL is loaded when it is first needed, so that a command that asks one question starts quickly.
+The SQL parser is imported when it is first needed, so that the command line starts quickly.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -73,10 +73,10 @@ class SqlStep:
         self,
         config: SqlConfig,
         principal: Principal,
-        tell: Callable[[str], None] = lambda _: None,
+        on_code: Callable[[str], None] = lambda _: None,
         progress: Progress = no_progress,
     ) -> Produced:
-        """Runs the query. `tell` gets the text that runs before it starts."""
+        """Runs the query. `on_code` gets the regenerated SQL before it runs."""
 
         def check(catalog: Catalog) -> "CheckedSql":
             from answerable.query.sql.check import checked
@@ -84,7 +84,7 @@ class SqlStep:
             return checked(_text(config, catalog), catalog)
 
         produced, query, catalog = await self._queries.ask(
-            self.descriptor, config.source, check, principal, tell, progress
+            self.descriptor, config.source, check, principal, on_code, progress
         )
         known = {
             "rows_in": _rows_in(query.tables, catalog),

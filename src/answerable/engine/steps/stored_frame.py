@@ -1,7 +1,4 @@
-"""Rows that a query writes, kept as an artifact.
-
-What reads rows is loaded while the query is at work, so that a command that asks one question is soon done.
-"""
+"""Runs a query and stores its rows as an artifact."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,8 +13,9 @@ from answerable.store.base import Artifacts
 async def stored_frame(
     query: Callable[[Path], Awaitable[QueryResult]], artifacts: Artifacts, principal: Principal
 ) -> tuple[QueryResult, FrameRef]:
-    """Runs a query that writes its rows to the path it is given; nothing is left behind when it fails."""
+    """Runs a query that writes its rows to a path. No file is left behind if the query fails."""
     staging = artifacts.staging()
+    # Modules that read rows load slowly. They are imported in a thread while the query runs.
     reading = asyncio.create_task(asyncio.to_thread(_reader_of_rows))
     try:
         result = await query(staging)
@@ -36,7 +34,7 @@ async def stored_frame(
 
 
 def _reader_of_rows() -> Callable[[Path], tuple[Mapping[str, Json], ...]]:
-    import answerable.answers.present  # noqa: F401 - what makes the answer is needed next
+    import answerable.answers.present  # noqa: F401 - the step after this one needs it to build the answer
     from answerable.answers.frame import sample_records
 
     return sample_records

@@ -1,4 +1,4 @@
-"""Kind `subgraph`: runs a graph that is written in the node's config, or that an earlier step made."""
+"""Kind `subgraph`: runs a graph from the node's config, or from the output of an earlier step."""
 
 from typing import Literal
 
@@ -16,18 +16,18 @@ from answerable.engine.steps.descriptor import StepDescriptor
 
 class SubgraphConfig(Frozen):
     graph: Json = None
-    """The graph itself; or else it comes from an earlier step:"""
+    """The graph itself. If None, `source` names the step whose output holds it."""
     source: NodeId | None = Field(default=None, alias="from")
     """The node whose output holds the graph."""
     field: str = "graph"
-    """Where in that output. A field `sentence` beside it is told with the plan."""
+    """The field of that output which holds the graph. A field `sentence` beside it is shown with the plan."""
     on_failure: Literal["fail", "report"] = "fail"
-    """When a critical node inside fails: fail with its error, or finish and report it in the output."""
+    """What to do if a critical node inside fails: fail with its error, or finish and report it in the output."""
 
 
 class SubgraphStep:
-    """Gives `{"status", "output", "outputs": {node: output}, "errors": {node: {"kind", "code", "message", "hint"}}}`,
-    with the nodes under the ids that the graph gives them."""
+    """Returns `{"status", "output", "outputs": {node: output}, "errors": {node: {"kind", "code", "message", "hint"}}}`.
+    The nodes have the ids of the graph, without the prefix that they have in the run."""
 
     descriptor = StepDescriptor(name="subgraph", config=SubgraphConfig, produces="value")
 
@@ -55,7 +55,7 @@ def _document(step: Step, config: SubgraphConfig) -> tuple[Json, str | None]:
 
 
 def _plan(step: Step, graph: Graph) -> Json:
-    """The nodes under the ids that they have in this run."""
+    """The plan for people who watch the run: nodes with the ids that they have in the run's events."""
 
     def shown(node: Node) -> Json:
         after = [f"{step.inside}/{parent}" for parent in node.after]

@@ -4,7 +4,7 @@ The graph is this step's recorded output, so a continued run never routes its qu
 decided by a `Router`; the product's is the table in `agents/routing.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Protocol
@@ -13,14 +13,12 @@ from answerable.core.context import RunContext
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph
-from answerable.engine.steps.base import Step
+from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.store.base import Capsules, Message, Threads
 
 Mode = Literal["auto", "plan", "react"]
 """`auto`: the reader when it is sure, else a model's plan; `plan`: a model's plan; `react`: a model that explores."""
-Tell = Callable[[str, Json], None]
-"""Is called with a channel and a message while the question is worked on."""
 
 
 class Question(Frozen):
@@ -38,7 +36,7 @@ class Question(Frozen):
     plan_only: bool = False
     """Show the plan as the answer, and run nothing."""
     hint: str | None = None
-    """What an earlier step found out about the question, for the planner. With a hint there is no second first look."""
+    """Findings of an earlier step about the question, for the planner. A question with a hint gets no first look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,12 @@ class Conversation:
 
 class Router(Protocol):
     async def route(
-        self, question: Question, conversation: Conversation, context: RunContext, tell: Tell, progress: Progress
+        self,
+        question: Question,
+        conversation: Conversation,
+        context: RunContext,
+        output: OutputSink,
+        progress: Progress,
     ) -> RoutedGraph: ...
 
 

@@ -72,7 +72,7 @@ def split(plan: QueryPlan, merged: Merged) -> Alone | Together:
 
 
 def columns_read(name: str, read: CheckedSql, merged: Merged) -> list[str]:
-    """Of one table, in its order; one at least, so that its rows can be counted."""
+    """The columns of one table, in its order; at least one, so that its rows can be counted."""
     table = merged.catalog.table(name)
     assert table is not None
     wanted = read.columns.get(name, frozenset())

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from answerable.reader.plans.draft import DraftCondition, DraftOrder, Term
 
+# An option below one in seventy is not worth the drafts that it would cost.
+LEAST_CHANCE = 0.015
+
 
 class SelectOption(NamedTuple):
     """A piece of the query with the place in the question that it comes from."""

@@ -4,44 +4,26 @@ Such a relation is a table with two columns that both point to the same table.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from answerable.reader.candidates.composition import Composition, Relation, Tests
 from answerable.reader.linking.scene import Scene
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft import Clause, Draft, DraftCondition, Term
 
+# A weaker mention is one by a synonym of a synonym: it does not say that the relation is meant.
 _LEAST_SAID = 0.45
+# Each step is one more nested query. Nobody asks for the neighbours of neighbours of neighbours twice over.
 _MOST_STEPS = 4
 
 
-class Relation(NamedTuple):
-    table: int
-    here: int
-    there: int
-    to: int
-    """The table whose rows are related."""
-    key: int
-
-
-def relations_of(schema: Schema) -> tuple[Relation, ...]:
-    """Each relation in both directions."""
-    found = []
-    for table, edges in schema.edges.items():
-        for one in edges:
-            for two in edges:
-                (here, key), (there, other) = one.pairs[0], two.pairs[0]
-                if one.end == two.end != table and here != there and key == other:
-                    found.append(Relation(table, here, there, one.end, key))
-    return tuple(found)
-
-
-def related(draft: Draft, relations: tuple[Relation, ...], scene: Scene) -> Iterator[tuple[Draft, str]]:
-    for relation in relations:
-        steps = _times_said(relation, scene)
+def related_rows(draft: Draft, _: Tests, composition: Composition) -> Iterator[tuple[Draft, str]]:
+    """States that border Texas; rivers of the states that border the largest state."""
+    for relation in composition.relations:
+        steps = _times_said(relation, composition.scene)
         if steps > 1:
             yield from _chained(draft, relation, steps)
         if steps and relation.table != draft.entity:
-            yield from _of_related_rows(draft, relation, scene.schema)
+            yield from _of_related_rows(draft, relation, composition.schema)
 
 
 def _times_said(relation: Relation, scene: Scene) -> int:

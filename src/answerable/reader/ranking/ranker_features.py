@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from math import log
 from typing import NamedTuple
 
-from answerable.reader.candidates.compose import Candidate
+from answerable.reader.candidates.composition import Candidate
 from answerable.reader.candidates.options import ConditionOption
 from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles

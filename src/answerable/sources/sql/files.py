@@ -297,7 +297,7 @@ class _FileReader:
 
 
 def _loaded_before(folder: Path) -> _Loaded | None:
-    """What an earlier reading of the file gave; nothing when there was none or its copy is incomplete."""
+    """What an earlier reading of the file gave, or None if there was none or its copy is incomplete."""
     try:
         loaded = _Loaded.model_validate_json((folder / "loaded.json").read_bytes())
     except (OSError, ValueError):

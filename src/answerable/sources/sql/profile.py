@@ -74,7 +74,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was counted of one column; nothing where it was not."""
+    """What was counted of one column, or None if it was not counted."""
 
     filled: int | None = None
     """Values that are not null."""

@@ -424,7 +424,7 @@ class _Data:
         return {number: result[0] for number, result in enumerate(single) if 0 in result}
 
     async def _rows(self, subject: str, statement: Sql) -> list[tuple[Any, ...]] | None:
-        """Nothing when the source cannot say: a pair that cannot be compared is left unrelated, and costs no other."""
+        """Returns None if the source cannot compare the pair; the pair is then left unrelated, and costs no other."""
         if self.patience == 0:
             return None
         try:
@@ -527,7 +527,7 @@ def _best_per_column(found: Sequence[Relationship]) -> list[Relationship]:
 
 
 def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
-    """Of two that mirror each other, the likelier; of equals, the one from the table that was found first."""
+    """Keeps the likelier of two that mirror each other; of equals, the one from the table that was found first."""
     kept: dict[frozenset[tuple[str, str]], Relationship] = {}
     for relationship in found:
         ends = frozenset(

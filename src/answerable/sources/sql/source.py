@@ -325,7 +325,7 @@ def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -
 
 
 def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
-    """As the columns are written; nothing if one does not exist. Keys may name them in another case."""
+    """The columns as the source writes them, or None if one does not exist. Keys may name them in another case."""
     by_name = {column.name.casefold(): column.name for column in table.columns}
     real = [by_name[name.casefold()] for name in names if name.casefold() in by_name]
     return tuple(real) if len(real) == len(names) else ()

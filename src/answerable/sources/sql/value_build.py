@@ -115,7 +115,7 @@ def _signature(catalog: Catalog, table: Table, limits: IndexLimits) -> str:
 
 
 def _signatures(path: Path) -> dict[str, str] | None:
-    """What each table in the file was built from; nothing when there is no file that can be used."""
+    """What each table in the file was built from, or None if there is no usable file."""
     if not path.is_file():
         return None
     try:

@@ -63,7 +63,7 @@ class Loader:
         return {"tables": tables, "notes": [note[:_LONGEST_NOTE] for note in notes]}
 
     def inspect(self) -> dict[str, Any]:
-        """Of each Parquet file its columns and their types as one text, or why it cannot be read."""
+        """For each Parquet file, its columns and their types as one text, or why it cannot be read."""
         seen = {}
         for path in self._parquet:
             try:

@@ -111,7 +111,7 @@ class SqliteEngine(SqlEngine):
         return fetch()
 
     def _only_query(self, sql: str) -> None:
-        """Nothing but a query can stand in parentheses; the authorizer does not see a VACUUM."""
+        """Refuses all but a query, since only that can stand in parentheses. The authorizer does not see a VACUUM."""
         self._connection.execute(f"EXPLAIN SELECT * FROM (\n{sql.rstrip().rstrip(';')}\n)")
 
     def _is_over(self) -> bool:

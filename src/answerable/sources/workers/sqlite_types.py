@@ -14,7 +14,7 @@ _WIDER: dict[frozenset[str], str] = {
 
 
 def joined(one: str | None, other: str | None) -> str | None:
-    """The narrowest type that holds what either holds; nothing when neither has a value yet."""
+    """The narrowest type that holds what either holds, or None if neither has a value yet."""
     if one is None or other is None or one == other:
         return one or other
     return _WIDER.get(frozenset({one, other}), "text")
