@@ -57,7 +57,7 @@ async def open_service(
     """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
     `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply."""
     clock = clock or SystemClock()
-    settings.home.mkdir(parents=True, exist_ok=True)
+    settings.make_home()
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)

@@ -130,6 +130,16 @@ class Settings(Frozen):
         except ValidationError as error:
             raise _explained(error, "models.") from None
 
+    def make_home(self) -> None:
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OperatorError(
+                f"The home folder {self.home} cannot be made: {error.strerror}.",
+                code="home_unwritable",
+                hint="Set ANSWERABLE_HOME to a folder that may be written to.",
+            ) from error
+
     def open_sources(self, *, any_location: bool, expect: tuple[str, Principal] | None = None) -> "SourceRegistry":
         """`any_location`: whether a path or URL may stand for a source. `expect`: a source that is about to be asked,
         and by whom; its worker starts while the rest of a command is loaded."""

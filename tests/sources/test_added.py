@@ -4,6 +4,7 @@ import gzip
 import os
 import sqlite3
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -135,3 +136,12 @@ def test_files_on_their_way_take_room_and_are_forgotten_when_broken_off(tmp_path
     os.utime(broken, (0, 0))
     added.staging()
     assert added.room(100) == 10
+
+
+def test_two_processes_that_add_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
+    def add(number: int) -> None:
+        AddedSources(tmp_path).add_location(f"s{number}", "/nowhere")
+
+    with ThreadPoolExecutor(8) as pool:  # each call opens the lock anew, as another process would
+        list(pool.map(add, range(60)))
+    assert len(AddedSources(tmp_path).all()) == 60

@@ -9,6 +9,7 @@ import pytest
 
 from answerable.core.clock import SystemClock
 from answerable.core.context import LOCAL
+from answerable.sources.added import AddedSources
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.watch import Seen, Watch
 
@@ -92,3 +93,21 @@ async def test_a_source_that_was_read_is_looked_at_again_after_a_while(
     assert seen.catalog is not None
     assert len(seen.catalog.tables) == 21
     await watch.close()
+
+
+async def test_a_source_that_moved_is_opened_and_read_again(registry: SourceRegistry, tmp_path: Path) -> None:
+    """Another process may remove a source and add one of the same name elsewhere."""
+    watch, added = Watch(registry, SystemClock()), AddedSources(tmp_path)
+    for name, rows in (("one", "1\n"), ("two", "1\n2\n")):
+        (tmp_path / f"{name}.csv").write_text(f"a\n{rows}")
+    added.add_location("moved", str(tmp_path / "one.csv"))
+    watch.look("moved", LOCAL)
+    before = (await settled(watch, "moved"))[0].catalog
+    together = await registry.federated(("moved", "shop"), LOCAL)
+    added.remove("moved")
+    added.add_location("moved", str(tmp_path / "two.csv"))
+    assert watch.seen("moved", LOCAL).state == "unread"
+    watch.look("moved", LOCAL)
+    after = (await settled(watch, "moved"))[0].catalog
+    assert [before.tables[0].row_count, after.tables[0].row_count] == [1, 2] if before and after else False
+    assert await registry.federated(("moved", "shop"), LOCAL) is not together

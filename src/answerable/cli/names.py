@@ -37,13 +37,19 @@ def show(source: str, as_json: bool) -> None:
 @json_option
 def set_name(source: str, thing: str, note: str, as_json: bool, **changes: Any) -> None:
     """Say what TABLE, or one of its columns, is called. What is not given stays as it is."""
+    from pydantic import ValidationError
+
+    from answerable.core.validation import first_problem
     from answerable.sources.editing import NameEdit
 
     table, _, column = thing.partition(".")
-    given = {name: value for name, value in changes.items() if value not in (None, ())}
-    if not given:
+    wanted = {name: value for name, value in changes.items() if value not in (None, ())}
+    if not wanted:
         raise click.UsageError("Give at least one of --label, --synonym, --description, --unit, --hide or --show.")
-    edit = NameEdit(table=table, column=column or None, **given)
+    try:
+        edit = NameEdit(table=table, column=column or None, **wanted)
+    except ValidationError as error:
+        raise click.UsageError(f"{first_problem(error).at('the change')}.") from error
     _tell(with_service(lambda service, principal: service.semantic.edit(source, [edit], principal, note=note)), as_json)
 
 

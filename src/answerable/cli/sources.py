@@ -65,6 +65,9 @@ def add(location: str, name: str | None, copy: bool, replace: bool, as_json: boo
     shown. The source is then read; exit code 1 when that fails (it stays added).
     """
 
+    if replace and not copy:
+        raise click.UsageError("--replace goes with --copy.")
+
     async def added(service: "Service", principal: "Principal") -> "SourceSummary":
         if copy:
             path = _file(location)

@@ -1,6 +1,7 @@
 """Evals: golden cases stored, suites measured, and how they did."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 
 from answerable.answers.answer import Answer
@@ -32,6 +33,8 @@ from answerable.sources.registry import SourceRegistry
 from answerable.store.base import RunRecord, Store
 
 MOST_GOLD_ROWS = 10_000
+SUITE_NAME = r"^[a-z0-9][a-z0-9_-]{0,59}$"
+"""A suite is part of an address, so its name has only letters that need no escape there."""
 TREND = 50
 
 
@@ -100,6 +103,7 @@ class EvalService:
     ) -> EvalCaseSummary:
         """Makes a golden case from a run whose answer is right; a suite that is new is made. `ordered`: whether the
         order of the rows counts."""
+        _check_name(suite)
         _check_own(suite)
         record = await self._runs.get(run, principal)
         gold = await self._gold(record, await self._runs.answer(run, principal), ordered, principal)
@@ -173,6 +177,15 @@ class EvalService:
         asked = [message for message in messages if message.role == "user"]
         place = next((number for number, message in enumerate(asked) if message.run == record.run), 0)
         return [message.content for message in asked[:place]]
+
+
+def _check_name(suite: str) -> None:
+    if not re.match(SUITE_NAME, suite):
+        raise UserError(
+            f"{suite!r} cannot be the name of a suite.",
+            code="suite_name_invalid",
+            hint="Take up to 60 small letters, digits, _ and -; begin with a letter or digit.",
+        )
 
 
 def _check_own(suite: str) -> None:

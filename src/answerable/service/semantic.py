@@ -89,7 +89,10 @@ class SemanticService:
     async def history(self, name: str, principal: Principal, *, limit: int = 100) -> Sequence[SemanticChange]:
         """Who changed what, the newest first."""
         self._registry.location(name, principal)
-        return [_change(record) for record in await self._store.edits.of_source(principal, name, limit=limit)]
+        records = await self._store.edits.of_source(principal, name, limit=limit)
+        if not records:
+            await self._registry.get(name, principal)  # a path that leads nowhere is an error, not an empty history
+        return [_change(record) for record in records]
 
     async def undo(self, name: str, change_id: str, principal: Principal) -> SemanticDocument:
         """Puts back how it was before the newest change; that is a change too, and can be undone."""

@@ -135,6 +135,8 @@ class SourceService:
         """Adds a database by its URL; its password is stored, and never shown. The person at the machine may also add a
         file or a folder, which stays where it is."""
         self._check_adding()
+        _check_not_empty(location, "location")
+        _check_not_empty(name, "name")
         if "://" not in location and self._any_location:
             location = str(_existing(location))
             wanted = Path(location).stem or "files"
@@ -165,6 +167,7 @@ class SourceService:
         """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
         that is known beforehand."""
         self._check_adding()
+        _check_not_empty(source, "name")
         added = self._added(principal)
         safe_name = safe_file_name(file_name)
         into = self._upload_target(source, safe_name, principal)
@@ -175,7 +178,7 @@ class SourceService:
 
     async def remove(self, name: str, principal: Principal) -> None:
         """Removes a source that was added or uploaded; uploaded files are deleted."""
-        self._registry.location(name, principal)
+        self._registry.check_named(name, principal)
         self._added(principal).remove(name)
         await self._watch.forget(name, principal)
         await self._registry.release(name, principal)
@@ -294,6 +297,11 @@ def _numbered(name: str, taken: Sequence[str]) -> str:
     while (numbered := f"{name}_{number}") in taken:
         number += 1
     return name if name not in taken else numbered
+
+
+def _check_not_empty(text: str | None, what: str) -> None:
+    if text is not None and not text.strip():
+        raise UserError(f"The {what} of the source is empty.", code="source_unnamed", hint=f"Give a {what}.")
 
 
 def _existing(location: str) -> Path:

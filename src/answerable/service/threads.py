@@ -11,18 +11,20 @@ from pydantic import Field
 from answerable.answers.answer import Answer
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
+from answerable.core.errors import UserError
 from answerable.core.ids import MessageId, RunId, ThreadId
 from answerable.core.values import Frozen
 from answerable.service.run_summary import RunSummary, run_summary
 from answerable.service.runs import RunService, ended
 from answerable.store.base import Message, RunRecord, Store, ThreadRecord
-from answerable.store.conversation import fork
+from answerable.store.conversation import LONGEST_TITLE, fork
 
 RESTORABLE = timedelta(days=30)
 """For so long a deleted thread can be restored."""
 ROWS_SHOWN = 20
 """Of an answer that comes along with its message; the others are fetched by range."""
 EXCERPT = 120
+MOST_TITLE = 4 * LONGEST_TITLE
 
 
 class ThreadSummary(Frozen):
@@ -78,6 +80,8 @@ class ThreadService:
         self, thread: ThreadId, principal: Principal, *, title: str | None = None, pinned: bool | None = None
     ) -> ThreadSummary:
         """Renames or pins a thread; what is None stays as it is."""
+        if title is not None and not 1 <= len(title.strip()) <= MOST_TITLE:
+            raise UserError(f"A title has 1 to {MOST_TITLE} characters.", code="title_invalid")
         await self._store.threads.change(principal, thread, title=title, pinned=pinned)
         return await self.get(thread, principal)
 

@@ -6,6 +6,7 @@
 Nothing outside these two is ever written or removed.
 """
 
+import fcntl
 import json
 import os
 import secrets
@@ -65,8 +66,8 @@ class AddedSources:
 
     def add_location(self, name: str, location: str) -> None:
         """Adds a database by its URL, or a file or folder that stays where it is."""
-        known = {other: added.location for other, added in self._by_location().items()}
-        self._write({**known, name: location})
+        with self._changing() as known:
+            known[name] = location
 
     def _by_location(self) -> dict[str, Added]:
         try:
@@ -81,11 +82,25 @@ class AddedSources:
                 hint="Repair the file, or remove it and add the sources again.",
             ) from error
 
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, str]]:
+        """Names and locations to be changed, written at the end. A server and commands may do so at the same time, so
+        each waits for the other: else the one that writes last would undo what the other has added."""
+        with _writing(self._file):
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            known = {name: added.location for name, added in self._by_location().items()}
+            yield known
+            self._write(known)
+        finally:
+            os.close(lock)
+
     def _write(self, urls: Mapping[str, str]) -> None:
         """The file is readable by its owner before anything is in it."""
         partial = self._file.with_name(f".{secrets.token_hex(8)}")
         with _writing(self._file):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(urls, file, ensure_ascii=False, indent=2)
@@ -156,7 +171,8 @@ class AddedSources:
                 hint="Remove it from `settings.yaml` or from the command that started the server.",
             )
         if added.origin == "added":
-            self._write({known: one.location for known, one in self._by_location().items() if known != name})
+            with self._changing() as known:
+                known.pop(name, None)
             return
         gone = self.uploads / f".removed-{secrets.token_hex(8)}"
         with _writing(self.uploads):

@@ -31,8 +31,10 @@ class SourceRegistry:
         self._named = dict(named)
         self._home = home
         self._any_location = any_location
-        self._open: dict[tuple[Visibility, str], asyncio.Task[Source]] = {}
-        self._federated: dict[tuple[Visibility, tuple[str, ...]], FederatedSources] = {}
+        # Another process may remove a source and add one of the same name elsewhere, so the location is part of the
+        # key. The one that was open before stays open until it is released: a query may still be reading it.
+        self._open: dict[tuple[Visibility, str, str], asyncio.Task[Source]] = {}
+        self._federated: dict[tuple[Visibility, tuple[tuple[str, str], ...]], FederatedSources] = {}
         self._expected: asyncio.Task[None] | None = None
         self._full: dict[tuple[Visibility, str], str] = {}
         """URLs with their passwords, by what they are known as."""
@@ -68,7 +70,8 @@ class SourceRegistry:
     async def get(self, name: str, principal: Principal) -> Source:
         """The source as this principal may see it, opened when it is first asked for."""
         name = self.known_as(name, principal)
-        key, location = (principal.visibility, name), self._location(name, principal)
+        location = self._location(name, principal)
+        key = (principal.visibility, name, location)
         opening = self._open.get(key)
         if opening is None:
             opening = self._open[key] = asyncio.create_task(self._opened(name, location, principal))
@@ -91,7 +94,7 @@ class SourceRegistry:
         from answerable.sources.federation import FederatedSources  # brings the SQL parser
 
         names = [self.known_as(name, principal) for name in names]
-        key = (principal.visibility, tuple(names))
+        key = (principal.visibility, tuple((name, self._location(name, principal)) for name in names))
         known = self._federated.get(key)
         if known is None:
             sources = {name: await self.get(name, principal) for name in names}
@@ -112,9 +115,17 @@ class SourceRegistry:
             return named
         if self._any_location:
             return self._full.get((principal.visibility, name)) or self._with_password(name, principal) or name
+        raise self._unknown(name, principal)
+
+    def check_named(self, name: str, principal: Principal) -> None:
+        """Raises `NotFoundError` if no source has this name, even where a path or URL could stand for one."""
+        if self._named_location(name, principal) is None:
+            raise self._unknown(name, principal)
+
+    def _unknown(self, name: str, principal: Principal) -> NotFoundError:
         names = self.names(principal)
         near = get_close_matches(name, names, n=1)
-        raise NotFoundError(
+        return NotFoundError(
             f"There is no source named {name!r}.",
             code="source_unknown",
             hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(names)}.",
@@ -129,11 +140,11 @@ class SourceRegistry:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""
         name = self.known_as(name, principal)
         visibility = principal.visibility
-        opening = self._open.pop((visibility, name), None)
+        opened = [self._open.pop(key) for key in list(self._open) if key[:2] == (visibility, name)]
         self._federated = {
-            key: sources for key, sources in self._federated.items() if key[0] != visibility or name not in key[1]
+            key: sources for key, sources in self._federated.items() if key[0] != visibility or name not in dict(key[1])
         }
-        if opening is not None:
+        for opening in opened:
             await (await opening).close()
 
     async def close(self) -> None:

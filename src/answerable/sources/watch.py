@@ -27,6 +27,8 @@ class Seen:
     """What is known of a source without reading it."""
 
     state: State = "unread"
+    location: str | None = None
+    """Where the source was when it was read; None before that."""
     kind: str | None = None
     stage: int = 0
     """Of `STAGES`, while it is read."""
@@ -51,7 +53,9 @@ class Watch:
         self._turn = asyncio.Semaphore(1)
 
     def seen(self, name: str, principal: Principal) -> Seen:
-        return self._known(_key(name, principal))
+        known = self._known(_key(name, principal))
+        # Another process may have removed the source and added one of the same name at another location.
+        return known if known.location in (None, self._sources.location(name, principal)) else Seen()
 
     def _known(self, key: "_Key") -> Seen:
         return self._seen.get(key, Seen())
@@ -75,14 +79,21 @@ class Watch:
             self._again.add(key)
         else:
             now = self._clock.monotonic()
-            self._seen[key] = replace(self._known(key), state="reading", stage=0, since=now, error=None)
+            self._seen[key] = replace(
+                self.seen(name, principal),
+                location=self._sources.location(name, principal),
+                state="reading",
+                stage=0,
+                since=now,
+                error=None,
+            )
             self._tasks[key] = asyncio.create_task(self._read(key, principal))
         return self._seen[key]
 
     def look(self, name: str, principal: Principal) -> Seen:
         """The same for a source that has never been read; one that was is looked at again from time to time."""
         key = _key(name, principal)
-        seen = self._known(key)
+        seen = self.seen(name, principal)
         if seen.state == "unread":
             return self.read(name, principal)
         if seen.state == "ready" and key not in self._tasks and self.seconds(name, principal) > LOOK_AGAIN_S:

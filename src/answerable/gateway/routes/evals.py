@@ -10,10 +10,11 @@ from answerable.gateway.access import PrincipalOf, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
+from answerable.service.evals import SUITE_NAME
 
 router = APIRouter(prefix=API, tags=["evals"])
 
-SuitePath = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9_-]{0,59}$")]
+SuitePath = Annotated[str, Path(pattern=SUITE_NAME)]
 CasePath = Annotated[str, Path(min_length=1, max_length=200)]
 EvalPath = Annotated[str, Path(pattern=r"^evl_[0-9a-z]{24}$")]
 

@@ -9,8 +9,7 @@ from answerable.core.ids import MessageId, ThreadId
 from answerable.gateway.access import PrincipalOf, ServiceOf, ThreadPath
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
-from answerable.service.threads import MessageView, SharedThread, ThreadSummary
-from answerable.store.conversation import LONGEST_TITLE
+from answerable.service.threads import MOST_TITLE, MessageView, SharedThread, ThreadSummary
 
 router = APIRouter(prefix=API, tags=["threads"])
 
@@ -21,7 +20,7 @@ class ThreadList(Wire):
 
 
 class ThreadChange(Wire):
-    title: str | None = Field(None, min_length=1, max_length=4 * LONGEST_TITLE)
+    title: str | None = Field(None, min_length=1, max_length=MOST_TITLE)
     pinned: bool | None = None
 
 
