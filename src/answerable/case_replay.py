@@ -75,8 +75,8 @@ async def replay(
                     if playback.left and not problems:
                         problems = [f"{playback.left} of the recorded replies were not asked for."]
                     if renew and not problems:
-                        heard = {"exchanges": tuple(playback.heard)}
-                        save_transcript(folder, case, transcript.model_copy(update=heard))
+                        renewed = {"exchanges": tuple(playback.exchanges)}
+                        save_transcript(folder, case, transcript.model_copy(update=renewed))
                     yield _case_result(folder, case, problems, transcript.exchanges)
 
 

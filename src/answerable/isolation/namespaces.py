@@ -59,8 +59,8 @@ def bind(source: str, target: str, *, read_only: bool = True) -> None:
 def remount_read_only(target: str) -> None:
     """What the original mount forbids must stay forbidden, or the kernel refuses."""
     found = os.statvfs(target).f_flag
-    kept = sum(flag for seen, flag in (*_LOCKED_BY_STATVFS, *_LOCKED_TIMES) if found & seen)
-    _mounted(None, target, None, _REMOUNT | _BIND | READ_ONLY | NO_SETUID | kept)
+    locked = sum(flag for seen, flag in (*_LOCKED_BY_STATVFS, *_LOCKED_TIMES) if found & seen)
+    _mounted(None, target, None, _REMOUNT | _BIND | READ_ONLY | NO_SETUID | locked)
 
 
 def change_root(new: str) -> None:

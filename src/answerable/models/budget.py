@@ -1,7 +1,8 @@
 """Budgets of language models, per run, thread, user and tenant.
 
 An amount is reserved in every account of a call before the call, and settled at what was really used after it.
-Sub-agents call within the context of their run, so they draw on the same accounts. Only accounts with a limit are kept.
+Sub-agents call within the context of their run, so they draw on the same accounts.
+Only accounts with a limit are written.
 """
 
 import asyncio
@@ -67,6 +68,7 @@ class Budget:
 
     async def settle(self, reservation: Reservation, spent: Amount | None) -> None:
         """`None` settles the whole reservation. Carried out to the end even when the caller is cancelled meanwhile."""
+        # A cancelled caller has still used tokens: without the shield they would stay reserved and never be counted.
         await asyncio.shield(self._budgets.settle(reservation.id, spent))
 
     async def balances(self, context: RunContext) -> Sequence[Balance]:

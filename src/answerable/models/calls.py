@@ -1,4 +1,4 @@
-"""What is told about each call of a model: who, how much, how long, how it went. Never what was said, nor any key."""
+"""A report of each call of a model: who, how much, how long, how it went. Never what was said, nor any key."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass

@@ -62,6 +62,7 @@ async def check_models(config: ModelsConfig, principal: Principal, name: str | N
     if not config.named():
         raise OperatorError("No language model is set.", code="model_missing", hint=HOW_TO_SET_ONE)
     store = await open_store(":memory:")
+    # A check must work when budgets are used up, and say what the first attempt met.
     once = config.model_copy(update={"attempts": 1, "budget": BudgetLimits()})
     models = Models(once, store.budgets)
     try:

@@ -104,15 +104,15 @@ class ModelsConfig(Frozen):
 
 
 def read_config(
-    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
     model: str | Sequence[str] = "",
     coding: str | Sequence[str] = "",
     base_url: str = "",
     key: SecretStr | None = None,
 ) -> ModelsConfig:
-    """The mapping `models` of the settings; what else is given wins. Address and key belong to the model's provider."""
+    """`settings` is the mapping `models`; the other arguments win. Address and key go to the model's provider."""
     named = {name: value for name, value in (("reasoning", model), ("coding", coding)) if value}
-    config = ModelsConfig.model_validate({**given, **named})
+    config = ModelsConfig.model_validate({**settings, **named})
     reached = {name: value for name, value in (("base_url", base_url), ("key", key)) if value}
     if not (reached and config.named()):
         return config

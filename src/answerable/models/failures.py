@@ -78,6 +78,7 @@ def refused(name: str) -> RefusedError:
 def all_failed(errors: list[Exception]) -> AnswerableError:
     """The one of a chain's errors that says most: what somebody must put right, else the last."""
     ours = [error for error in errors if isinstance(error, AnswerableError)]
+    # An error that is not ours is a defect: hiding it behind a sentence for users would hide its traceback too.
     if len(ours) != len(errors) or not ours:
         raise ExceptionGroup("a chain of models failed in an unforeseen way", errors)
     telling = next((error for error in ours if not isinstance(error, TransientError)), ours[-1])
@@ -110,9 +111,9 @@ def explained() -> Iterator[None]:
 
 def _of_request(error: theirs.ModelAPIError, target: Target, begun: bool) -> AnswerableError:
     name = target.name
-    for kind, made in _KINDS.items():
+    for kind, build in _KINDS.items():
         if isinstance(error, kind):
-            return made(error, target)
+            return build(error, target)
     if begun:
         return TransientError(f"The reply of {name} broke off.", code=CUT_OFF, hint="Try again.")
     if isinstance(error, theirs.ModelConnectionError):
@@ -219,5 +220,6 @@ def _short(text: str) -> str:
 
 
 def _without_key(text: str, target: Target) -> str:
+    # A provider may repeat a rejected key in its message, and messages reach users and logs.
     secret = target.key.get_secret_value() if target.key else ""
     return text.replace(secret, "…") if secret else text

@@ -44,7 +44,7 @@ class Models:
         random: Random | None = None,
         listeners: Sequence[Listener] = (),
     ) -> None:
-        """`listeners` hear of every call; more can be given for a single run."""
+        """`listeners` hear of every call; a single run can add its own."""
         clock = clock or SystemClock()
         chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
         self.budget = Budget(budgets, config.budget, clock)
@@ -95,6 +95,7 @@ class Models:
         return self._models[name]
 
     def _breaker(self, target: Target) -> Breaker:
+        # One breaker for a provider, not for a model: an outage of the provider takes all of its models.
         if target.provider not in self._breakers:
             self._breakers[target.provider] = Breaker(target.provider, self._policy.clock, _FAILURES, _COOLDOWN)
         return self._breakers[target.provider]

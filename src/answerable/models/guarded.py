@@ -105,6 +105,8 @@ class GuardedModel(WrapperModel):
                     call = await opening.enter_async_context(Call(self, attempt, bound, streamed=True))
                     opened = self.wrapped.request_stream(messages, settings, model_request_parameters, run_context)
                     stream = await call.begin(opening, opened)
+                    # From here the stream belongs to the reader: a failure after the first event is not tried again,
+                    # because the reader may have shown a part of the reply already.
                     open_stream = opening.pop_all()
                 break
             except AnswerableError as error:
@@ -131,6 +133,7 @@ class GuardedModel(WrapperModel):
         after = float(error.details.get("retry_after", 0))
         if attempt >= config.attempts or error.stable_code not in failures.RETRIED or after > config.longest_wait:
             raise error
+        # Spread by chance, so that many runs that failed together do not come back together.
         longest = back_off(attempt, first=_FIRST_PAUSE, longest=min(_LONGEST_PAUSE, config.longest_wait))
         await self.policy.clock.sleep(max(after, self.policy.random.uniform(0, longest)))
 
@@ -157,6 +160,7 @@ class Call:
         try:
             self._reservation = await self._reserved()
         except BaseException:
+            # The provider was not called, so the breaker must count neither a success nor a failure.
             self._model.breaker.leave(trial=self._trial, failed=None)
             raise
         self._began = time.perf_counter()
@@ -211,6 +215,7 @@ class Call:
     def _typed(self, error: BaseException | None) -> BaseException | None:
         if not isinstance(error, Exception) or isinstance(error, AnswerableError):
             return error
+        # The reader of the stream runs inside this context too; its own errors pass unchanged.
         if self._handed_over and not failures.is_foreign(error):
             return error
         return failures.typed(

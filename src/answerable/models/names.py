@@ -89,6 +89,7 @@ def target_of(name: str, config: ModelsConfig, environment: Mapping[str, str]) -
 
 
 def is_loopback(url: str) -> bool:
+    # Names other than `localhost` are not resolved: what a name points to may change, and a lookup would block.
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -29,8 +29,9 @@ class Playback:
     def __init__(self, *, strict: bool = True) -> None:
         """`strict`: whether what is asked must be what was asked."""
         self._strict = strict
-        self.heard: list[Exchange] = []
-        """What was asked since `play`, with the replies of then."""
+        self.exchanges: list[Exchange] = []
+        """What was asked since `play`, with the recorded replies."""
+        # Two queues: the tape checks a request before the client sends it, so they advance at different times.
         self._asked: deque[Exchange] = deque()
         self._replies: deque[Exchange] = deque()
         self._server: asyncio.Server | None = None
@@ -50,8 +51,8 @@ class Playback:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     def play(self, exchanges: Iterable[Exchange]) -> None:
-        """What is said from now on."""
-        self.heard.clear()
+        """Replies with these exchanges from now on."""
+        self.exchanges.clear()
         self._asked = deque(exchanges)
         self._replies = deque(self._asked)
 
@@ -64,14 +65,14 @@ class Playback:
         if not self._asked:
             raise _stale("The model is asked once more than when this was recorded:\n" + _shortened(text.splitlines()))
         recorded = self._asked.popleft()
-        self.heard.append(recorded.model_copy(update={"asked": text}))
+        self.exchanges.append(recorded.model_copy(update={"asked": text}))
         then, now = _compared(recorded.asked), _compared(text)
         if self._strict and then != now:
             lines = unified_diff(then, now, "recorded", "now", n=_CONTEXT, lineterm="")
             raise _stale("What the model is told is not what it was told then:\n" + _shortened(list(lines)))
 
     def replied(self, text: str, response: ModelResponse) -> None:
-        """It is what was recorded."""
+        """Does nothing: the reply is the recorded one."""
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -158,5 +159,5 @@ def _reason(exchange: Exchange) -> str:
 
 
 def _usage(exchange: Exchange) -> dict[str, Any]:
-    sent, made = exchange.input_tokens, exchange.output_tokens
-    return {"usage": {"prompt_tokens": sent, "completion_tokens": made, "total_tokens": sent + made}}
+    sent, received = exchange.input_tokens, exchange.output_tokens
+    return {"usage": {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}}

@@ -19,7 +19,7 @@ _NO_KEY = "not-needed"
 
 
 def new_client(limits: TimeLimits) -> AsyncClient:
-    """One for each provider: its connections are kept open and used again."""
+    """One for each provider: its connections stay open and are used again."""
     timeout = Timeout(limits.total, connect=limits.connect)
     return AsyncClient(timeout=timeout, limits=Limits(max_connections=1000, max_keepalive_connections=100))
 
@@ -89,6 +89,7 @@ def _bedrock(target: Target, client: AsyncClient) -> "Model":
     times = {"aws_connect_timeout": client.timeout.connect, "aws_read_timeout": client.timeout.read}
     key = {} if target.key is None else {"api_key": _key(target)}
     provider = BedrockProvider(**key, **place, **times)
+    # `max_retries` of a request does not reach this client, so its retries are switched off here.
     _never_repeats(provider.client)
     return BedrockConverseModel(target.model, provider=provider)
 
@@ -105,6 +106,7 @@ def _ollama(target: Target, client: AsyncClient) -> "Model":
 
     provider = OllamaProvider(target.base_url, _key(target), http_client=client)
     profile = _profile(openai=False)
+    # A local Ollama holds a reply to its schema. Its cloud does not, so the schema is asked for in another way.
     if target.is_ollama_cloud:
         profile["supports_json_schema_output"] = False
     return OllamaModel(target.model, provider=provider, profile=profile)

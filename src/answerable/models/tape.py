@@ -1,4 +1,4 @@
-"""What is said to a model and what it replies, kept so that it can be said again.
+"""Records what is sent to a model and what it replies, so that both can be replayed.
 
 A tape lies between the agents and the gateway, so it is the same for every provider. It holds what was said and nothing
 of how it was sent: no address, no header, no key.
@@ -46,14 +46,14 @@ class Tape(Protocol):
 
 
 class Recorder:
-    """Keeps what is said. Secrets that should be in nothing that is said are taken out all the same."""
+    """Records exchanges. No secret should be in one; those that are known are replaced all the same."""
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._secrets = [secret for secret in secrets if secret]
         self.exchanges: list[Exchange] = []
 
     def asked(self, text: str) -> None:
-        """Kept when there is a reply to it."""
+        """Does nothing: a request is recorded together with its reply."""
 
     def replied(self, text: str, response: ModelResponse) -> None:
         calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
@@ -70,6 +70,7 @@ class Recorder:
     def _redacted(self, exchange: Exchange) -> Exchange:
         document = exchange.model_dump_json()
         for secret in self._secrets:
+            # The document is JSON, so a secret is looked for as JSON escapes it, without the quotes.
             document = document.replace(json.dumps(secret)[1:-1], REDACTED)
         return Exchange.model_validate_json(document)
 
@@ -81,7 +82,7 @@ class ModelsByRole(Protocol):
 
 
 class TapedModels:
-    """The same models, heard by a tape."""
+    """The same models, with every request and reply passed to a tape."""
 
     def __init__(self, models: ModelsByRole, tape: Tape) -> None:
         self._models = models
@@ -137,7 +138,7 @@ def said(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
 
 
 def _spoken(message: ModelMessage) -> Iterator[str]:
-    """Instructions first. A request after a reply repeats them; only the first one is kept with them."""
+    """Instructions first. A request after a reply repeats them; only the first one is recorded with them."""
     parts = list(texts(message))
     instructions = message.instructions if message.kind == "request" else None
     if instructions:

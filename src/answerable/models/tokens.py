@@ -44,6 +44,7 @@ def texts(message: "ModelMessage") -> Iterator[str]:
     """Everything of a message that a provider is sent."""
     for part in message.parts:
         yield from _part_texts(part)
+    # pydantic-ai holds instructions beside the parts of a message; providers are sent both.
     if message.kind == "request" and message.instructions:
         yield message.instructions
 

@@ -200,50 +200,50 @@ def _fit(format: str, children: int) -> bool:
     return children == (1 if format.startswith("+") else 0)
 
 
-def _format(kind: int, told: _Described) -> str | None:
+def _format(kind: int, described: _Described) -> str | None:
     """Returns None for a type outside of the dialect. The numbers are those of Arrow's `Schema.fbs`."""
     simple = {4: "z", 5: "u", 6: "b", 12: "+l", 13: "+s", 19: "Z", 20: "U", 21: "+L"}
-    made = {2: _integer, 3: _floating, 7: _decimal, 8: _date, 9: _time, 10: _timestamp, 16: _array, 18: _duration}
-    return made[kind](told) if kind in made else simple.get(kind)
+    readers = {2: _integer, 3: _floating, 7: _decimal, 8: _date, 9: _time, 10: _timestamp, 16: _array, 18: _duration}
+    return readers[kind](described) if kind in readers else simple.get(kind)
 
 
-def _integer(told: _Described) -> str | None:
-    letter = {8: "c", 16: "s", 32: "i", 64: "l"}.get(told.number(0, "<i"))
-    return letter if letter is None or told.number(1, "<B") else letter.upper()
+def _integer(described: _Described) -> str | None:
+    letter = {8: "c", 16: "s", 32: "i", 64: "l"}.get(described.number(0, "<i"))
+    return letter if letter is None or described.number(1, "<B") else letter.upper()
 
 
-def _floating(told: _Described) -> str | None:
-    return {0: "e", 1: "f", 2: "g"}.get(told.number(0, "<h"))
+def _floating(described: _Described) -> str | None:
+    return {0: "e", 1: "f", 2: "g"}.get(described.number(0, "<h"))
 
 
-def _decimal(told: _Described) -> str | None:
-    precision, scale = told.number(0, "<i"), told.number(1, "<i")
-    fits = told.number(2, "<i", 128) == 128 and 1 <= precision <= 38 and 0 <= scale <= precision
+def _decimal(described: _Described) -> str | None:
+    precision, scale = described.number(0, "<i"), described.number(1, "<i")
+    fits = described.number(2, "<i", 128) == 128 and 1 <= precision <= 38 and 0 <= scale <= precision
     return f"d:{precision},{scale}" if fits else None
 
 
-def _date(told: _Described) -> str | None:
-    return {0: "tdD", 1: "tdm"}.get(told.number(0, "<h", 1))
+def _date(described: _Described) -> str | None:
+    return {0: "tdD", 1: "tdm"}.get(described.number(0, "<h", 1))
 
 
-def _time(told: _Described) -> str | None:
-    unit, bits = told.number(0, "<h", 1), told.number(1, "<i", 32)
+def _time(described: _Described) -> str | None:
+    unit, bits = described.number(0, "<h", 1), described.number(1, "<i", 32)
     return f"tt{_UNITS[unit]}" if bits == {0: 32, 1: 32, 2: 64, 3: 64}.get(unit) else None
 
 
-def _timestamp(told: _Described) -> str | None:
-    unit = told.number(0, "<h")
-    zone = told.text(1)
+def _timestamp(described: _Described) -> str | None:
+    unit = described.number(0, "<h")
+    zone = described.text(1)
     return f"ts{_UNITS[unit]}:{zone}" if 0 <= unit < len(_UNITS) and zone.isascii() and "\0" not in zone else None
 
 
-def _array(told: _Described) -> str | None:
-    size = told.number(0, "<i")
+def _array(described: _Described) -> str | None:
+    size = described.number(0, "<i")
     return f"+w:{size}" if size > 0 else None
 
 
-def _duration(told: _Described) -> str | None:
-    unit = told.number(0, "<h", 1)
+def _duration(described: _Described) -> str | None:
+    unit = described.number(0, "<h", 1)
     return f"tD{_UNITS[unit]}" if 0 <= unit < len(_UNITS) else None
 
 
@@ -253,11 +253,11 @@ def _duration(told: _Described) -> str | None:
 def _batch(message: _Message, columns: tuple[ArrowColumn, ...]) -> tuple[int, tuple[ArrowValues, ...]]:
     if message.kind != _BATCH:
         raise Forged("it holds something else than rows")
-    told = message.header
-    if told.has(3):
+    header = message.header
+    if header.has(3):
         raise Forged("it is compressed")
-    nodes, buffers = iter(told.pairs(1)), iter(_parts(message.body, told.pairs(2)))
-    length = told.number(0, "<q")
+    nodes, buffers = iter(header.pairs(1)), iter(_parts(message.body, header.pairs(2)))
+    length = header.number(0, "<q")
     found = tuple(_values(column, length, nodes, buffers) for column in columns)
     if next(nodes, None) is not None or next(buffers, None) is not None:
         raise Forged("it has more than its columns")
@@ -277,12 +277,12 @@ def _values(
     column: ArrowColumn, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]
 ) -> ArrowValues:
     """`length`: how long it must be, if that is known. How many nulls the sender says there are does not count."""
-    told, _ = next(nodes, (-1, 0))
-    if told < 0 or length not in (None, told):
+    count, _ = next(nodes, (-1, 0))
+    if count < 0 or length not in (None, count):
         raise Forged(f"the column {column.name!r} is not as long as its table")
-    own = tuple(_of_size(bits, next(buffers, None)) for bits in _sizes(column.format, told))
-    inside = _length_inside(column.format, told)
-    return ArrowValues(told, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
+    own = tuple(_of_size(bits, next(buffers, None)) for bits in _sizes(column.format, count))
+    inside = _length_inside(column.format, count)
+    return ArrowValues(count, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
 
 
 def _of_size(bits: int, found: Buffer | None) -> Buffer:

@@ -1,4 +1,4 @@
-"""Looks for columns that a program reads of a given data frame and that the frame does not have.
+"""Looks for columns that a program reads from a data frame and that the frame does not have.
 
 Only what is certain counts: a name in quotes, read straight from a frame that was handed in and that the program never
 sets anew. Columns that a program makes itself are its own affair.
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 _READING = frozenset(("select", "filter", "with_columns", "group_by", "sort", "drop_nulls"))
-"""Methods whose texts, given by place, and expressions are columns of the frame itself."""
+"""Methods whose positional texts and expressions are columns of the frame itself."""
 _EXPRESSIONS = frozenset(
     (
         *("coalesce", "col", "concat_list", "concat_str", "date", "datetime", "duration", "format", "lit", "struct"),
@@ -24,7 +24,7 @@ _LOOKED_AT = frozenset(("columns", "schema", "collect_schema"))
 
 def column_errors(tree: ast.Module, frames: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str]]:
     """The line and what is wrong."""
-    unsure = {name for node in ast.walk(tree) for name in _made_unsure(node)}
+    unsure = {name for node in ast.walk(tree) for name in _unsure_names(node)}
     sure = {name: columns for name, columns in frames.items() if name not in unsure}
     for node in ast.walk(tree):
         for frame, column in _read(node):
@@ -32,7 +32,7 @@ def column_errors(tree: ast.Module, frames: Mapping[str, Sequence[str]]) -> Iter
                 yield column.lineno, _unknown(frame, str(column.value), sure[frame])
 
 
-def _made_unsure(node: ast.AST) -> Iterator[str]:
+def _unsure_names(node: ast.AST) -> Iterator[str]:
     """Names that are set anew somewhere, and frames whose columns are looked at."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
@@ -49,8 +49,8 @@ def _read(node: ast.AST) -> Iterator[tuple[str, ast.Constant]]:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
         frame, method = node.func.value.id, node.func.attr
         if method in _READING:
-            given = [*node.args, *(each.value for each in node.keywords)]
-            columns = [*_texts(node.args), *(each for item in given for each in _cols(item))]
+            arguments = [*node.args, *(each.value for each in node.keywords)]
+            columns = [*_texts(node.args), *(each for item in arguments for each in _cols(item))]
             yield from ((frame, column) for column in columns)
 
 

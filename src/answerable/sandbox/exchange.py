@@ -18,7 +18,7 @@ import orjson
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.core.values import Json
 from answerable.sandbox.base import HostFunction, Pause, SandboxRequest
-from answerable.sandbox.results import Heard, Stopped
+from answerable.sandbox.results import SandboxRecord, Stopped
 
 START_SECONDS = 120.0
 """How long a place may take until the code begins; the code's own time does not run yet."""
@@ -42,29 +42,30 @@ class Broken(Exception):
     """The other side said something that it should not."""
 
 
-async def converse(stream: Stream, request: SandboxRequest) -> Heard:
+async def converse(stream: Stream, request: SandboxRequest) -> SandboxRecord:
     """Hands over the request, answers host calls, and listens to the end or until a limit is reached.
 
     Ending the place is left to the caller, however this ends.
     """
+    # Room for one message above the result: a larger length is refused before its body is read.
     messages = _Messages(stream, request.limits.result_mb * _MB + _CHUNK)
-    heard = Heard()
+    record = SandboxRecord()
     await _begun(stream, messages, request)
     began = time.perf_counter()
     rows = bytearray()
     try:
         async with asyncio.timeout(request.limits.seconds):
-            await _listen(stream, messages, request, heard, rows)
+            await _listen(stream, messages, request, record, rows)
     except TimeoutError:
-        heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+        record.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
     except ConnectionError:
-        pass  # it ended while it was spoken to; whoever made the place knows why
+        pass  # the code ended while it was sent something; the backend that started it knows why
     except Broken:
-        heard.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
+        record.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
     finally:
-        heard.wall_ms = (time.perf_counter() - began) * 1000
-        heard.rows = memoryview(rows)
-    return heard
+        record.wall_ms = (time.perf_counter() - began) * 1000
+        record.rows = memoryview(rows)
+    return record
 
 
 async def _begun(stream: Stream, messages: "_Messages", request: SandboxRequest) -> None:
@@ -77,6 +78,7 @@ async def _begun(stream: Stream, messages: "_Messages", request: SandboxRequest)
     except (Broken, ConnectionError) as error:
         raise _not_started(str(error) or "the connection was lost") from error
     if first != (_JSON, {"ready": True}):
+        # An image without polars fails before the code begins: that is the operator's to mend, not the code's fault.
         raise _not_started("the image has no Python with polars that runs the code")
 
 
@@ -123,53 +125,53 @@ async def _put(stream: Stream, letter: bytes, body: bytes) -> None:
 
 
 async def _listen(
-    stream: Stream, messages: "_Messages", request: SandboxRequest, heard: Heard, rows: bytearray
+    stream: Stream, messages: "_Messages", request: SandboxRequest, record: SandboxRecord, rows: bytearray
 ) -> None:
-    while heard.stopped is None and heard.done is None:
+    while record.stopped is None and record.done is None:
         message = await messages.next()
         if message is None:
             return
         letter, body = message
         if letter == _BYTES:
-            _keep_rows(body, request, heard, rows)
+            _keep_rows(body, request, record, rows)
         elif "print" in body:
-            heard_print(body["print"], request.limits.output_bytes, heard)
+            record_print(body["print"], request.limits.output_bytes, record)
         elif "call" in body:
-            answer = await answered(body, request, heard)
-            if heard.stopped is None:
+            answer = await answered(body, request, record)
+            if record.stopped is None:
                 await _put(stream, _JSON, orjson.dumps(answer))
         elif isinstance(body.get("done"), dict):
-            heard.done = body["done"]
+            record.done = body["done"]
         else:
             raise Broken("an unknown message")
 
 
-def _keep_rows(body: bytes, request: SandboxRequest, heard: Heard, rows: bytearray) -> None:
+def _keep_rows(body: bytes, request: SandboxRequest, record: SandboxRecord, rows: bytearray) -> None:
     if request.into is None:
         raise Broken("rows that nobody asked for")
     if len(rows) + len(body) > request.limits.result_mb * _MB:
-        heard.stopped = Stopped("result_size", f"The result is larger than {request.limits.result_mb:,} MB.")
+        record.stopped = Stopped("result_size", f"The result is larger than {request.limits.result_mb:,} MB.")
         return
     rows += body
 
 
-def heard_print(text: Json, limit: int, heard: Heard) -> None:
+def record_print(text: Json, limit: int, record: SandboxRecord) -> None:
     """Counts again: the limit must hold even if the other side does not keep to it."""
     if not isinstance(text, str):
         raise Broken("printed something that is not text")
     data = text.encode()
-    room = limit - heard.output_bytes
-    heard.output += data[:room].decode("utf-8", "ignore")
-    heard.output_bytes += min(len(data), room)
+    room = limit - record.output_bytes
+    record.output += data[:room].decode("utf-8", "ignore")
+    record.output_bytes += min(len(data), room)
     if len(data) > room:
-        heard.stopped = Stopped("output", f"The code printed more than {limit:,} bytes.")
+        record.stopped = Stopped("output", f"The code printed more than {limit:,} bytes.")
 
 
-async def answered(call: Mapping[str, Json], request: SandboxRequest, heard: Heard) -> dict[str, Json]:
+async def answered(call: Mapping[str, Json], request: SandboxRequest, record: SandboxRecord) -> dict[str, Json]:
     """What a function of the host says to the code: `{"return": …}` or `{"raise": sentence}`."""
-    heard.host_calls += 1
-    if heard.host_calls > request.limits.host_calls:
-        heard.stopped = Stopped(
+    record.host_calls += 1
+    if record.host_calls > request.limits.host_calls:
+        record.stopped = Stopped(
             "host_calls", f"The code called the host more than {request.limits.host_calls:,} times."
         )
         return {}
@@ -182,6 +184,7 @@ async def answered(call: Mapping[str, Json], request: SandboxRequest, heard: Hea
 
 async def _called(function: HostFunction, args: list[Json], kwargs: dict[str, Json]) -> dict[str, Json]:
     try:
+        # Bound apart from the call: a TypeError from inside the function is a defect of ours and must not be passed on.
         bound = inspect.signature(function).bind(*args, **kwargs)
     except TypeError as error:
         return {"raise": str(error)}

@@ -16,7 +16,7 @@ class SandboxOptions:
     backend: str = "kernel"
     """The one for requests that name none."""
     pool: int = 2
-    """How many can run at once, in places that are kept warm where a backend can."""
+    """How many can run at once. Backends that can start their processes ahead of need do so."""
     allow_unisolated: bool = False
     """Whether code may run without isolation where the kernel offers too little."""
     control_group: Path | None = None
@@ -89,7 +89,7 @@ class Sandboxes:
         self._starting: dict[str, asyncio.Task[Sandbox]] = {}
 
     async def get(self, backend: str | None = None) -> Sandbox:
-        """Started, and kept until `close`. One that could not start is tried again the next time."""
+        """Started, and open until `close`. One that could not start is tried again the next time."""
         name = backend or self.options.backend
         if name not in self._starting:
             self._starting[name] = asyncio.ensure_future(self._started(name))

@@ -1,6 +1,6 @@
-"""What polars offers, as declarations for a checker of types: made from the polars that is installed.
+"""What polars offers, as declarations for a checker of types: derived from the polars that is installed.
 
-Of each function the names of its parameters are told, and what it gives where that is a class of polars too; all else
+A function is declared with the names of its parameters, and with its return type if that is a class of polars; all else
 is `Any`. The module is declared as a class named `polars`, whose functions are reached through the class itself.
 """
 
@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 _ROOTS = ("DataFrame", "LazyFrame", "Series", "Expr")
-_UNTOLD = frozenset(("__getattr__", "__bool__", "__new__", "__class_getitem__", "__init_subclass__", "Any"))
+_NOT_DECLARED = frozenset(("__getattr__", "__bool__", "__new__", "__class_getitem__", "__init_subclass__", "Any"))
 """The first only says what has become of names that are gone; what raises for its truth would end a program there."""
 _COL = """class _Col:
     def __call__(self, name: Any, *more: Any) -> Expr: ...
@@ -31,17 +31,17 @@ def polars_stub() -> str:
 
 @functools.cache
 def polars_classes() -> Mapping[str, type]:
-    """The classes of frames and expressions, and all that their methods give, by name."""
+    """The classes of frames and expressions, and all that their methods return, by name."""
     import polars
 
     known = {name: each for module in _modules() for name, each in vars(module).items() if _is_own_class(each)}
     found: dict[str, type] = {}
-    waiting = [*_ROOTS, *(_given(each) for each in vars(polars).values() if isinstance(each, FunctionType))]
+    waiting = [*_ROOTS, *(_return_type(each) for each in vars(polars).values() if isinstance(each, FunctionType))]
     while waiting:
         name = waiting.pop()
         if name not in found and name in known:
             found[name] = known[name]
-            waiting += [_given(each) for _, each in _functions(known[name])]
+            waiting += [_return_type(each) for _, each in _functions(known[name])]
     return found
 
 
@@ -58,22 +58,24 @@ def _functions(of: type) -> Iterator[tuple[str, FunctionType]]:
     for name in dir(of):
         member = inspect.getattr_static(of, name)
         function = member.fget if isinstance(member, property) else member
-        if isinstance(function, FunctionType) and _is_told(name):
+        if isinstance(function, FunctionType) and _is_declared(name):
             yield name, function
 
 
-def _is_told(name: str) -> bool:
-    return name not in _UNTOLD and (not name.startswith("_") or name.endswith("__"))
+def _is_declared(name: str) -> bool:
+    return name not in _NOT_DECLARED and (not name.startswith("_") or name.endswith("__"))
 
 
 def _class(name: str, of: type, classes: Mapping[str, type]) -> str:
     lines = [f"class {name}:"]
     functions = dict(_functions(of))
     for member, function in functions.items():
-        given = name if _given(function) == "Self" else _given(function)
-        told = f'"{given}"' if given in classes else "Any"
+        returned = name if _return_type(function) == "Self" else _return_type(function)
+        annotation = f'"{returned}"' if returned in classes else "Any"
         is_property = isinstance(inspect.getattr_static(of, member), property)
-        lines.append(f"    {member}: {told}" if is_property else f"    def {member}{_taken(function)} -> {told}: ...")
+        lines.append(
+            f"    {member}: {annotation}" if is_property else f"    def {member}{_taken(function)} -> {annotation}: ..."
+        )
     others = [each for each in dir(of) if not each.startswith("_") and each not in functions]
     return "\n".join([*lines, *(f"    {each}: Any" for each in others)])
 
@@ -81,12 +83,12 @@ def _class(name: str, of: type, classes: Mapping[str, type]) -> str:
 def _module(polars: ModuleType, classes: Mapping[str, type]) -> str:
     lines = ["class polars:", "    col: _Col"]
     for name, value in vars(polars).items():
-        if name == "col" or not _is_told(name):
+        if name == "col" or not _is_declared(name):
             continue
         if isinstance(value, FunctionType):
-            given = _given(value)
-            told = f"_{given}" if given in classes else "Any"
-            lines.append(f"    def {name}{_taken(value)} -> {told}: ...")
+            returned = _return_type(value)
+            annotation = f"_{returned}" if returned in classes else "Any"
+            lines.append(f"    def {name}{_taken(value)} -> {annotation}: ...")
         else:
             lines.append(f"    {name} = _{name}" if value is classes.get(name) else f"    {name}: Any")
     return "\n".join(lines)
@@ -109,5 +111,5 @@ def _wrappers(function: Any) -> Iterator[Any]:
         function = function.__wrapped__
 
 
-def _given(function: FunctionType) -> str:
+def _return_type(function: FunctionType) -> str:
     return str(inspect.signature(function).return_annotation).removeprefix("pl.")

@@ -12,14 +12,14 @@ from answerable.sandbox.tables import received, written
 
 _OUTCOMES, _REASONS = get_args(Outcome), get_args(Reason)
 _MESSAGE = 4_000
-"""Characters of a message that are kept."""
+"""The longest message in characters; the rest is cut off."""
 _SMALL = 4 << 20
 """Up to so many bytes looking at rows takes less time than finding a thread for it."""
 
 
 @dataclass(slots=True)
-class Heard:
-    """What one run has said so far, and what ended it if it was not the code."""
+class SandboxRecord:
+    """What one run has sent so far, and what ended it if it was not the code."""
 
     output: str = ""
     output_bytes: int = 0
@@ -49,15 +49,15 @@ class RunPlace:
     peak_mb: float | None = None
 
 
-async def result_of(heard: Heard, into: Path | None, place: RunPlace) -> SandboxResult:
+async def result_of(record: SandboxRecord, into: Path | None, place: RunPlace) -> SandboxResult:
     """`into` is where the rows of a frame go, once they have been looked at."""
-    if len(heard.rows) <= _SMALL:
-        return _result(heard, into, place)
-    return await asyncio.to_thread(_result, heard, into, place)
+    if len(record.rows) <= _SMALL:
+        return _result(record, into, place)
+    return await asyncio.to_thread(_result, record, into, place)
 
 
-def _result(heard: Heard, into: Path | None, place: RunPlace) -> SandboxResult:
-    end = _end(heard, into)
+def _result(record: SandboxRecord, into: Path | None, place: RunPlace) -> SandboxResult:
+    end = _end(record, into)
     return SandboxResult(
         outcome=end.outcome,
         backend=place.backend,
@@ -65,8 +65,8 @@ def _result(heard: Heard, into: Path | None, place: RunPlace) -> SandboxResult:
         message=end.message,
         value=end.value,
         frame=end.frame,
-        output=heard.output,
-        resources=_resources(heard, place),
+        output=record.output,
+        resources=_resources(record, place),
         isolation=place.isolation,
         isolated=place.isolated,
     )
@@ -81,42 +81,43 @@ class _End:
     frame: Frame | None = None
 
 
-def _end(heard: Heard, into: Path | None) -> _End:
-    if heard.stopped is not None:
-        return _End("stopped", heard.stopped.reason, heard.stopped.message)
-    done = heard.done or {}
+def _end(record: SandboxRecord, into: Path | None) -> _End:
+    if record.stopped is not None:
+        return _End("stopped", record.stopped.reason, record.stopped.message)
+    done = record.done or {}
     outcome: Any = done.get("outcome")
     if outcome == "ok":
         return (
             _End("ok", value=done.get("value"))
             if done.get("frame") is not True or into is None
-            else _frame(heard, into)
+            else _frame(record, into)
         )
     if outcome not in _OUTCOMES:
         return _End("stopped", "died", "The code ended its process.")
+    # The code can forge `done`, so its reason and message are bounded like everything else that it sends.
     reason = done.get("reason")
     return _End(outcome, reason if reason in _REASONS else "died", str(done.get("message"))[:_MESSAGE])
 
 
-def _frame(heard: Heard, into: Path) -> _End:
-    if heard.frame is not None:
-        return _End("ok", frame=heard.frame)
+def _frame(record: SandboxRecord, into: Path) -> _End:
+    if record.frame is not None:
+        return _End("ok", frame=record.frame)
     try:
-        return _End("ok", frame=written(received(heard.rows), into))
+        return _End("ok", frame=written(received(record.rows), into))
     except ValueError as error:
         return _End("error", "result", str(error))
 
 
-def _resources(heard: Heard, place: RunPlace) -> Resources:
-    done = heard.done or {}
+def _resources(record: SandboxRecord, place: RunPlace) -> Resources:
+    done = record.done or {}
     return Resources(
-        wall_ms=heard.wall_ms,
+        wall_ms=record.wall_ms,
         cpu_ms=_amount(done.get("cpu_ms")),
         peak_mb=place.peak_mb if place.peak_mb is not None else _amount(done.get("peak_mb")),
-        output_bytes=heard.output_bytes,
-        host_calls=heard.host_calls,
+        output_bytes=record.output_bytes,
+        host_calls=record.host_calls,
     )
 
 
-def _amount(told: Json) -> float | None:
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+def _amount(reported: Json) -> float | None:
+    return float(reported) if isinstance(reported, int | float) and not isinstance(reported, bool) else None

@@ -67,7 +67,7 @@ class TooLarge(Exception):
 
 
 class Unreturnable(Exception):
-    """The result is of a kind that cannot be given back."""
+    """The result is of a kind that cannot be returned."""
 
 
 def prepare(code: str) -> None:
@@ -97,7 +97,7 @@ def execute(request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
 def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") -> dict[str, Any]:
     try:
         with _Surroundings(output, request["recursion"]):
-            return _given_back(_result(request, channel), request, channel)
+            return _returned(_result(request, channel), request, channel)
     except TooLarge:
         return _stopped("result_size", f"The result is larger than {request['result_bytes'] // (1 << 20):,} MB.")
     except Unreturnable as error:
@@ -114,20 +114,20 @@ def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") ->
 
 
 class _Surroundings:
-    """What code expects around it: `sys.stdout` that is heard, no `sys.stdin`, and a bound on depth."""
+    """What code expects around it: `sys.stdout` that the host receives, no `sys.stdin`, and a bound on depth."""
 
     def __init__(self, output: "_Output", recursion: int) -> None:
         self._output = output
         self._recursion = recursion
 
     def __enter__(self) -> None:
-        self._kept = sys.stdout, sys.stderr, sys.stdin, sys.getrecursionlimit()
+        self._before = sys.stdout, sys.stderr, sys.stdin, sys.getrecursionlimit()
         sys.stdout = sys.stderr = self._output
         sys.stdin = io.StringIO()
         sys.setrecursionlimit(self._recursion + _OWN_FRAMES)
 
     def __exit__(self, *failure: object) -> None:
-        sys.stdout, sys.stderr, sys.stdin, limit = self._kept
+        sys.stdout, sys.stderr, sys.stdin, limit = self._before
         sys.setrecursionlimit(limit)
 
 
@@ -164,6 +164,7 @@ def _function(name: str, channel: Channel) -> Callable[..., Any]:
             sent = {"call": name, "args": plain(args), "kwargs": plain(kwargs)}
         except Unreturnable as error:
             raise TypeError(f"{name}: {error}") from None
+        # The code may call from several threads, and answers carry no number: one call at a time.
         with _asking:
             channel.send(sent)
             answer = channel.receive()
@@ -218,7 +219,7 @@ class _Output(io.TextIOBase):
 # What the code left
 
 
-def _given_back(result: Any, request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
+def _returned(result: Any, request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
     rows = rows_in(result) if request["wants_rows"] else None
     frame = _as_frame(result) if rows is None else table_of(rows)
     if frame is None:
@@ -412,10 +413,10 @@ def _text(text: str) -> str:
 
 
 def _key(key: Any) -> str:
-    made = plain(key)
-    if isinstance(made, list | dict):
+    text = plain(key)
+    if isinstance(text, list | dict):
         raise Unreturnable("The result holds a dictionary whose keys are not text.")
-    return made if isinstance(made, str) else json.dumps(made)
+    return text if isinstance(text, str) else json.dumps(text)
 
 
 def _number(number: float) -> float | int:

@@ -1,8 +1,8 @@
 """Tables that come out of a sandbox: bytes that nobody vouches for, on their way into the host's own memory.
 
-polars believes what it is given: a forged number of nulls ends the process. So before it sees a table, `arrow_stream`
+polars trusts its input: a forged number of nulls ends the process. So before it sees a table, `arrow_stream`
 has cut the bytes into columns of the right size, nulls are counted here, and every offset is looked at. Text comes as
-bytes, of which polars makes text itself. The file that the host keeps is its own writing.
+bytes, of which polars makes text itself. The host stores only a file that it has written itself.
 """
 
 from pathlib import Path
@@ -83,6 +83,7 @@ def _check_offsets(format: str, values: ArrowValues) -> None:
     numbers = c_schema(null()).modify(format=format)
     found = pl.Series(c_array_from_buffers(numbers, values.length + 1, [None, values.buffers[1]]))
     inside = values.children[0].length if values.children else len(values.buffers[2])
+    # An offset outside would make polars read other memory of the host into the result.
     if found[0] < 0 or found[-1] > inside or not found.is_sorted():
         raise ValueError("a row points out of its values")
 

@@ -12,7 +12,7 @@ from answerable.sandbox.base import SandboxRequest
 USER = 65534
 SCRATCH = "/tmp"  # noqa: S108 - inside the container, where nobody else is
 TASKS = 128
-"""Threads, in effect: processes are not made."""
+"""Threads, in effect: the code cannot start processes."""
 ENVIRONMENT = {
     "HOME": SCRATCH,
     "LANG": "C.UTF-8",

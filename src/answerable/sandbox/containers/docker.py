@@ -1,6 +1,6 @@
 """Code in a container of its own, through the Docker Engine API (Podman serves the same).
 
-A container is made for one run and removed with it: no network, a read-only root, no capabilities, no new privileges,
+A container lives for one run and is removed with it: no network, a read-only root, no capabilities, no new privileges,
 the daemon's seccomp profile with ours on top, an unprivileged user, and bounds on memory, processors, tasks and
 scratch. Inputs and results go over its standard streams, so that the daemon may be on another machine and sees none of
 our files.
@@ -20,7 +20,7 @@ from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, UpgradedStream, unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
+from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 
 _USUAL_HOST = "unix:///var/run/docker.sock"
 _UNTIL = "answerable.until"
@@ -61,8 +61,8 @@ class DockerSandbox:
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._container(request) as name:
-            heard = await self._talked(name, request)
-        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
+            record = await self._talked(name, request)
+        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Does nothing: each run removes its own container."""
@@ -96,9 +96,10 @@ class DockerSandbox:
             await self._call("POST", f"/containers/create?name={name}", manifest(self._image, request, self._cpus))
             yield name
         finally:
+            # A cancelled run must not leave its container behind; the code in it would go on.
             await asyncio.shield(self._remove(name))
 
-    async def _talked(self, name: str, request: SandboxRequest) -> Heard:
+    async def _talked(self, name: str, request: SandboxRequest) -> SandboxRecord:
         path = f"/containers/{name}/attach?stream=1&stdin=1&stdout=1&stderr=1"
         try:
             async with self._daemon.upgraded("POST", path) as stream:
@@ -106,15 +107,15 @@ class DockerSandbox:
         except ControlError as error:
             raise _failed(error) from error
 
-    async def _started(self, name: str, streams: "_Attached", request: SandboxRequest) -> Heard:
+    async def _started(self, name: str, streams: "_Attached", request: SandboxRequest) -> SandboxRecord:
         # asked for before the start: a container that ends at once is removed, and cannot be asked afterwards
         ending = asyncio.ensure_future(self._call("POST", f"/containers/{name}/wait?condition=next-exit"))
         try:
             await self._call("POST", f"/containers/{name}/start")
-            heard = await converse(streams, request)
-            if heard.done is None and heard.stopped is None:
-                heard.stopped = await _why_it_ended(ending)
-            return heard
+            record = await converse(streams, request)
+            if record.done is None and record.stopped is None:
+                record.stopped = await _why_it_ended(ending)
+            return record
         finally:
             ending.cancel()
 
@@ -169,7 +170,7 @@ class _Attached:
 
 
 def manifest(image: str, request: SandboxRequest, cpus: float) -> dict[str, Any]:
-    """What the daemon is asked to make."""
+    """What the daemon is asked to create."""
     memory = boot.memory_mb(request) << 20
     until = int(time.time() + request.limits.seconds + 2 * START_SECONDS)
     return {
@@ -194,6 +195,7 @@ def manifest(image: str, request: SandboxRequest, cpus: float) -> dict[str, Any]
             "CapDrop": ["ALL"],
             "SecurityOpt": ["no-new-privileges"],
             "Memory": memory,
+            # The sum of memory and swap: the same number leaves no swap.
             "MemorySwap": memory,
             "NanoCpus": int(cpus * 1e9),
             "PidsLimit": boot.TASKS,

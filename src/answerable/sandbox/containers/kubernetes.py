@@ -1,4 +1,4 @@
-"""Code in a pod of its own: a Job that is made for one run and deleted with it, through the Kubernetes API.
+"""Code in a pod of its own: a Job that is created for one run and deleted with it, through the Kubernetes API.
 
 The pod has no network (a NetworkPolicy that the cluster's network must enforce, and our seccomp filter inside), no
 account, a read-only root, an unprivileged user, no capabilities, the runtime's seccomp profile, and bounds on memory,
@@ -22,7 +22,7 @@ from answerable.sandbox.containers.control import ControlApi, ControlError, Cont
 from answerable.sandbox.containers.kubernetes_access import cluster_api
 from answerable.sandbox.containers.kubernetes_attach import attached
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
+from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 
 _LABEL = "answerable.sandbox"
 _POLICY = "answerable-sandbox"
@@ -84,8 +84,8 @@ class KubernetesSandbox:
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._job(request) as job:
             pod = await self._running_pod(job)
-            heard = await self._talked(pod, request)
-        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
+            record = await self._talked(pod, request)
+        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Does nothing: each run deletes its own Job."""
@@ -138,14 +138,14 @@ class KubernetesSandbox:
             await asyncio.sleep(_POLL_SECONDS)
         raise _failed("the pod did not start in time")
 
-    async def _talked(self, pod: str, request: SandboxRequest) -> Heard:
+    async def _talked(self, pod: str, request: SandboxRequest) -> SandboxRecord:
         path = f"{self._pods}/{pod}/attach?container={_CONTAINER}&stdin=true&stdout=true&stderr=true"
         try:
             async with attached(self._cluster, path) as streams:
-                heard = await converse(streams, request)
-                if heard.done is None and heard.stopped is None:
-                    heard.stopped = await self._why_it_ended(pod)
-                return heard
+                record = await converse(streams, request)
+                if record.done is None and record.stopped is None:
+                    record.stopped = await self._why_it_ended(pod)
+                return record
         except ControlError as error:
             raise _failed(error) from error
 

@@ -16,7 +16,7 @@ from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
-from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
+from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 
 _GUEST_MB = 192
 """What the guest's own kernel and agent take."""
@@ -60,8 +60,8 @@ class MicrosandboxSandbox:
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._machine(request) as machine:
-            heard = await self._talked(machine, request)
-        return await result_of(heard, request.into, RunPlace(self.name, _WALLS))
+            record = await self._talked(machine, request)
+        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
 
     async def close(self) -> None:
         """Does nothing: each run destroys its own machine."""
@@ -119,7 +119,7 @@ class MicrosandboxSandbox:
             "ephemeral": True,
         }
 
-    async def _talked(self, machine: Any, request: SandboxRequest) -> Heard:
+    async def _talked(self, machine: Any, request: SandboxRequest) -> SandboxRecord:
         sdk = self._sdk()
         program, *arguments = boot.command()
         limits = [sdk.Rlimit.nproc(boot.TASKS), sdk.Rlimit.nofile(512)]
@@ -128,12 +128,12 @@ class MicrosandboxSandbox:
                 program, arguments, user=str(boot.USER), stdin=sdk.Stdin.pipe(), rlimits=limits
             )
             stream = _Process(sdk, handle)
-            heard = await converse(stream, request)
+            record = await converse(stream, request)
         except sdk.MicrosandboxError as error:
             raise _failed(error) from error
-        if heard.done is None and heard.stopped is None:
-            heard.stopped = _why_it_ended(stream.code)
-        return heard
+        if record.done is None and record.stopped is None:
+            record.stopped = _why_it_ended(stream.code)
+        return record
 
 
 class _Process:
@@ -165,7 +165,7 @@ async def _destroyed(sdk: Any, machine: Any) -> None:
 
 
 def _why_it_ended(code: int | None) -> Stopped:
-    """A signal is told as its negative number, or as 128 and the number."""
+    """A signal is reported as its negative number, or as 128 and the number."""
     number = -code if code is not None and code < 0 else (code or 0) - 128
     unknown = Stopped("died", f"The code ended its process (exit code {code}).")
     return next((stopped for sign, stopped in _ENDED_BY.items() if sign == number), unknown)

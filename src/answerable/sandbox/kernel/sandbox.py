@@ -1,8 +1,8 @@
 """Full CPython with polars, pyarrow, numpy and pandas, behind the walls of the kernel.
 
 One process, the zygote, loads the libraries once in a place of its own. Each run is a copy of it that raises its walls
-before it is told anything, runs one piece of code, and ends. A few copies wait ahead of need, so that a run begins at
-once. What isolates, and in which order it is tried, is told in docs/sandboxes.md.
+before it receives anything, runs one piece of code, and ends. A few copies wait ahead of need, so that a run begins at
+once. What isolates, and in which order it is tried, is described in docs/sandboxes.md.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from pathlib import Path
 from answerable.core.errors import OperatorError, UserError
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
-from answerable.sandbox.exchange import Broken, answered, asked, heard_print
+from answerable.sandbox.exchange import Broken, answered, asked, record_print
 from answerable.sandbox.kernel.jail import view
 from answerable.sandbox.kernel.jail.groups import Groups
 from answerable.sandbox.kernel.jail.launch import Way, ways
 from answerable.sandbox.kernel.jail.rows import RowsFile
 from answerable.sandbox.kernel.jail.verdict import verdict
 from answerable.sandbox.kernel.jail.zygote import Child, Garbled, ProcessEnd, Zygote
-from answerable.sandbox.results import Heard, RunPlace, Stopped, result_of
+from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 
 _MB = 1 << 20
 _LARGEST_MESSAGE = 16 * _MB
@@ -59,7 +59,7 @@ class KernelSandbox:
         self._starting = asyncio.Lock()
         self._zygote: Zygote | None = None
         self._spare: deque[Child] = deque()
-        self._given_group = control_group
+        self._control_group = control_group
         self._groups: Groups | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -145,7 +145,7 @@ class KernelSandbox:
 
     def _new_groups(self) -> Groups | None:
         try:
-            return Groups(self._given_group) if self._given_group is not None else None
+            return Groups(self._control_group) if self._control_group is not None else None
         except Unavailable as reason:
             raise _unavailable(str(reason)) from reason
 
@@ -182,12 +182,13 @@ class KernelSandbox:
 
     def _refill(self, zygote: Zygote) -> None:
         while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
+            # With the usual scratch size: its walls are raised before anybody knows which request it will get.
             self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
 
     async def _run_in(self, child: Child, request: SandboxRequest) -> SandboxResult:
         rows = RowsFile() if request.into is not None else None
         try:
-            return await self._heard_out(child, request, rows)
+            return await self._conversation(child, request, rows)
         except asyncio.CancelledError:
             await child.finish()
             raise
@@ -195,37 +196,39 @@ class KernelSandbox:
             if rows is not None:
                 rows.close()
 
-    async def _heard_out(self, child: Child, request: SandboxRequest, rows: RowsFile | None) -> SandboxResult:
+    async def _conversation(self, child: Child, request: SandboxRequest, rows: RowsFile | None) -> SandboxResult:
         began = time.perf_counter()
-        heard = Heard()
+        record = SandboxRecord()
         if child.group is not None:
             child.group.limit(request.limits.memory_mb + _HEADROOM_MB)
+        # Threads on all cores use more CPU time than the clock shows; the clock is the limit that counts.
         cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
         try:
             async with asyncio.timeout(request.limits.seconds):
                 await _hand_over(child, request, rows, cpu_seconds)
-                await _listen(child, request, heard)
+                await _listen(child, request, record)
         except TimeoutError:
-            heard.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
+            record.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
         except (Broken, Garbled) as error:
-            heard.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
+            record.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
+        # A process that has said `done` is killed later, in the background; nobody needs to wait for its exit status.
         end = ProcessEnd()
-        if heard.done is None:
+        if record.done is None:
             end = await child.finish()
-        if heard.done is None and heard.stopped is None:
+        if record.done is None and record.stopped is None:
             killed = child.group is not None and child.group.has_killed()
-            heard.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
-        if rows is not None and heard.done is not None:
-            heard.rows = await rows.taken(child)
-            heard.stopped = heard.stopped or _too_large(heard.rows, request.limits)
-        heard.wall_ms = (time.perf_counter() - began) * 1000
-        return await self._result(heard, child.own(end), request)
+            record.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
+        if rows is not None and record.done is not None:
+            record.rows = await rows.taken(child)
+            record.stopped = record.stopped or _too_large(record.rows, request.limits)
+        record.wall_ms = (time.perf_counter() - began) * 1000
+        return await self._result(record, child.own(end), request)
 
-    async def _result(self, heard: Heard, end: ProcessEnd, request: SandboxRequest) -> SandboxResult:
+    async def _result(self, record: SandboxRecord, end: ProcessEnd, request: SandboxRequest) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
         walls = _with(self._groups, self._walls)
         place = RunPlace(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
-        result = await result_of(heard, request.into, place)
+        result = await result_of(record, request.into, place)
         if end.cpu_ms is None:
             return result
         return replace(result, resources=replace(result.resources, cpu_ms=end.cpu_ms))
@@ -286,19 +289,19 @@ def _opened(request: SandboxRequest) -> Iterator[list[int]]:
             os.close(descriptor)
 
 
-async def _listen(child: Child, request: SandboxRequest, heard: Heard) -> None:
-    while heard.stopped is None and heard.done is None:
+async def _listen(child: Child, request: SandboxRequest, record: SandboxRecord) -> None:
+    while record.stopped is None and record.done is None:
         message = await child.receive(_LARGEST_MESSAGE)
         if message is None:
             return
         if "print" in message:
-            heard_print(message["print"], request.limits.output_bytes, heard)
+            record_print(message["print"], request.limits.output_bytes, record)
         elif "call" in message:
-            answer = await answered(message, request, heard)
-            if heard.stopped is None:
+            answer = await answered(message, request, record)
+            if record.stopped is None:
                 await child.send(answer)
         elif isinstance(message.get("done"), dict):
-            heard.done = message["done"]
+            record.done = message["done"]
         else:
             raise Broken("an unknown message")
 

@@ -10,7 +10,7 @@ from answerable.sandbox.base import SandboxLimits
 from answerable.sandbox.results import Stopped
 
 _SHOWN = 5
-"""Findings of the type check that are told."""
+"""The most findings of the type check that a message names."""
 _UNSUPPORTED = "The monty syntax parser does not yet support "
 
 

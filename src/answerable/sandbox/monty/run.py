@@ -1,7 +1,7 @@
 """One run of code in a session of Monty, from a thread of its own; the interpreter itself is another process.
 
 The thread waits for the interpreter, and the interpreter for the answers of the host. Whoever wants the run to end says
-`stop`: the process is killed, and the thread comes back at once with whatever was heard until then.
+`stop`: the process is killed, and the thread comes back at once with whatever was recorded until then.
 """
 
 import ast
@@ -32,14 +32,14 @@ from pydantic_monty import (
 
 from answerable.core.values import Json
 from answerable.sandbox.base import Paused, SandboxLimits, SandboxRequest
-from answerable.sandbox.exchange import heard_print
+from answerable.sandbox.exchange import record_print
 from answerable.sandbox.monty.faults import fault_of, too_large
 from answerable.sandbox.monty.values import CHUNK, LEAVES, Plain, Rows, ValueSize, chunks_of, write_rows
-from answerable.sandbox.results import Heard, Stopped
+from answerable.sandbox.results import SandboxRecord, Stopped
 from answerable.sandbox.runner import TooLarge, Unreturnable, plain, rows_in
 
 State: TypeAlias = FunctionSnapshot | NameLookupSnapshot | FutureSnapshot | MontyComplete
-HostCaller: TypeAlias = Callable[[Mapping[str, Json], Heard], "Future[dict[str, Json]]"]
+HostCaller: TypeAlias = Callable[[Mapping[str, Json], SandboxRecord], "Future[dict[str, Json]]"]
 """Starts the call of a host function on the loop; `{"return": …}` or `{"raise": sentence}` when it is done."""
 
 MEMORY_MB = 512
@@ -72,7 +72,7 @@ class Known:
 
 class MontyRun:
     def __init__(self, request: SandboxRequest, answer: HostCaller, known: Known | None = None) -> None:
-        self.heard = Heard()
+        self.record = SandboxRecord()
         self.known = known
         self.request = request
         self._answer = answer
@@ -87,8 +87,8 @@ class MontyRun:
     def stop(self, why: Stopped) -> None:
         """Ends the run at once, wherever it is; without effect on one that has ended."""
         with self._lock:
-            if self.heard.stopped is None:
-                self.heard.stopped = why
+            if self.record.stopped is None:
+                self.record.stopped = why
             self._over = True
             if self._sleeping is not None:
                 self._sleeping.set()
@@ -99,15 +99,15 @@ class MontyRun:
     # In the thread
 
     def begin(self, pool: Monty) -> Paused | None:
-        """To the end, or to a call that pauses; what became of it is in `heard`."""
+        """To the end, or to a call that pauses; what became of it is in `record`."""
         if self.known is not None:
             return self._lived(pool, {}, self._started)
         return self._lived(pool, {"type_check": True, "type_check_stubs": _stubs(self.request)}, self._started)
 
     def resume(self, pool: Monty, paused: Paused, reply: Mapping[str, Json]) -> Paused | None:
         """Goes on from a pause, with the reply to the call that paused: like that of a `HostCaller`."""
-        self.heard.output, self.heard.output_bytes = paused.output, paused.output_bytes
-        self.heard.host_calls = paused.host_calls
+        self.record.output, self.record.output_bytes = paused.output, paused.output_bytes
+        self.record.host_calls = paused.host_calls
 
         def restored(session: MontySession) -> State:
             state = session.load_snapshot(paused.snapshot, print_callback=self._printed)
@@ -125,7 +125,8 @@ class MontyRun:
                 self._worker = session.worker_pid
             try:
                 halted = self._halted(session, first)
-                if self.heard.stopped is not None:
+                # A stopped session may still hold the values of its run: its process must not serve another.
+                if self.record.stopped is not None:
                     self._kill()
                 return halted
             finally:
@@ -211,7 +212,7 @@ class MontyRun:
             reply = self._answered(call)
         except WaitsForPerson as held:
             return self._paused(state, call, str(held))
-        if self.heard.stopped is not None:
+        if self.record.stopped is not None:
             raise CancelledError
         return state.resume(_outcome(reply))
 
@@ -219,7 +220,7 @@ class MontyRun:
         with self._lock:
             if self._over:
                 raise CancelledError
-            self._waiting = self._answer(call, self.heard)
+            self._waiting = self._answer(call, self.record)
         try:
             return self._waiting.result()
         finally:
@@ -232,20 +233,20 @@ class MontyRun:
             args=tuple(call["args"]),
             kwargs=call["kwargs"],
             reason=reason,
-            output=self.heard.output,
-            output_bytes=self.heard.output_bytes,
-            host_calls=self.heard.host_calls,
+            output=self.record.output,
+            output_bytes=self.record.output_bytes,
+            host_calls=self.record.host_calls,
         )
 
     def _printed(self, stream: Literal["stdout", "stderr"], text: str) -> None:
-        if self.heard.stopped is None:
-            heard_print(text, self.request.limits.output_bytes, self.heard)
-        if self.heard.stopped is not None:
-            self.stop(self.heard.stopped)
+        if self.record.stopped is None:
+            record_print(text, self.request.limits.output_bytes, self.record)
+        if self.record.stopped is not None:
+            self.stop(self.record.stopped)
 
     def _keep(self, session: MontySession, result: Any, named: bool) -> None:
         if type(result) in LEAVES:
-            self.heard.done = {"outcome": "ok", "value": plain(result)}
+            self.record.done = {"outcome": "ok", "value": plain(result)}
             return
         limit = self.request.limits.result_mb * _MB
         into = self.request.into
@@ -255,19 +256,19 @@ class MontyRun:
             _check_texts(session)
         rows = rows_in(result) if into is not None else None
         if rows is None or into is None:
-            self.heard.done = {"outcome": "ok", "value": Plain().of(result)}
+            self.record.done = {"outcome": "ok", "value": Plain().of(result)}
         else:
-            self.heard.frame = write_rows(rows, into, limit)
-            self.heard.done = {"outcome": "ok", "frame": True}
+            self.record.frame = write_rows(rows, into, limit)
+            self.record.done = {"outcome": "ok", "frame": True}
 
     def _ended(self, fault: Stopped | dict[str, Json]) -> None:
         """The first that ended it counts: a process that was killed also reports that it died."""
-        if self.heard.stopped is not None:
+        if self.record.stopped is not None:
             return
         if isinstance(fault, Stopped):
-            self.heard.stopped = fault
+            self.record.stopped = fault
         else:
-            self.heard.done = fault
+            self.record.done = fault
 
 
 def _stubs(request: SandboxRequest) -> str:

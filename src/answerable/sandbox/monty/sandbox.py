@@ -1,7 +1,8 @@
 """Small Python in an interpreter of its own (Monty, written in Rust): for code that calls host functions.
 
 It has no files, no network, no environment and no modules but its own; what it can reach is what the host hands in. The
-interpreters are processes, kept warm. A run gets a fresh session; a process in which anything was stopped is discarded.
+interpreters are processes started ahead of need. A run gets a fresh session; a process in which
+anything was stopped is discarded.
 """
 
 import asyncio
@@ -103,10 +104,10 @@ class MontySandbox:
         if run.known is not None:
             self._remember(code, run.known)
         seconds = spent + time.perf_counter() - began
-        run.heard.wall_ms = seconds * 1e3
-        if halted is not None and run.heard.stopped is None:
+        run.record.wall_ms = seconds * 1e3
+        if halted is not None and run.record.stopped is None:
             return replace(halted, seconds=seconds)
-        return await result_of(run.heard, request.into, RunPlace(self.name, self._walls()))
+        return await result_of(run.record, request.into, RunPlace(self.name, self._walls()))
 
     async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
         """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""
@@ -139,7 +140,7 @@ def _answers(request: SandboxRequest, pausing: bool) -> HostCaller:
     if pausing:
         functions = {name: _held(function) for name, function in request.host.functions.items()}
         request = replace(request, host=replace(request.host, functions=functions))
-    return lambda call, heard: asyncio.run_coroutine_threadsafe(answered(call, request, heard), loop)
+    return lambda call, record: asyncio.run_coroutine_threadsafe(answered(call, request, record), loop)
 
 
 def _held(function: HostFunction) -> HostFunction:

@@ -29,9 +29,11 @@ def raise_all(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     try:
+        # Landlock and seccomp refuse a process without rights that could still gain some, so this comes first.
         forbid_new_privileges()
         signal_on_parent_death(signal.SIGKILL)
         report |= _landlocked(setup)
+        # Last: the filter forbids the system calls of namespaces, mounts and Landlock.
         computing.restrict_to_computing(own_files=setup["jailed"])
         report["network"] = _and(report.get("network"), "seccomp")
         report["processes"] = _and(report.get("processes"), "seccomp")
@@ -55,6 +57,7 @@ def _apart(setup: dict[str, Any], scratch_mb: int) -> dict[str, str]:
     namespaces.mount_memory(SCRATCH, _SEALED, megabytes=scratch_mb, files=_SCRATCH_FILES)
     namespaces.mount_memory("/proc", _SEALED | namespaces.READ_ONLY, megabytes=1, files=2)
     os.chdir(SCRATCH)
+    # Only now: the mounts above need the capabilities that a new user namespace gives.
     namespaces.drop_capabilities()
     resource.setrlimit(resource.RLIMIT_NPROC, (_THREADS, _THREADS))
     return {
@@ -80,13 +83,13 @@ def _and(standing: str | None, more: str) -> str:
 
 
 class ProcessSize:
-    """How large this process is, asked for before there is no more /proc, and told after polars has its threads."""
+    """How large this process is. The file is opened while /proc is there, and read after polars has its threads."""
 
     def __init__(self) -> None:
         self.descriptor = os.open("/proc/self/statm", os.O_RDONLY)
 
-    def told(self) -> tuple[int, int]:
-        """Bytes of data and of addresses; can be asked once."""
+    def read(self) -> tuple[int, int]:
+        """Bytes of data and of addresses; can be read once."""
         fields = os.pread(SIZE, 200, 0).split()
         os.close(SIZE)
         page = mmap.PAGESIZE
@@ -95,7 +98,7 @@ class ProcessSize:
 
 def limit(limits: dict[str, Any], size: ProcessSize, inputs: int) -> None:
     """For the code that comes now; what it cannot raise again."""
-    data, addresses = size.told()
+    data, addresses = size.read()
     memory = (limits["memory_mb"] + _HEADROOM_MB) * _MB
     for which, value in (
         (resource.RLIMIT_DATA, data + memory),
@@ -103,6 +106,7 @@ def limit(limits: dict[str, Any], size: ProcessSize, inputs: int) -> None:
         (resource.RLIMIT_FSIZE, max(limits["result_mb"], limits["scratch_mb"]) * _MB),
         (resource.RLIMIT_CPU, limits["cpu_seconds"]),
     ):
+        # A container may have lower hard limits, which a process without rights cannot raise.
         hard = resource.getrlimit(which)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (value, value))

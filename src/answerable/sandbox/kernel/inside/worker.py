@@ -45,6 +45,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
 
 def _keep_only(connection: int, errors: int, size: int) -> None:
     """Closes every descriptor of the zygote: 0 is empty, 1 and 2 take what libraries complain about, 3 is the host."""
+    # Copies first: a number that is in use as a target may be one of the three that are still needed.
     connection, errors, size = (os.dup(descriptor) for descriptor in (connection, errors, size))
     os.dup2(errors, 1)
     os.dup2(errors, 2)
@@ -77,7 +78,7 @@ class _Channel:
 
     def __init__(self) -> None:
         self.rows_descriptor = -1
-        self._connection = socket.socket(fileno=_CONNECTION)  # made before the walls: it asks the kernel what it is
+        self._connection = socket.socket(fileno=_CONNECTION)  # created before the walls: it asks the kernel what it is
 
     def request(self) -> tuple[dict[str, Any], list[int]]:
         received = wire.receive_with(self._connection, _MOST_FRAMES)

@@ -1,8 +1,8 @@
 """The process that every run is a copy of: it has loaded the libraries once, holds nothing, and runs nobody's code.
 
-Over its control socket it is told `{"spawn": number, "scratch_mb": …}`, with the descriptors of the new process, and
-`{"kill": number}`; it tells `{"ready": …}` or `{"failed": reason}` once, and `{"ended": number, "status", "cpu_ms",
-"peak_mb"}` for each process that it made. When the socket closes, everything ends.
+Over its control socket it receives `{"spawn": number, "scratch_mb": …}`, with the descriptors of the new process, and
+`{"kill": number}`; it sends `{"ready": …}` or `{"failed": reason}` once, and `{"ended": number, "status", "cpu_ms",
+"peak_mb"}` for each process that it started. When the socket closes, everything ends.
 """
 
 import gc
@@ -44,7 +44,7 @@ def main(descriptor: int) -> None:
 
 
 def _settle(control: socket.socket, setup: dict[str, Any]) -> bool:
-    """Takes the place that the launcher has made: as nobody, and alone with the processes that it will make."""
+    """Gives up its rights, and moves into a process namespace of its own. Returns whether the kernel allowed that."""
     if setup["jailed"] and os.getuid() == 0:
         namespaces.become_nobody()
         set_dumpable()  # or its own files in /proc would belong to root
@@ -59,6 +59,7 @@ def _settle(control: socket.socket, setup: dict[str, Any]) -> bool:
         return False
     namespaces.show_as(user, group)
     namespaces.keep_mounts_private()
+    # A new process namespace holds only children of the process that asked for it, so the work goes on in a child.
     process = os.fork()
     if process:
         control.close()
@@ -141,6 +142,7 @@ class _Zygote:
             self._control.detach()
             worker.main(self._setup, message, descriptors)
         except BaseException:
+            # Whatever fails, a copy ends here: it must not return into the loop of the zygote.
             traceback.print_exc()
         finally:
             os._exit(1)

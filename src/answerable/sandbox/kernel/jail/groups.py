@@ -1,4 +1,4 @@
-"""Control groups: where the operator has given us one, each run has its own below it, with its own bound on memory.
+"""Control groups: where the operator has set one, each run has its own below it, with its own bound on memory.
 
 Both versions are spoken: 2 where the folder has `cgroup.controllers`, else the memory controller of 1.
 """
@@ -15,7 +15,7 @@ _MB = 1 << 20
 _BEFORE_MB = 1_024
 """Until the code comes and brings its own limit."""
 _LOOKS, _LOOK_SECONDS = 500, 0.01
-"""A killed process stays in its group until the kernel has given back all of its memory."""
+"""A killed process stays in its group until the kernel has freed all of its memory."""
 
 
 class Group:
@@ -62,24 +62,24 @@ class Group:
 
 
 class Groups:
-    """The groups below the one that the operator has given."""
+    """The groups below `parent`, the one that the operator has set."""
 
-    def __init__(self, given: Path) -> None:
-        self.version = 2 if (given / "cgroup.controllers").exists() else 1
-        self._folder = given / f"answerable-{os.getpid()}-{id(self):x}"
+    def __init__(self, parent: Path) -> None:
+        self.version = 2 if (parent / "cgroup.controllers").exists() else 1
+        self._folder = parent / f"answerable-{os.getpid()}-{id(self):x}"
         self._free: list[Group] = []
         self._all: list[Group] = []
         try:
-            _remove_abandoned(given)
+            _remove_abandoned(parent)
             if self.version == 2:
-                _delegate(given)
+                _delegate(parent)
             self._folder.mkdir()
             if self.version == 2:
                 _delegate(self._folder)
             self.take()  # to see that it works
         except OSError as error:
             self._removed()
-            raise Unavailable(f"control group {given}: {error.strerror or error}") from error
+            raise Unavailable(f"control group {parent}: {error.strerror or error}") from error
         self._free = list(self._all)
 
     def take(self) -> Group:
@@ -121,11 +121,11 @@ def _delegate(folder: Path) -> None:
     (folder / "cgroup.subtree_control").write_text("+memory")
 
 
-def _remove_abandoned(given: Path) -> None:
+def _remove_abandoned(parent: Path) -> None:
     """Groups of servers that were killed: nobody is in them, and a process of that number no longer lives."""
-    for folder in given.glob("answerable-*-*"):
+    for folder in parent.glob("answerable-*-*"):
         if os.path.exists(f"/proc/{folder.name.split('-')[1]}"):
             continue
         for group in (*folder.glob("*/"), folder):
-            with suppress(OSError):
+            with suppress(OSError):  # still in use, or removed by another server meanwhile
                 group.rmdir()

@@ -41,7 +41,7 @@ class View:
     """All that may be read."""
     binds: tuple[Bind, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-    """Symbolic links to be made: target and place."""
+    """Symbolic links to create: target and place."""
     hidden: tuple[str, ...] = ()
     """Folders below the binds that are to be seen empty."""
 

@@ -19,7 +19,7 @@ from answerable.sandbox.kernel.jail.launch import Way, launch
 _START_SECONDS = 60.0
 _END_SECONDS = 5.0
 _COMPLAINT = 64 * 1024
-"""How much is kept of what libraries complain about before a process dies; as much as a pipe holds."""
+"""How much is read of what libraries complain about before a process dies; as much as a pipe holds."""
 _CORES_USED = 4
 QUIET = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -30,7 +30,7 @@ QUIET = {
     "TMPDIR": "/work",
     "HOME": "/work",
 }
-"""A process that is copied must have no threads: those of allocators and of linear algebra are kept off."""
+"""A process that is copied must have no threads: those of allocators and of linear algebra are switched off."""
 
 
 class Garbled(Exception):
@@ -39,10 +39,10 @@ class Garbled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
-    """How a process ended, as the kernel told its parent."""
+    """How a process ended, as the kernel reported it to its parent."""
 
     status: int | None = None
-    """What it exited with, or the signal that ended it as a negative number; nothing if nobody could tell."""
+    """What it exited with, or the signal that ended it as a negative number; None if it is not known."""
     cpu_ms: float | None = None
     peak_mb: float | None = None
 
@@ -85,11 +85,12 @@ class Child:
         return self._walls or {}
 
     async def send(self, message: Any, descriptors: Sequence[int] = ()) -> None:
-        """What can no longer be sent is no loss: that the process is gone is met when it is heard."""
+        """Ignores a closed connection: the next `receive` reports that the process has ended."""
         body = json.dumps(message).encode("ascii")  # half characters too
         frame = wire.HEADER.pack(len(body)) + body
         with suppress(ConnectionError):
             if descriptors:
+                # Descriptors travel with the first byte; the rest is sent by a call that waits for room.
                 frame = frame[socket.send_fds(self._socket, [frame[:1]], list(descriptors)) :]
             await asyncio.get_running_loop().sock_sendall(self._socket, frame)
 
@@ -137,6 +138,7 @@ class Child:
         self.kill()
         done, _ = await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         if not done:
+            # The process hangs in the kernel, or the zygote no longer obeys: then all of them must go.
             self._zygote.kill_all()
             await asyncio.wait({self.ended}, timeout=_END_SECONDS)
         return self.ended.result() if self.ended.done() else ProcessEnd()
