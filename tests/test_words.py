@@ -13,8 +13,6 @@ ODD_BEGINNING = re.compile(
     r"(Of |Nothing |Whose |None but )|.*\b([Nn]othing (when|where|if)|is told instead|the like)\b"
 )
 KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-SHARED_NAMES = {"Engine"}
-"""Class names with two meanings that are still to be parted."""
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -30,7 +28,7 @@ def test_no_two_public_classes_have_one_name() -> None:
     for place, node in definitions():
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             places[node.name].append(place)
-    assert {name: where for name, where in places.items() if len(where) > 1 and name not in SHARED_NAMES} == {}
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
 def test_docstrings_begin_with_a_plain_sentence() -> None:

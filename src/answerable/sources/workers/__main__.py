@@ -17,7 +17,7 @@ from typing import Any
 
 from answerable.isolation import wire
 from answerable.sources.workers import harden
-from answerable.sources.workers.engine import Engine
+from answerable.sources.workers.engine import DatabaseEngine
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
 
 _ENGINES = {
@@ -48,7 +48,7 @@ def main(descriptor: int, parent: int) -> None:
     _serve(connection, engine, spec["threads"])
 
 
-def _opened(spec: dict[str, Any]) -> tuple[Engine, dict[str, str]]:
+def _opened(spec: dict[str, Any]) -> tuple[DatabaseEngine, dict[str, str]]:
     """The engine's libraries are loaded first, then the walls go up, and only then is the data opened."""
     module, name = _ENGINES[spec["engine"]]
     engine: type[Any] = getattr(importlib.import_module(f"answerable.sources.workers.{module}"), name)
@@ -59,7 +59,7 @@ def _opened(spec: dict[str, Any]) -> tuple[Engine, dict[str, str]]:
 class _Statements:
     """Those that wait, and the one that runs, known to both threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: DatabaseEngine) -> None:
         self.waiting: queue.SimpleQueue[tuple[dict[str, Any], int | None]] = queue.SimpleQueue()
         self._engine = engine
         self._running: int | None = None
@@ -81,7 +81,7 @@ class _Statements:
                 self._engine.interrupt()
 
 
-def _serve(connection: socket.socket, engine: Engine, threads: int) -> None:
+def _serve(connection: socket.socket, engine: DatabaseEngine, threads: int) -> None:
     statements = _Statements(engine)
     threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
     while True:
@@ -104,7 +104,7 @@ def _listen(connection: socket.socket, statements: _Statements) -> None:
         os._exit(0)
 
 
-def _answered(engine: Engine, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
+def _answered(engine: DatabaseEngine, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
     request = message["request"]
     try:
         harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])

@@ -22,8 +22,8 @@ class Request:
     bytes: int
 
 
-class Engine(Protocol):
-    """Made from the description of a source: `Engine(spec)`. Does one thing at a time."""
+class DatabaseEngine(Protocol):
+    """Made from the description of a source: `DatabaseEngine(spec)`. Does one thing at a time."""
 
     @staticmethod
     def needs(spec: dict[str, Any]) -> Needs:
