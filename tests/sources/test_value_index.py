@@ -639,3 +639,32 @@ async def test_digits_stay_text_beside_columns_of_numbers(lite: Any, tmp_path: P
     assert len(lite.statements) == 1
     assert [best(index, phrase) for phrase in ("00501", "1.50", "501")] == ["00501", "1.50", None]
     index.close()
+
+
+CANCELLED_BUILDS = """
+import asyncio, sys
+from pathlib import Path
+from answerable.core.catalog import Catalog, Column, Table
+from answerable.sources.value_index import ValueIndex
+
+class Town:
+    async def rows(self, query):
+        return [(f"Town number {number}",) for number in range(40_000)]
+
+async def main():
+    columns = (Column(name="name", type="text"),)
+    catalog = Catalog(source="towns", dialect="duckdb", tables=(Table(name="towns", columns=columns),))
+    for delay in range(0, 300, 15):
+        building = asyncio.create_task(ValueIndex.open(Path(sys.argv[1]), catalog, Town()))
+        await asyncio.sleep(delay / 1000)
+        building.cancel()
+        await asyncio.wait((building,))
+
+asyncio.run(main())
+"""
+
+
+def test_building_can_be_cancelled_at_any_moment(tmp_path: Path) -> None:
+    """A connection that is closed while its thread still writes ends the process, so this runs in one of its own."""
+    child = subprocess.run([sys.executable, "-c", CANCELLED_BUILDS, str(tmp_path)], capture_output=True, timeout=120)
+    assert (child.returncode, child.stderr.decode()) == (0, "")

@@ -11,13 +11,13 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from sqlglot import exp
 
@@ -54,6 +54,8 @@ _INDEXES = {
 _SELECTS_A_STATEMENT = 50
 _ABANDONED_AFTER = 86_400
 
+P = ParamSpec("P")
+T = TypeVar("T")
 TextColumn: TypeAlias = tuple[Table, Column]
 Values: TypeAlias = Sequence[tuple[TextColumn, Sequence[str]]]
 
@@ -87,11 +89,11 @@ async def up_to_date(
     changed = [table for table in catalog.tables if table.name not in kept]
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
-        writer = await asyncio.to_thread(_Writer.open, draft, path, kept)
+        writer = await _in_thread(_Writer.open, draft, path, kept)
         with closing(writer.connection):
             writer.add_tables({table.name: wanted[table.name] for table in changed})
             await _ValueReader(probe, catalog.dialect, limits, writer, progress).all(changed)
-            await asyncio.to_thread(writer.finish)
+            await _in_thread(writer.finish)
         os.replace(draft, path)
     except (sqlite3.Error, OSError) as error:
         raise OperatorError(
@@ -102,6 +104,19 @@ async def up_to_date(
     finally:
         with suppress(OSError):
             draft.unlink()
+
+
+async def _in_thread(function: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """Runs a function in a thread. If the caller is cancelled, waits until the function has ended: closing a connection
+    of SQLite while another thread uses it ends the whole process."""
+    work = asyncio.ensure_future(asyncio.to_thread(function, *args, **named))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        while not work.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait((work,))
+        raise
 
 
 def _digest(*parts: object) -> str:
@@ -199,7 +214,7 @@ class _ValueReader:
         for number, value in await self.probe.rows(union_all(selects)):
             found[number].append(value)
         names = [(place, values) for place, values in zip(group, found, strict=True) if self._accepts(place, values)]
-        await asyncio.to_thread(self.writer.add, names)
+        await _in_thread(self.writer.add, names)
 
     async def _read_pages(self, place: TextColumn) -> None:
         """The next page is read from the source while the last one is filed."""
@@ -214,7 +229,7 @@ class _ValueReader:
                 total += len(values)
                 if not self._accepts(place, values, total):
                     return
-                filed = asyncio.create_task(asyncio.to_thread(self.writer.add, [(place, values)]))
+                filed = asyncio.create_task(_in_thread(self.writer.add, [(place, values)]))
                 if len(values) < self.limits.page:
                     return
                 last = values[-1]
