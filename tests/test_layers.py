@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("machine",),
     ("service",),
-    ("app",),
+    ("app", "library_verbs"),
     ("library", "case_replay"),
     ("gateway",),
     ("cli", "__main__"),
