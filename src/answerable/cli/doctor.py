@@ -27,8 +27,10 @@ def command(as_json: bool) -> None:
         report, limits = with_service(_machine, empty_store=True)
         retention = _retention()
     if as_json:
-        failed = isinstance(retention, Exception)
-        stored = {**limits, "error": retention.stable_code} if failed else retention.model_dump()
+        if isinstance(retention, Exception):
+            stored = {**limits, "error": retention.stable_code}
+        else:
+            stored = retention.model_dump()
         found = report.model_dump(mode="json")
         tell_json({"ready": found["ready"], "machine": found["machine"], "store": stored, **found})
     else:
