@@ -25,6 +25,7 @@ from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.engine.turns import Turns
 from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
@@ -53,9 +54,11 @@ async def open_service(
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
     tape: "Tape | None" = None,
+    runs_at_once: int | None = None,
 ) -> AsyncIterator[Service]:
     """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
-    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply."""
+    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply;
+    `runs_at_once`: how many runs work at the same time, None for any number."""
     clock = clock or SystemClock()
     settings.make_home()
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
@@ -83,8 +86,9 @@ async def open_service(
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
-    engine = Engine(kinds, store.events, clock, guards)
-    runs = RunService(store, engine, clock, step_kinds, listeners)
+    turns = Turns(runs_at_once)
+    engine = Engine(kinds, store.events, clock, guards, turns)
+    runs = RunService(store, engine, clock, step_kinds, listeners, turns)
     service = Service(
         store=store,
         registry=sources,

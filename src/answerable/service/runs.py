@@ -26,6 +26,7 @@ from answerable.engine.run import Engine, Listener
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import usage_in
+from answerable.engine.turns import Turns
 from answerable.logs import about
 from answerable.store.base import (
     Lease,
@@ -72,12 +73,14 @@ class RunService:
         clock: Clock,
         step_kinds: Mapping[str, StepDescriptor],
         listeners: Sequence[Listener] = (),
+        turns: Turns | None = None,
     ) -> None:
         self._store = store
         self._engine = engine
         self._clock = clock
         self._step_kinds = step_kinds
         self._listeners = tuple(listeners)
+        self._turns = turns or Turns()
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
@@ -85,7 +88,9 @@ class RunService:
     # Carrying out
 
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns."""
+        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
+        In a crowd that would make it wait too long, it is refused before anything is stored."""
+        self._turns.check()
         if context.thread is not None and subject.question is not None:
             await self._store.threads.ensure(context.principal, context.thread, title=title_of(subject.question))
             await self._say(context, "user", subject.question, new_message_id())
