@@ -66,6 +66,7 @@ async def open_service(
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = ConfiguredApis(settings.apis, clock)
+    step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
         readers=Readers(sources, clock),
@@ -79,9 +80,8 @@ async def open_service(
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
-        policy=RunPolicy(settings.step_attempts, settings.longest_step),
+        policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )
-    step_kinds: dict[str, StepDescriptor] = {}  # filled below: the presentation accounts for steps of every kind
     parts = StepParts(dependencies, apis, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})

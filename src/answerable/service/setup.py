@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, timedelta
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -119,8 +119,13 @@ class StepKindView(Frozen):
     produces: Product
     rows_from: RowsFrom | None = Field(description="Where it reads rows: a source, or earlier steps.")
     language: str | None = Field(description="In which its code is shown; null if it runs no code.")
+    is_wrapper: bool = Field(description="Whether it only runs the steps inside it, which are shown in its place.")
     data_source_type: str | None = Field(description="Where an answer that consists of its rows comes from.")
     repeatable: bool = Field(description="Whether a replay can run it again.")
+
+    @classmethod
+    def of(cls, kind: StepDescriptor) -> Self:
+        return cls.model_validate(kind.model_dump(include=set(cls.model_fields)))
 
 
 class StepKindList(Frozen):
@@ -188,9 +193,7 @@ class SetupService:
 
     def step_kinds(self, principal: Principal) -> StepKindList:
         """The kinds of steps that a run can have."""
-        fields = set(StepKindView.model_fields)
-        kinds = [StepKindView.model_validate(kind.model_dump(include=fields)) for kind in self._step_kinds]
-        return StepKindList(step_kinds=kinds)
+        return StepKindList(step_kinds=[StepKindView.of(kind) for kind in self._step_kinds])
 
     async def _budgets(self, principal: Principal) -> list[BudgetView]:
         budget = Budget(self._store.budgets, self._settings.models_config.budget, self._clock)
