@@ -1,4 +1,4 @@
-"""Many clients that ask at the same time, in a process of their own: `python -m bench.crowd_client PORT CLIENTS SECONDS`.
+"""Many clients that ask at the same time: `python -m bench.crowd_client PORT CLIENTS SECONDS`.
 
 Each client is one kept connection that asks the next question as soon as it has its answer. HTTP is spoken by hand,
 because a client library would take a third of the machine that is being measured. Prints one JSON object.
@@ -29,7 +29,7 @@ class Crowd:
     wrong: dict[int, int] = field(default_factory=dict)
     """How often each other status came."""
     health: list[float] = field(default_factory=list)
-    number: count = field(default_factory=count)
+    number: "count[int]" = field(default_factory=count)
 
     async def client(self) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)

@@ -14,6 +14,7 @@ from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
@@ -55,10 +56,12 @@ async def open_service(
     sources: SourceRegistry | None = None,
     tape: "Tape | None" = None,
     runs_at_once: int | None = None,
+    processes: int = 0,
 ) -> AsyncIterator[Service]:
     """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
     `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply;
-    `runs_at_once`: how many runs work at the same time, None for any number."""
+    `runs_at_once`: how many runs work at the same time, None for any number;
+    `processes`: how many processes may compute beside this one when many people ask."""
     clock = clock or SystemClock()
     settings.make_home()
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
@@ -67,9 +70,10 @@ async def open_service(
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = ConfiguredApis(settings.apis, clock)
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
+    computing = ComputingProcesses(processes)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, store, clock, tape),
-        readers=Readers(sources, clock),
+        readers=Readers(sources, clock, computing),
         sources=sources,
         sql=SqlStep(sources, store.artifacts, limits),
         combine=CombineStep(query_frames, store.artifacts, limits),
@@ -106,6 +110,7 @@ async def open_service(
         yield service
     finally:
         await service.close()
+        await computing.close()
         await sandboxes.close()
         await apis.close()
         await dependencies.agents.close()

@@ -1,4 +1,4 @@
-"""The process that computes: `python -I -m answerable.computing DESCRIPTOR PARENT`. One job after the other."""
+"""The process that computes: `python -P -m answerable.computing DESCRIPTOR PARENT`. One job after the other."""
 
 import gc
 import os

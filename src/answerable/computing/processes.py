@@ -20,9 +20,7 @@ from answerable.computing.job import HEADER, Job, Message, Order, packed
 from answerable.core.errors import TransientError
 
 _log = logging.getLogger("answerable.computing")
-_COMMAND = (sys.executable, "-I", "-m", "answerable.computing")
-_ENVIRONMENT = {"LANG": "C.UTF-8"}
-"""Nothing of the parent's: a computation needs no secrets."""
+_COMMAND = (sys.executable, "-P", "-m", "answerable.computing")
 _SUBJECTS = 16
 """Subjects that each process keeps; the one that was not used for the longest time goes first."""
 _START_SECONDS = 60.0
@@ -179,11 +177,12 @@ class _Process:
         self.idle_since: float | None = None
         with theirs:
             try:
-                self._process = subprocess.Popen(
+                self._process = subprocess.Popen(  # noqa: S603 our own module
                     [*_COMMAND, str(theirs.fileno()), str(os.getpid())],
                     pass_fds=(theirs.fileno(),),
                     stdin=subprocess.DEVNULL,
-                    env=_ENVIRONMENT,
+                    # Of the parent's environment only where modules are found: a computation needs no secrets.
+                    env={"LANG": "C.UTF-8", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 )
             except OSError:
                 self._socket.close()

@@ -1,5 +1,6 @@
 """The HTTP application: routes, middleware, page."""
 
+import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -41,7 +42,15 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        opened = open_service(
+            settings,
+            any_location=False,
+            listeners=(EventLog(), metrics),
+            runs_at_once=settings.runs_at_once or 4 * cores,
+            processes=settings.processes if settings.processes >= 0 else cores,
+        )
+        async with opened as service:
             app.state.service = service
             metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
@@ -85,11 +94,12 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
 def _root(metrics: Metrics) -> APIRouter:
     router = APIRouter()
+    own_version = version("answerable")  # read once: it takes a look into the file system
 
     @router.get("/healthz", tags=["operations"])
     async def healthz() -> Health:
         """The process is up and its store is open."""
-        return Health(status="ok", version=version("answerable"))
+        return Health(status="ok", version=own_version)
 
     @router.get("/metrics", tags=["operations"], response_class=Response)
     async def prometheus() -> Response:

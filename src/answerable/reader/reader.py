@@ -92,12 +92,17 @@ class Reader:
         today: Callable[[], date] | Clock,
         weights: Weights | None = None,
     ) -> None:
+        self._rebuilt_from = (catalog, values, today, weights)
         self.catalog = catalog
         self.values = values
         self.schema = build_schema(catalog, values)
         self.weights = weights or load_weights()
         self._today = today
         self._nouns = Nouns(catalog)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that gets a reader builds its own: the parts are small, and what is built of them is not."""
+        return _rebuilt, self._rebuilt_from
 
     def today(self) -> date:
         return self._today() if callable(self._today) else today_of(self._today)
@@ -278,6 +283,12 @@ class Reader:
             "variant": one.candidate.evidence.variant,
             "sql": reading_sql,
         }
+
+
+def _rebuilt(
+    catalog: Catalog, values: ValueLookup, today: Callable[[], date] | Clock, weights: Weights | None
+) -> Reader:
+    return Reader(catalog, values, today=today, weights=weights)
 
 
 def _top(chances: dict[str, float]) -> tuple[tuple[str, float], ...]:
