@@ -4,7 +4,7 @@ One SQL text serves both. It marks parameters with `?` and keeps to what SQLite 
 text in UTC with microseconds, so that text order is time order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
@@ -37,6 +37,10 @@ class RowExistsError(Exception):
     """A row with this key is there already. Nothing was written."""
 
 
+class NothingChangedError(Exception):
+    """A statement that had to change a row found none. Nothing was written."""
+
+
 class SqlDatabase(base.Database, Protocol):
     """Failures of the database arrive as `OperatorError`, a taken key as `RowExistsError`, and text or numbers that the
     two databases cannot both hold as `UserError`."""
@@ -49,8 +53,9 @@ class SqlDatabase(base.Database, Protocol):
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
-        """All or none, in one commit; how many rows each statement changed."""
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
+        """All or none, in one commit; returns how many rows each statement changed. If one of the statements whose
+        numbers are `required` changes no row, nothing is written: `NothingChangedError`."""
         ...
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:

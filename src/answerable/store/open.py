@@ -92,12 +92,12 @@ async def _assembled(database: SqlDatabase, folder: Path, clock: Clock, lease_se
     leases = Leases(database, lease_seconds)
     return Store(
         runs=SqlRuns(database, clock, leases),
-        events=SqlEvents(database, leases),
+        events=SqlEvents(database, clock, leases),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
         budgets=SqlBudgets(database, clock, leases),
-        edits=SqlEdits(database, clock),
+        edits=SqlEdits(database, clock, leases),
         evals=SqlEvals(database, clock),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),

@@ -1,6 +1,6 @@
 """PostgreSQL for many processes and machines, in a schema of its own so that it can share a database with others."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -15,6 +15,7 @@ from answerable.store import schema
 from answerable.store.database import (
     Condition,
     Insert,
+    NothingChangedError,
     Parameter,
     Row,
     RowExistsError,
@@ -62,9 +63,14 @@ class PostgresDatabase:
         async with self._connection() as connection:
             return await (await connection.execute(_marked(sql), checked(parameters))).fetchall()
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
         async with self._connection() as connection, connection.transaction():
-            return [(await connection.execute(_marked(sql), checked(row))).rowcount for sql, row in statements]
+            changed = []
+            for number, (sql, row) in enumerate(statements):
+                changed.append((await connection.execute(_marked(sql), checked(row))).rowcount)
+                if not changed[-1] and number in required:
+                    raise NothingChangedError(sql)
+            return changed
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """One statement: one round trip, and the same text for any number of rows. The fence locks the run's row until

@@ -7,7 +7,7 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -20,6 +20,7 @@ from answerable.store import schema
 from answerable.store.database import (
     Condition,
     Insert,
+    NothingChangedError,
     Parameter,
     Row,
     RowExistsError,
@@ -94,9 +95,14 @@ class SqliteDatabase:
             except sqlite3.Error as error:
                 raise typed(error, self._path) from error
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
         with self._transaction() as connection:
-            return [connection.execute(sql, checked(parameters)).rowcount for sql, parameters in statements]
+            changed = []
+            for number, (sql, parameters) in enumerate(statements):
+                changed.append(connection.execute(sql, checked(parameters)).rowcount)
+                if not changed[-1] and number in required:
+                    raise NothingChangedError(sql)
+            return changed
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """A few rows go as one statement, which is a transaction of its own and saves the two around it."""
