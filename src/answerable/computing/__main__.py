@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from answerable.computing.job import Message, Order, packed, received
+from answerable.computing.job import JobMessage, JobOrder, packed, received
 from answerable.isolation.kernel import Unavailable, signal_on_parent_death
 
 
@@ -23,26 +23,26 @@ def main(descriptor: int, parent: int) -> None:
     subjects: dict[int, Any] = {}
 
     def ask(question: Any) -> Any:
-        connection.sendall(packed(Message(question=question)))
+        connection.sendall(packed(JobMessage(question=question)))
         return received(connection)
 
-    connection.sendall(packed(Message()))  # ready
+    connection.sendall(packed(JobMessage()))  # ready
     with suppress(EOFError):
         while True:
-            order: Order = received(connection)
+            order: JobOrder = received(connection)
             connection.sendall(packed(_done(order, subjects, ask)))
 
 
-def _done(order: Order, subjects: dict[int, Any], ask: Any) -> Message:
+def _done(order: JobOrder, subjects: dict[int, Any], ask: Any) -> JobMessage:
     try:
         if order.dropped is not None:
             subjects.pop(order.dropped, None)
         if order.pickled is not None:
             subjects[order.subject] = pickle.loads(order.pickled)  # noqa: S301 from our parent; see `job`
             gc.freeze()  # subjects stay for long: looking through them for garbage again and again is wasted
-        return Message(result=order.job.compute(subjects[order.subject], ask))
+        return JobMessage(result=order.job.compute(subjects[order.subject], ask))
     except Exception as error:  # whatever it is, the parent raises it
-        return Message(error=error)
+        return JobMessage(error=error)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class Job(Protocol):
         ...
 
 
-class Order(NamedTuple):
+class JobOrder(NamedTuple):
     """From the parent: a job, and what it is about."""
 
     job: Job
@@ -34,7 +34,7 @@ class Order(NamedTuple):
     """The number of a subject that is not needed any more."""
 
 
-class Message(NamedTuple):
+class JobMessage(NamedTuple):
     """From the process: a result, an error, or a question to the parent."""
 
     result: Any = None

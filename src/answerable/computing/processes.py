@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 from typing import Any
 
-from answerable.computing.job import HEADER, Job, Message, Order, packed
+from answerable.computing.job import HEADER, Job, JobMessage, JobOrder, packed
 from answerable.core.errors import TransientError
 
 _log = logging.getLogger("answerable.computing")
@@ -191,14 +191,14 @@ class _Process:
     async def ready(self) -> None:
         await self._received()
 
-    async def compute(self, job: Job, subject: _Subject, answer: Answer) -> Message:
+    async def compute(self, job: Job, subject: _Subject, answer: Answer) -> JobMessage:
         self.idle_since = None
         new, dropped = subject.number not in self._has, None
         self._has[subject.number] = None
         self._has.move_to_end(subject.number)
         if len(self._has) > _SUBJECTS:
             dropped, _ = self._has.popitem(last=False)
-        await self._send(Order(job, subject.number, subject.pickled if new else None, dropped))
+        await self._send(JobOrder(job, subject.number, subject.pickled if new else None, dropped))
         while True:
             message = await self._received()
             if message.question is None:
@@ -213,9 +213,9 @@ class _Process:
     async def _send(self, message: Any) -> None:
         await asyncio.get_running_loop().sock_sendall(self._socket, packed(message))
 
-    async def _received(self) -> Message:
+    async def _received(self) -> JobMessage:
         size = HEADER.unpack(await self._exactly(HEADER.size))[0]
-        message: Message = pickle.loads(await self._exactly(size))  # noqa: S301 from our own process; see `job`
+        message: JobMessage = pickle.loads(await self._exactly(size))  # noqa: S301 from our own process; see `job`
         return message
 
     async def _exactly(self, size: int) -> bytes:
