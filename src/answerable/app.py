@@ -53,27 +53,30 @@ async def open_service(
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
     tape: "Tape | None" = None,
+    patient: bool = False,
 ) -> AsyncIterator[Service]:
     """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
-    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply."""
+    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply;
+    `patient`: whether runs wait for a store that is away, as in a process that stays."""
     clock = clock or SystemClock()
     settings.make_home()
     store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
+    for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = ConfiguredApis(settings.apis, clock)
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
     dependencies = AgentDependencies(
-        agents=_agents(settings.models_config, store, clock, tape),
+        agents=_agents(settings.models_config, for_runs, clock, tape),
         readers=Readers(sources, clock),
         sources=sources,
-        sql=SqlStep(sources, store.artifacts, limits),
-        combine=CombineStep(query_frames, store.artifacts, limits),
+        sql=SqlStep(sources, for_runs.artifacts, limits),
+        combine=CombineStep(query_frames, for_runs.artifacts, limits),
         python=PythonStep(
-            sandboxes, store.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
+            sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),
-        store=store,
+        store=for_runs,
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
@@ -83,8 +86,8 @@ async def open_service(
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
-    engine = Engine(kinds, store.events, clock, guards)
-    runs = RunService(store, engine, clock, step_kinds, listeners)
+    engine = Engine(kinds, for_runs.events, clock, guards)
+    runs = RunService(store, engine, clock, step_kinds, listeners, patient=patient)
     service = Service(
         store=store,
         registry=sources,

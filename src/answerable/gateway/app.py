@@ -9,10 +9,11 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.gateway.access import ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
-from answerable.gateway.problems import Problem, handle_problems
+from answerable.gateway.problems import Problem, documented, handle_problems
 from answerable.gateway.routes import (
     chat,
     comparison,
@@ -41,7 +42,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
+        async with open_service(settings, any_location=False, listeners=(EventLog(), metrics), patient=True) as service:
             app.state.service = service
             metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
@@ -88,7 +89,13 @@ def _root(metrics: Metrics) -> APIRouter:
 
     @router.get("/healthz", tags=["operations"])
     async def healthz() -> Health:
-        """The process is up and its store is open."""
+        """The process is alive. This says nothing about its store: see `/readyz`."""
+        return Health(status="ok", version=version("answerable"))
+
+    @router.get("/readyz", tags=["operations"], responses=documented(503))
+    async def readyz(service: ServiceOf) -> Health:
+        """Questions can be taken: the store can be read and written."""
+        await service.check_ready()
         return Health(status="ok", version=version("answerable"))
 
     @router.get("/metrics", tags=["operations"], response_class=Response)
