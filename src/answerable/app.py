@@ -52,15 +52,16 @@ async def open_service(
     clock: Clock | None = None,
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
+    empty_store: bool = False,
     tape: "Tape | None" = None,
     patient: bool = False,
 ) -> AsyncIterator[Service]:
-    """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
-    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply;
-    `patient`: whether runs wait for a store that is away, as in a process that stays."""
+    """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
+    `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
+    one; `tape`: receives what is sent to models and what they reply; `patient`: whether runs wait for a store that is
+    away, as in a process that stays."""
     clock = clock or SystemClock()
-    settings.make_home()
-    store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
+    store = await (open_store(":memory:") if empty_store else _configured_store(settings))
     for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
@@ -95,10 +96,11 @@ async def open_service(
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
         step_kinds=tuple(step_kinds.values()),
+        sandboxes=sandboxes,
         settings=settings,
         clock=clock,
         any_location=any_location,
-        open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
+        open_in_memory=lambda: open_service(settings, any_location=True, empty_store=True),
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     try:
@@ -137,6 +139,11 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""
+
+
+async def _configured_store(settings: Settings) -> Store:
+    settings.make_home()
+    return await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
 
 
 def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from answerable.core.clock import Clock
 from answerable.core.errors import OperatorError
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.sandbox.open import Sandboxes
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from answerable.service.evals import EvalService
     from answerable.service.measuring import OpenService
     from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.programs import ProgramService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
     from answerable.service.semantic import SemanticService
@@ -47,6 +49,7 @@ class Service:
         questions: QuestionService,
         answers: AnswerService,
         step_kinds: tuple[StepDescriptor, ...],
+        sandboxes: Sandboxes,
         settings: Settings,
         clock: Clock,
         any_location: bool,
@@ -58,6 +61,7 @@ class Service:
         topic."""
         self._store = store
         self._registry = registry
+        self._sandboxes = sandboxes
         self._settings = settings
         self._clock = clock
         self._any_location = any_location
@@ -111,6 +115,12 @@ class Service:
         from answerable.service.evals import EvalService
 
         return EvalService(self._store, self._registry, self.questions, self.runs, self.answers, self._open_in_memory)
+
+    @cached_property
+    def programs(self) -> "ProgramService":
+        from answerable.service.programs import ProgramService
+
+        return ProgramService(self._sandboxes, self._settings.sandbox_limits)
 
     @cached_property
     def setup(self) -> "SetupService":
