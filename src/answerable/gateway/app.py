@@ -10,10 +10,11 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.gateway.access import ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
-from answerable.gateway.problems import Problem, handle_problems
+from answerable.gateway.problems import Problem, documented, handle_problems
 from answerable.gateway.routes import (
     chat,
     comparison,
@@ -47,6 +48,7 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
             settings,
             any_location=False,
             listeners=(EventLog(), metrics),
+            patient=True,
             runs_at_once=settings.runs_at_once or 4 * cores,
             processes=settings.processes if settings.processes >= 0 else cores,
         )
@@ -98,7 +100,13 @@ def _root(metrics: Metrics) -> APIRouter:
 
     @router.get("/healthz", tags=["operations"])
     async def healthz() -> Health:
-        """The process is up and its store is open."""
+        """The process is alive. This says nothing about its store: see `/readyz`."""
+        return Health(status="ok", version=own_version)
+
+    @router.get("/readyz", tags=["operations"], responses=documented(503))
+    async def readyz(service: ServiceOf) -> Health:
+        """Questions can be taken: the store can be read and written."""
+        await service.check_ready()
         return Health(status="ok", version=own_version)
 
     @router.get("/metrics", tags=["operations"], response_class=Response)
