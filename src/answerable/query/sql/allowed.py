@@ -10,8 +10,6 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from answerable.core.values import Language
-
 
 def _nodes(entries: Mapping[type[exp.Expr], str]) -> Mapping[type[exp.Expr], frozenset[str]]:
     return {kind: frozenset(arguments.split()) for kind, arguments in entries.items()}
@@ -308,11 +306,9 @@ _SQLITE = """
 date datetime json_array_length julianday strftime time timediff total unixepoch
 """
 
-NAMES: Mapping[Language, frozenset[str]] = {
-    "duckdb": frozenset(_DUCKDB.split()),
-    "postgres": frozenset(_POSTGRES.split()),
-    "sqlite": frozenset(_SQLITE.split()),
-}
+DUCKDB_FUNCTIONS = frozenset(_DUCKDB.split())
+POSTGRES_FUNCTIONS = frozenset(_POSTGRES.split())
+SQLITE_FUNCTIONS = frozenset(_SQLITE.split())
 """Functions that the parser has no type for, by name in lower case."""
 
 SIZED: frozenset[type[exp.Expr]] = frozenset({exp.Repeat, exp.Pad})

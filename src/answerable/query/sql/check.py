@@ -17,7 +17,8 @@ from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
-from answerable.query.sql.allowed import FUNCTIONS, JOINS, MAX_SIZE, NAMES, NODES, SIZED, TYPES
+from answerable.query.sql.allowed import FUNCTIONS, JOINS, MAX_SIZE, NODES, SIZED, TYPES
+from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.resolve import Names, resolved
 from answerable.query.sql.writing import written
 
@@ -220,7 +221,7 @@ def _check_node(node: exp.Expr, dialect: Language) -> None:
 def _check_named_function(node: exp.Func, dialect: Language) -> None:
     by_name = isinstance(node, exp.Anonymous) and isinstance(node.this, str)
     name = node.name.lower() if by_name else node.sql_name().lower()
-    if not by_name or name not in NAMES[dialect]:
+    if not by_name or name not in DIALECTS[dialect].functions:
         raise RefusedError(
             f"The function {name} is not allowed.",
             code="sql_function_refused",

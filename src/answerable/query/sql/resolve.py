@@ -13,6 +13,7 @@ from answerable.core.catalog import Catalog, Table
 from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Language
 from answerable.query.scope import nearest
+from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.names import address, folded, folded_name
 
 MAX_SOURCES = 50
@@ -335,7 +336,7 @@ class _Resolver:
             column.parent, exp.Connector
         )
         quoted = column.this.args.get("quoted") and not column.table
-        if self.dialect != "sqlite" or not (quoted and compared):
+        if not DIALECTS[self.dialect].unknown_quoted_name_is_text or not (quoted and compared):
             return False
         column.replace(exp.Literal.string(column.name))
         return True
@@ -343,7 +344,7 @@ class _Resolver:
     def _is_field(self, column: exp.Column, level: _Level) -> bool:
         """DuckDB writes the field of a nested value like a column of a table: `address.city`."""
         holder = column.args.get("table")
-        if self.dialect != "duckdb" or holder is None:
+        if not DIALECTS[self.dialect].dot_reads_fields or holder is None:
             return False
         nested = exp.Column(this=holder, table=column.args.get("db"))
         key = folded(holder, self.dialect)
