@@ -1,11 +1,13 @@
 """What Answerable does for its users, by noun. The command line, the HTTP edge and the library call these verbs and
 nothing else: they only translate."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
+from answerable.core.errors import OperatorError
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.sandbox.open import Sandboxes
 from answerable.service.answers import AnswerService
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
     from answerable.service.sources import SourceService
     from answerable.service.suggestions import SuggestionService
     from answerable.service.threads import ThreadService
+
+
+READY_SECONDS = 1.0
+LONGEST_CHECK = 3.0
 
 
 class Service:
@@ -61,6 +67,8 @@ class Service:
         self._any_location = any_location
         self._open_in_memory = open_in_memory
         self._subscribers = subscribers
+        self._checked: asyncio.Future[None] | None = None
+        self._checked_at = 0.0
         self.runs = runs
         self.questions = questions
         self.answers = answers
@@ -131,6 +139,21 @@ class Service:
         from answerable.service.retention import RetentionService
 
         return RetentionService(self._store, self._settings, self.outbox, self._clock)
+
+    async def check_ready(self) -> None:
+        """Raises what keeps questions from being taken now. Looks at most once a second, however often it is called."""
+        now = self._clock.monotonic()
+        if self._checked is None or now - self._checked_at > READY_SECONDS:
+            self._checked_at = now
+            self._checked = asyncio.ensure_future(asyncio.wait_for(self._store.database.check(), LONGEST_CHECK))
+        try:
+            await asyncio.shield(self._checked)
+        except TimeoutError:
+            raise OperatorError(
+                f"The store did not answer within {LONGEST_CHECK:.0f} s.",
+                code="store_unavailable",
+                hint="Look at the database server, and at the disk that it writes to.",
+            ) from None
 
     def start_background_work(self) -> None:
         """For a process that stays, such as a server: continues runs of processes that died, delivers the outbox, and

@@ -26,6 +26,7 @@ from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import usage_in
+from answerable.engine.turns import Turns
 from answerable.logs import about
 from answerable.store.base import (
     Lease,
@@ -53,6 +54,8 @@ ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
+MOST_DEATHS = 2
+"""A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
 """How long to wait for a run of another process to end that was cancelled: longer than it takes to adopt such a run."""
 
@@ -74,31 +77,58 @@ class RunService:
         clock: Clock,
         step_kinds: Mapping[str, StepDescriptor],
         listeners: Sequence[Listener] = (),
+        *,
+        turns: Turns | None = None,
+        patient: bool = False,
     ) -> None:
+        """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
+        has to be made with the same store."""
         self._store = store
+        self._patient = store.patient if patient and store.patient is not None else store
         self._engine = engine
         self._clock = clock
         self._step_kinds = step_kinds
         self._listeners = tuple(listeners)
+        self._turns = turns or Turns()
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
+        self._unsure: set[asyncio.Task[None]] = set()
+        self._one_adopts = asyncio.Lock()
+        self._adopt_from = 0.0
+        """Until this moment of the monotonic clock nobody's runs are adopted."""
 
     # Carrying out
 
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns."""
+        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
+        In a crowd that would make it wait too long, it is refused before anything is stored."""
+        self._turns.check()
         question, started = subject.question, self._engine.started(context, graph, subject.question)
         beginning = RunBeginning(started)
         if context.thread is not None and question is not None:
             message = self._message(context, "user", question, new_message_id())
             beginning = RunBeginning(started, message, title_of(question))
-        record = await self._store.runs.create(
-            context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
-        )
+        try:
+            record = await self._store.runs.create(
+                context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
+            )
+        except OperatorError:
+            task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
+            self._unsure.add(task)
+            task.add_done_callback(self._unsure.discard)
+            raise
         live = self._live_run(context, record.lease, question)
         self._carry(live, self._engine.begin(live, graph, started=started))
         return context.run
+
+    async def _take_up_if_stored(self, context: RunContext) -> None:
+        """The store failed when a run was created, perhaps after it had stored the run: then somebody must carry it
+        out, because others see that its owner lives."""
+        with suppress(AnswerableError):
+            record = await self._patient.runs.get(context.principal, context.run)
+            if (lease := await self._patient.runs.claim(record)) is not None:
+                await self._take_up(record, lease)
 
     async def first_graph(self, run: RunId, principal: Principal) -> Graph:
         """The graph that a run began with."""
@@ -124,7 +154,7 @@ class RunService:
             try:
                 waits = (await run).status == "waiting"
                 if waits:
-                    await self._store.runs.finish(live.lease, RunEnd("waiting"))
+                    await self._patient.runs.finish(live.lease, RunEnd("waiting"))
             except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
                 _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
             except AnswerableError as error:
@@ -145,16 +175,16 @@ class RunService:
             except LeaseLostError:
                 return
             except AnswerableError:  # its journal is empty or damaged, but everybody must see that it is over
-                await self._store.runs.finish(live.lease, RunEnd("failed", error.stable_code))
+                await self._patient.runs.finish(live.lease, RunEnd("failed", error.stable_code))
         except AnswerableError as failure:
             _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
 
     async def _end(self, context: RunContext, question: str | None, last: Event) -> RunEnd:
         """What is stored about a run together with its last event."""
         if isinstance(last, RunFinished):
-            answer = read_capsule((await self._store.capsules.get(context.principal, context.run)).body).answer
+            answer = read_capsule((await self._patient.capsules.get(context.principal, context.run)).body).answer
         else:
-            events = await self._store.events.read(context.principal, context.run)
+            events = await self._patient.events.read(context.principal, context.run)
             answer = self._account([*events, last])
         message = None
         if context.thread is not None and question is not None:
@@ -201,7 +231,7 @@ class RunService:
                 if live.failure is not None:
                     return failed(run, live.failure)
             mark = await self._store.news.mark(run)
-            record = await self._store.runs.get(principal, run)
+            record = await self._patient.runs.get(principal, run)
             if record.status != "running":
                 return await self.answer(run, principal)
             if run not in self._live:
@@ -248,7 +278,7 @@ class RunService:
         while True:
             live = self._live.get(run)
             mark = await self._store.news.mark(run) if live is None else 0
-            record = await self._store.runs.get(principal, run)
+            record = await self._patient.runs.get(principal, run)
             news = live.events(after) if live is not None else self._stored(record, after)
             async for event in news:
                 after = event.seq or after  # a piece of text has no number
@@ -263,7 +293,7 @@ class RunService:
     async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
         """What is stored now of a run that another process carries out."""
         while True:
-            page = await self._store.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
+            page = await self._patient.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
             for event in page:
                 after = event.seq
                 yield event
@@ -343,25 +373,40 @@ class RunService:
 
     async def _adopt_for_ever(self) -> None:
         while True:
+            began = self._clock.monotonic()
             try:
                 await self.resume_unfinished()
             except AnswerableError as error:  # the store may be back the next time
                 _log.warning("runs not adopted", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+                self._grant_grace()
+            if self._clock.monotonic() - began > LEASE_SECONDS / 2:
+                self._grant_grace()
             await asyncio.sleep(ADOPT_SECONDS)
+
+    def _grant_grace(self) -> None:
+        """The store was away or stood still, so the others could not renew their leases: they get the time to."""
+        self._adopt_from = self._clock.monotonic() + LEASE_SECONDS
 
     async def _adopt(self, only: RunId | None = None) -> int:
         adopted = 0
-        for record in await self._store.runs.adoptable():
-            if record.run in self._live or only not in (None, record.run):
-                continue
-            lease = await self._store.runs.claim(record)
-            if lease is not None:
-                adopted += 1
-                await self._take_up(record, lease)
+        async with self._one_adopts:
+            for record in await self._store.runs.adoptable():
+                if record.run in self._live or only not in (None, record.run):
+                    continue
+                # A run that waits for a decision has no owner who might be alive.
+                if record.owner is not None and self._clock.monotonic() < self._adopt_from:
+                    continue
+                lease = await self._patient.runs.claim(record)
+                if lease is not None:
+                    adopted += 1
+                    await self._take_up(record, lease)
         return adopted
 
     async def _take_up(self, record: RunRecord, lease: Lease) -> None:
         """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
+        if (await self._store.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
+            await self._give_up(self._live_run(_context(record), lease, record.question), _quarantined(record.run))
+            return
         requests = [request for request in await self._store.runs.requests() if request.run == record.run]
         for request in requests:
             if request.kind == "decide":
@@ -416,7 +461,9 @@ class RunService:
 
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
+        self._store.stop_waiting()  # another process continues the runs when the store is back
         tasks = [live.task for live in self._live.values()]
+        tasks += self._unsure
         tasks += [task for task in (self._attending, self._adopting) if task is not None]
         for task in tasks:
             task.cancel()
@@ -425,6 +472,15 @@ class RunService:
 
 def ended(record: RunRecord) -> bool:
     return record.status not in ("running", "waiting")
+
+
+def _quarantined(run: RunId) -> OperatorError:
+    return OperatorError(
+        f"Two processes died while they carried {run} out, so it is not continued.",
+        code="run_quarantined",
+        hint="Its steps are kept: look at the last one, and into the log of that time. "
+        "To try it all the same, ask again.",
+    )
 
 
 def _status(last: Event) -> RunStatus:

@@ -85,6 +85,8 @@ class RunRecord:
     """The process that carries it out, or did so last. None while the run waits for a decision."""
     token: int = 0
     """How often the run has changed hands: the number that its `Lease` must have."""
+    deaths: int = 0
+    """How many processes died while they carried the run out."""
     sources: tuple[str, ...] = ()
     """What was asked, by name."""
     mode: str | None = None
@@ -213,7 +215,9 @@ class Runs(Protocol):
         ...
 
     async def claim(self, record: RunRecord) -> Lease | None:
-        """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives."""
+        """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives. If the
+        owner died at work, the same commit counts that, so that a run that kills its process is known by it. Also
+        returns the lease of a run that this process owns without knowing, because the answer of the store was lost."""
         ...
 
     async def finish(self, lease: Lease, end: RunEnd) -> None:
@@ -586,7 +590,11 @@ class Store:
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""
+    stop_waiting: Callable[[], None]
+    """Ends the patience of `patient`, before the process ends."""
     database: "Database"
+    patient: "Store | None" = None
+    """The same store for runs: while it cannot be used for a passing reason, calls wait instead of failing."""
 
     async def close(self) -> None:
         await self.release()
@@ -594,4 +602,8 @@ class Store:
 
 
 class Database(Protocol):
+    async def check(self) -> None:
+        """Raises what keeps the store from being read or written now."""
+        ...
+
     async def close(self) -> None: ...

@@ -48,6 +48,9 @@ class SqlDatabase(base.Database, Protocol):
     now: str
     """SQL for the time that leases are measured by: seconds of one clock for all processes that share the database."""
 
+    up_since: str | None
+    """SQL for the moment at which the database came up, by the same clock; None if it cannot go away by itself."""
+
     size: str
     """SQL for the bytes that the database takes."""
 
@@ -74,6 +77,15 @@ class SqlDatabase(base.Database, Protocol):
     async def beyond(self, run: str, mark: int, seconds: float) -> None:
         """Returns when another process may have written about the run since the mark, or after `seconds`."""
         ...
+
+
+def writable_check() -> Statement:
+    """Writes a row, as whatever comes next must be able to. Another one each time: SQLite does not write what is there
+    already."""
+    sql = (
+        "INSERT INTO jobs (name, ran_at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at"
+    )
+    return sql, (time_text(datetime.now(UTC)),)
 
 
 def checked(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:

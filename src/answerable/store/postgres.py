@@ -23,17 +23,21 @@ from answerable.store.database import (
     Synchronous,
     checked,
     time_text,
+    writable_check,
 )
 from answerable.store.notifications import Connection, Notifications
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
+RECONNECT_SECONDS = 1.0
 _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
 class PostgresDatabase:
     now = "extract(epoch FROM clock_timestamp())"
     """The server's clock, so that clocks of machines need not agree."""
+
+    up_since: str | None = "extract(epoch FROM pg_postmaster_start_time())"
 
     size = (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
@@ -91,6 +95,9 @@ class PostgresDatabase:
     async def beyond(self, run: str, mark: int, seconds: float) -> None:
         await self._news.beyond(run, mark, seconds)
 
+    async def check(self) -> None:
+        await self.write(writable_check())
+
     async def close(self) -> None:
         await self._news.close()
         await self._pool.close()
@@ -119,6 +126,8 @@ def _pool(url: str, synchronous: Synchronous) -> AsyncConnectionPool[Connection]
         min_size=1,
         max_size=POOL_SIZE,
         timeout=CONNECT_SECONDS,
+        # By default the pool waits longer and longer before it tries a server that was away again; a lease would lapse.
+        reconnect_timeout=RECONNECT_SECONDS,
         open=False,
     )
 

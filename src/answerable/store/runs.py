@@ -46,7 +46,7 @@ from answerable.store.threads import message_statements, thread_not_found, threa
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, token, sources, mode, kind, row_count, tokens, cost FROM runs"
+    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths FROM runs"
 )
 
 
@@ -164,11 +164,15 @@ class SqlRuns:
         _, changed = await self._database.write(
             self._leases.renewal(), (claim, (self._leases.owner, record.run, record.token))
         )
-        if not changed:
-            return None
-        lease = Lease(record.run, record.token + 1)
-        self._leases.hold(lease)
+        lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
+        if lease is not None:
+            self._leases.hold(lease)
         return lease
+
+    async def _owned_unknowingly(self, run: RunId) -> Lease | None:
+        rows = await self._database.rows(_OWNED, run, self._leases.owner)
+        lease = Lease(run, rows[0][0]) if rows else None
+        return None if lease is None or self._leases.holds(lease) else lease
 
     async def finish(self, lease: Lease, end: RunEnd) -> None:
         rows = await self._database.rows("SELECT tenant_id, user_id FROM runs WHERE run_id = ?", lease.run)
@@ -216,13 +220,19 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
     return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *said]
 
 
+_OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"
 _REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL)"
 _ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR {_REQUESTED})"
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
     " token, sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_CLAIM_RUN = "UPDATE runs SET owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
+_CLAIM_RUN = (
+    "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR EXISTS (SELECT 1 FROM owners o"
+    " WHERE o.owner = runs.owner AND o.seconds = 0) THEN 0 ELSE 1 END,"
+    " owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
+)
+"""A process that ended in good order has released what it held: that is not a death."""
 _FINISH_RUN = (
     "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, owner = ?, kind = ?, row_count = ?, tokens = ?,"
     " cost = ? WHERE run_id = ? AND token = ?"
@@ -297,7 +307,7 @@ def _listed(names: Sequence[str]) -> str | None:
 
 def _run_record(row: Row) -> RunRecord:
     run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
-    token, sources, mode, kind, row_count, tokens, cost = rest
+    token, sources, mode, kind, row_count, tokens, cost, deaths = rest
     return RunRecord(
         run=RunId(run),
         principal=Principal(TenantId(tenant), UserId(user)),
@@ -310,6 +320,7 @@ def _run_record(row: Row) -> RunRecord:
         error_code=error_code,
         owner=owner,
         token=token,
+        deaths=deaths,
         sources=tuple(sources.strip("\n").split("\n")) if sources else (),
         mode=mode,
         result=None if tokens is None else RunResult(kind, row_count, tokens, cost),

@@ -8,7 +8,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
@@ -28,6 +28,7 @@ from answerable.store.database import (
     Synchronous,
     checked,
     time_text,
+    writable_check,
 )
 from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
 
@@ -55,6 +56,8 @@ class SqliteDatabase:
 
     now = "lease_clock()"
     """Counts from the start of the machine, the same for all its processes; nobody can set it."""
+
+    up_since: str | None = None
 
     size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 
@@ -136,6 +139,12 @@ class SqliteDatabase:
             if await self.mark(run) != mark:
                 return
             await asyncio.sleep(POLL_SECONDS)
+
+    async def check(self) -> None:
+        """Reads through a connection of its own, because this one's cache would hide damage on the disk."""
+        if self._path != MEMORY:
+            await asyncio.to_thread(_read_tables, self._path)
+        await self.write(writable_check())
 
     async def close(self) -> None:
         with self._lock:
@@ -250,6 +259,16 @@ def _identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:  # also for a store in memory
         return None
     return status.st_dev, status.st_ino
+
+
+def _read_tables(path: str) -> None:
+    """Reads the first row of each table, which touches the file's header, its schema and the root of every tree."""
+    try:
+        with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                connection.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()  # noqa: S608 - a name of ours
+    except sqlite3.Error as error:
+        raise typed(error, path) from error
 
 
 def _make_file(path: Path) -> None:
