@@ -27,7 +27,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step, StepKind
 from answerable.engine.steps.subgraph import SubgraphStep
-from answerable.store.base import Events, Lease, Store
+from answerable.store.base import Events, Lease, RunEnd, Store
 from answerable.store.open import open_store
 
 CONTEXT = RunContext(RunId("run_killed"), LOCAL)
@@ -77,10 +77,10 @@ class FusedEvents:
         self._fuse = fuse
         self.read = events.read
 
-    async def append(self, events: Sequence[Event], lease: Lease) -> None:
+    async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
         self._fuse.point()
         await asyncio.sleep(0)  # as a slow store would: others go on meanwhile
-        await self._events.append(events, lease)
+        await self._events.append(events, lease, end)
         self._fuse.point()
 
 
