@@ -195,7 +195,7 @@ def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) ->
     page.wait_for_url("**/ask/thr_*")
     server.kill()
     page.wait_for_selector(".ban")
-    page.wait_for_selector(".receipt >> text=catches up from event")
+    page.wait_for_selector(".receipt >> text=catch up from event")
     server.start()
     page.evaluate("document.querySelector('.ban button')?.click()")  # unless the page has tried by itself meanwhile
     page.wait_for_selector(".ban", state="detached")
