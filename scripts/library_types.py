@@ -23,6 +23,7 @@ NOUNS = {
     "NameVerbs": ("semantic", "SemanticService"),
     "SuggestionVerbs": ("suggestions", "SuggestionService"),
     "EvalVerbs": ("evals", "EvalService"),
+    "ProgramVerbs": ("programs", "ProgramService"),
     "SetupVerbs": ("setup", "SetupService"),
 }
 """Each class of the library: the module and the class of the service whose verbs it has."""

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ComparisonVerbs,
         EvalVerbs,
         NameVerbs,
+        ProgramVerbs,
         QuestionVerbs,
         RowVerbs,
         RunVerbs,
@@ -129,8 +130,13 @@ class Answerable:
         return cast("EvalVerbs", Verbs(self._host, "evals"))
 
     @property
+    def programs(self) -> "ProgramVerbs":
+        """`run` runs Python in a sandbox."""
+        return cast("ProgramVerbs", Verbs(self._host, "programs"))
+
+    @property
     def setup(self) -> "SetupVerbs":
-        """How Answerable is set up: `models`, `check_model`, `usage`, `doctor`, `about`."""
+        """How Answerable is set up: `models`, `check_models`, `agents`, `settings`, `usage`, `doctor`, `about`."""
         return cast("SetupVerbs", Verbs(self._host, "setup"))
 
     def forget(self) -> None:

@@ -6,7 +6,7 @@ Nothing here runs: `answerable.library.Verbs` calls the service's verb of the sa
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from answerable.agents.graphs import QueryType
 from answerable.agents.question_request import QuestionRequest
@@ -23,6 +23,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Mode
 from answerable.engine.timeline import Timeline
+from answerable.sandbox.base import SandboxResult
 from answerable.service.answers import Freshness
 from answerable.service.comparison import RunComparison
 from answerable.service.eval_runner import EvalRunner
@@ -30,7 +31,15 @@ from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalR
 from answerable.service.golden_cases import GoldenCase
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.semantic import SemanticChange, SemanticDocument
-from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
+from answerable.service.setup import (
+    About,
+    AgentView,
+    DoctorReport,
+    ModelCheck,
+    ModelsOverview,
+    StepKindList,
+    UsageReport,
+)
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary, TablePreview, UploadedFile
 from answerable.service.threads import MessageView, SharedThread, ThreadSummary
 from answerable.sources.editing import SemanticEdit
@@ -365,13 +374,28 @@ class EvalVerbs(Protocol):
         ...
 
 
+class ProgramVerbs(Protocol):
+    def run(self, code: str, *, frames: Mapping[str, Path], into: Path) -> SandboxResult:
+        """Runs Python in the sandbox that the settings name. `frames` are Arrow files by the variable that holds each;
+        a result that is a table is written to the Arrow file `into`. Nothing is recorded."""
+        ...
+
+
 class SetupVerbs(Protocol):
     def models(self) -> ModelsOverview:
         """Which language models are set."""
         ...
 
-    def check_model(self, name: str) -> ModelCheck:
-        """Tries a model with tiny requests; they cost a fraction of a cent."""
+    def check_models(self, *, name: str | None = None) -> Sequence[ModelCheck]:
+        """Tries one model, or all that are set, with tiny requests; they cost a fraction of a cent."""
+        ...
+
+    def agents(self) -> Sequence[AgentView]:
+        """The agents that ask a language model, and how many recorded cases each has."""
+        ...
+
+    def settings(self) -> Mapping[str, Any]:
+        """Every setting by name, without keys and passwords."""
         ...
 
     def usage(self, *, days: int = 30) -> UsageReport:

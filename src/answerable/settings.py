@@ -103,6 +103,16 @@ class Settings(Frozen):
     history_window: int = Field(default=12, ge=0, description="How many messages of a thread are taken into account.")
     host: str = Field(default="127.0.0.1", description="Address that `answerable serve` listens on.")
     port: int = Field(default=8321, ge=0, le=65535, description="Port that `answerable serve` listens on.")
+    runs_at_once: int = Field(
+        default=0,
+        ge=0,
+        description="How many runs of a server work at the same time while others wait; 0 for four for each core.",
+    )
+    processes: int = Field(
+        default=-1,
+        ge=-1,
+        description="How many processes of a server read questions when many people ask; -1 for one for each core.",
+    )
     upload_mb: int = Field(
         default=2048, ge=0, description="Largest file that may be uploaded; 0 forbids adding sources over HTTP."
     )

@@ -27,6 +27,11 @@ def test_a_folder_is_added_where_it_lies_and_asked_by_name(answerable: Answerabl
     assert "sales" not in answerable("sources", "list").out
 
 
+def test_only_a_source_with_a_name_can_be_read_again(answerable: Answerable) -> None:
+    done = answerable("sources", "sync", "nope", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "source_unknown")
+
+
 def test_a_copy_becomes_an_uploaded_source(answerable: Answerable, tmp_path: Path, home: Path) -> None:
     (tmp_path / "people.csv").write_text("name\nAnn\n")
     added = answerable("sources", "add", "people.csv", "--copy", "--json").json

@@ -120,7 +120,7 @@ class SourceService:
 
     def sync(self, name: str, principal: Principal) -> SourceSummary:
         """Begins to read a source again, in the background."""
-        self._registry.location(name, principal)
+        self._registry.check_named(name, principal)  # a path that stands for a source has nothing to be read again
         self._watch.read(name, principal)
         return self._summary(name, principal)
 
