@@ -55,7 +55,7 @@ def _asked(port: int, clients: int, seconds: float) -> dict[str, Any]:
 
 def _alone(port: int) -> float:
     """Milliseconds that one client waits for an answer."""
-    return statistics.median(_asked(port, 1, 2)["answers"]) * 1000
+    return float(statistics.median(_asked(port, 1, 2)["answers"]) * 1000)
 
 
 def _rate(crowd: dict[str, Any], seconds: float) -> float:
