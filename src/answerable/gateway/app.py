@@ -42,6 +42,15 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with running(app):
+                yield
+        except BaseException as error:
+            app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
+            raise
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
         async with open_service(settings, any_location=False, listeners=(EventLog(), metrics), patient=True) as service:
             app.state.service = service
             metrics.running.set_function(service.runs.running)
