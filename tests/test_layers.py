@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("isolation",),
+    ("computing",),
     ("store",),
     ("query",),
     ("apis",),

@@ -14,6 +14,7 @@ from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
@@ -25,6 +26,7 @@ from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.engine.turns import Turns
 from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
@@ -55,11 +57,14 @@ async def open_service(
     empty_store: bool = False,
     tape: "Tape | None" = None,
     patient: bool = False,
+    runs_at_once: int | None = None,
+    processes: int = 0,
 ) -> AsyncIterator[Service]:
     """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
     `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
     one; `tape`: receives what is sent to models and what they reply; `patient`: whether runs wait for a store that is
-    away, as in a process that stays."""
+    away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
+    `processes`: how many processes may compute beside this one when many people ask."""
     clock = clock or SystemClock()
     store = await (open_store(":memory:") if empty_store else _configured_store(settings))
     for_runs = store.patient if patient and store.patient is not None else store
@@ -68,9 +73,10 @@ async def open_service(
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = ConfiguredApis(settings.apis, clock)
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
+    computing = ComputingProcesses(processes)
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, for_runs, clock, tape),
-        readers=Readers(sources, clock),
+        readers=Readers(sources, clock, computing),
         sources=sources,
         sql=SqlStep(sources, for_runs.artifacts, limits),
         combine=CombineStep(query_frames, for_runs.artifacts, limits),
@@ -87,8 +93,9 @@ async def open_service(
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
-    engine = Engine(kinds, for_runs.events, clock, guards)
-    runs = RunService(store, engine, clock, step_kinds, listeners, patient=patient)
+    turns = Turns(runs_at_once)
+    engine = Engine(kinds, for_runs.events, clock, guards, turns)
+    runs = RunService(store, engine, clock, step_kinds, listeners, turns=turns, patient=patient)
     service = Service(
         store=store,
         registry=sources,
@@ -107,6 +114,7 @@ async def open_service(
         yield service
     finally:
         await service.close()
+        await computing.close()
         await sandboxes.close()
         await apis.close()
         await dependencies.agents.close()

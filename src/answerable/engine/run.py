@@ -24,6 +24,7 @@ from answerable.engine.journal import Journal, Listener, asks
 from answerable.engine.live import LiveRun
 from answerable.engine.outcome import Outcome, outcome_of, reached
 from answerable.engine.steps.base import StepKind
+from answerable.engine.turns import Turns
 from answerable.engine.walk import Walk
 from answerable.store.base import Events, Lease
 
@@ -39,10 +40,12 @@ class Engine:
         events: Events | None = None,
         clock: Clock | None = None,
         guards: Sequence[Guard] | None = None,
+        turns: Turns | None = None,
     ) -> None:
         clock = clock or SystemClock()
         self._dependencies = EngineDependencies(kinds, default_guards(clock) if guards is None else guards, clock)
         self._events = events
+        self._turns = turns or Turns()
 
     async def run(
         self,
@@ -171,7 +174,8 @@ class Engine:
             await journal.flush()
             # Only from here on: the flush above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
-            outcome = reached(journal.context.run, await walk.to_end())
+            async with self._turns.turn():
+                outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)
         # No cancellation between here and the end: a run must not be stored as both finished and cancelled.

@@ -81,8 +81,8 @@ def handle_problems(app: FastAPI) -> None:
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
         place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
         response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
-        if "retry_after" in error.details:
-            response.headers["Retry-After"] = str(error.details["retry_after"])
+        if (seconds := error.details.get("retry_after")) is not None:
+            response.headers["Retry-After"] = str(seconds)
         return response
 
     @app.exception_handler(RequestValidationError)

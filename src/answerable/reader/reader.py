@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog, ValueLookup
@@ -58,6 +59,7 @@ class Reader:
         today: Callable[[], date] | Clock,
         weights: Weights | None = None,
     ) -> None:
+        self._rebuilt_from = (catalog, values, today, weights)
         self.catalog = catalog
         self.values = values
         self.schema = build_schema(catalog, values)
@@ -65,6 +67,10 @@ class Reader:
         self._today = today
         self._nouns = Nouns(catalog)
         self._offered = OfferedReadings(catalog, self.weights, self._sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A process that gets a reader builds its own: the parts are small, and what is built of them is not."""
+        return _rebuilt, self._rebuilt_from
 
     def today(self) -> date:
         return self._today() if callable(self._today) else today_of(self._today)
@@ -175,3 +181,9 @@ class Reader:
 
     def _sentence(self, plan: QueryPlan) -> str:
         return sentence_with(plan, self.catalog, self._nouns)
+
+
+def _rebuilt(
+    catalog: Catalog, values: ValueLookup, today: Callable[[], date] | Clock, weights: Weights | None
+) -> Reader:
+    return Reader(catalog, values, today=today, weights=weights)

@@ -26,6 +26,7 @@ from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import usage_in
+from answerable.engine.turns import Turns
 from answerable.logs import about
 from answerable.store.base import (
     Lease,
@@ -79,6 +80,7 @@ class RunService:
         step_kinds: Mapping[str, StepDescriptor],
         listeners: Sequence[Listener] = (),
         *,
+        turns: Turns | None = None,
         patient: bool = False,
     ) -> None:
         """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
@@ -89,6 +91,7 @@ class RunService:
         self._clock = clock
         self._step_kinds = step_kinds
         self._listeners = tuple(listeners)
+        self._turns = turns or Turns()
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
@@ -102,9 +105,11 @@ class RunService:
     # Carrying out
 
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns."""
+        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
+        In a crowd that would make it wait too long, it is refused before anything is stored."""
         if self.leaving.is_set():
             raise process_stopping()
+        self._turns.check()
         question, started = subject.question, self._engine.started(context, graph, subject.question)
         beginning = RunBeginning(started)
         if context.thread is not None and question is not None:
