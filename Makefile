@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-.PHONY: setup page page-types screenshots run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
+.PHONY: setup page page-types library-types screenshots run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
 
@@ -23,6 +23,9 @@ page:  ## Builds the page into the package, when it changed; what it fetches for
 
 page-types: $(VENV)/.dev  ## Makes the page's types from the server's OpenAPI document.
 	$(BIN)/python scripts/openapi.py
+
+library-types: $(VENV)/.dev  ## Makes the types of the library's verbs from the service.
+	$(BIN)/python scripts/library_types.py
 
 run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 	$(MAKE) --no-print-directory -j2 setup page

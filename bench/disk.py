@@ -20,7 +20,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.segments import is_text
 from answerable.engine.steps.base import Step
-from answerable.store.base import Capsule, Store
+from answerable.store.base import Capsule, RunEnd, Store
 from answerable.store.open import open_store
 from bench.figures import Figure, compared
 
@@ -83,7 +83,7 @@ async def _answered(store: Store) -> RunId:
     engine = Engine({"write": _Write(), "present": _Present(store)}, store.events)
     outcome = await engine.run(GRAPH, context, lease=record.lease, question=record.question)
     assert outcome.status == "done"
-    await store.runs.finish(record.lease, "done")
+    await store.runs.finish(record.lease, RunEnd("done"))
     return context.run
 
 
@@ -101,4 +101,4 @@ async def _piece_by_piece(store: Store, run: RunId, events: Sequence[Event], cap
         event.seq = PIECES + number + 1
     await store.events.append([*pieces, *others], record.lease)
     await store.capsules.put(LOCAL, capsule, record.lease)
-    await store.runs.finish(record.lease, "done")
+    await store.runs.finish(record.lease, RunEnd("done"))

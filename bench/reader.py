@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from answerable.agents.dry_run import dry_run
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog, Column, Table, ValueHit
+from answerable.reader.jobs import ReadJob, today_of_job
 from answerable.reader.linking.links import link
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
@@ -23,6 +25,7 @@ from bench.figures import Figure
 
 CASES = Path(__file__).parents[2] / "shared" / "data" / "spider_train" / "cases.jsonl"
 MEDIAN_MS, P95_MS, LARGE_MS = 40.0, 250.0, 300.0
+TODAY = date(2026, 1, 1)
 _WORDS = ("order", "customer", "price", "stock", "region", "ticket", "route", "batch", "sensor", "ledger", "claim")
 
 
@@ -56,12 +59,15 @@ async def _timed(path: Path, cases: list[dict[str, Any]]) -> AsyncIterator[tuple
         source = await open_source(str(path), cache=Path(folder))
         connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         try:
-            reader = Reader(await source.describe(), await source.values(), today=lambda: date(2026, 1, 1))
+            reader = Reader(await source.describe(), await source.values(), today=today_of_job)
+            processes = ComputingProcesses()
             run = dry_run(source, reader.catalog)
             for case in cases:
                 question, gold = case["question"], case["gold_sql"]
-                read = await asyncio.to_thread(_milliseconds, partial(reader.read, question, run=run))
-                yield read, _milliseconds(partial(_bare, connection, gold))
+                job = ReadJob(question, TODAY, dry_run=run is not None)
+                began = time.perf_counter()
+                await processes.compute(job, reader, *([run] if run else []))
+                yield (time.perf_counter() - began) * 1000, _milliseconds(partial(_bare, connection, gold))
         finally:
             connection.close()
             await source.close()

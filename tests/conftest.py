@@ -25,7 +25,7 @@ LONGEST = (
     "faults/test_bad_files.py",
     "conformance/test_sources.py",
     "web/test_recorded.py",
-    "scenarios/test_several_sources.py",
+    "scenarios/test_federation.py",
     "scenarios/test_programs.py",
     "scenarios/test_bad_input.py",
     "scenarios/test_ask.py",

@@ -31,6 +31,7 @@ INNER_MODULES = {
 VALUES_OF_THE_STORE = {"RunFilter", "RunRecord", "RunStatus"}
 NOBODYS_DATA = {
     "/healthz": "says only that the process is up",
+    "/readyz": "says only whether the store can be used",
     "/metrics": "holds counts without names or questions",
     "/openapi.json": "describes the interface",
     "/docs": "is a page without data",

@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "answerable"
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
     ("isolation",),
+    ("computing",),
     ("store",),
     ("query",),
     ("apis",),
@@ -21,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("settings", "logs"),
     ("machine",),
     ("service",),
-    ("app",),
+    ("app", "library_verbs"),
     ("library", "case_replay"),
     ("gateway",),
     ("cli", "__main__"),

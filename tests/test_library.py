@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import assert_type
 
+import library_types
 import pytest
 
 from answerable import Answerable, NotFoundError, SourceError, UserError
+from answerable.core.events import Event
+from answerable.service.sources import SourceList
 
 
 @pytest.fixture
@@ -84,3 +88,30 @@ def test_the_verbs_of_the_service_are_there(people: Answerable, tmp_path: Path) 
     assert "cancel" in dir(people.runs)
     with pytest.raises(NotFoundError):
         people.runs.cancel("run_" + "0" * 24)
+
+
+def test_arguments_may_stand_after_the_place_of_the_principal(people: Answerable, tmp_path: Path) -> None:
+    (tmp_path / "pets.csv").write_text("name,city\nRex,Berlin\n")
+    both = people.sources.describe(str(tmp_path / "people.csv"), str(tmp_path / "pets.csv"))
+    assert {table.name for table in both.tables} == {"people", "pets"}
+    assert people.runs.list() == people.runs.list(limit=50)
+
+
+def test_editors_and_mypy_know_the_verbs(people: Answerable) -> None:
+    """`assert_type` is judged by mypy, in `make check`."""
+    listed = people.sources.list(look=False)
+    assert_type(listed, SourceList)
+    run = people.ask("how many people?").answer.run_id
+    for event in people.runs.events(run, after=1):
+        assert_type(event, Event)
+    with pytest.raises(TypeError):
+        people.runs.get(run, limit=3)  # type: ignore[call-arg]
+
+
+def test_the_types_of_the_verbs_are_those_of_the_service() -> None:
+    assert library_types.is_current(), "`make library-types` makes them"
+
+
+def test_a_verb_that_changed_makes_the_types_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(library_types.NOUNS, "RunVerbs", ("answers", "AnswerService"))
+    assert not library_types.is_current()

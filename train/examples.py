@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from answerable.reader.candidates.role_features import Featurizer, Vector
+from answerable.reader.candidates.role_features import RoleFeaturizer
 from answerable.reader.candidates.roles import (
     COLUMN_ROLES,
     NUMBER_ROLES,
@@ -10,6 +10,7 @@ from answerable.reader.candidates.roles import (
     number_columns,
     relevant_columns,
 )
+from answerable.reader.fitted.features import Vector
 from answerable.reader.linking.links import link
 from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.tokens import tokenize
@@ -131,7 +132,7 @@ def table_rows(sample: Sample, rows: Rows) -> None:
     if sample.gold is None:
         return
     truth = truth_of(sample.gold)
-    maker = Featurizer(sample.scene)
+    maker = RoleFeaturizer(sample.scene)
     for number in range(len(sample.scene.schema.tables)):
         rows.add(maker.table(number), number in truth.tables, str(sample.case.database))
 
@@ -140,7 +141,7 @@ def role_rows(sample: Sample, chances: list[float], rows: dict[str, Rows]) -> No
     if sample.gold is None:
         return
     truth = truth_of(sample.gold)
-    maker = Featurizer(sample.scene)
+    maker = RoleFeaturizer(sample.scene)
     maker.table_chance = chances
     group = str(sample.case.database)
     columns = relevant_columns(sample.scene)
@@ -159,7 +160,7 @@ def role_rows(sample: Sample, chances: list[float], rows: dict[str, Rows]) -> No
     _number_rows(sample, truth, maker, columns, rows)
 
 
-def _number_rows(sample: Sample, truth: Truth, maker: Featurizer, columns: list, rows: dict[str, Rows]) -> None:  # type: ignore[type-arg]
+def _number_rows(sample: Sample, truth: Truth, maker: RoleFeaturizer, columns: list, rows: dict[str, Rows]) -> None:  # type: ignore[type-arg]
     group = str(sample.case.database)
     compared = {number for _, number in truth.numbers}
     for place in sample.scene.numbers:

@@ -10,7 +10,8 @@ import numpy
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from answerable.reader.candidates.shape import PARTS, Linear, LinearPart, Shape
+from answerable.reader.candidates.shape import PARTS, Shape
+from answerable.reader.fitted.linear import Linear, LinearPart
 from answerable.reader.fitted.trees import Trees
 
 if TYPE_CHECKING:

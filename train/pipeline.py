@@ -12,14 +12,15 @@ import numpy
 from answerable.reader.candidates.compose import compose_candidates
 from answerable.reader.candidates.composition import Candidate
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
-from answerable.reader.candidates.shape import Linear, grams, shape_of
+from answerable.reader.candidates.shape import grams, shape_of
+from answerable.reader.fitted.linear import Linear
 from answerable.reader.fitted.trees import Trees
-from answerable.reader.pipeline import CandidateRanking, RankedCandidate, least_score
 from answerable.reader.plans.draft import Draft
 from answerable.reader.ranking.confidence import confidence_vector
 from answerable.reader.ranking.dry_run import MOST_ROWS, RUNS, DryRunResult, dry_run_result
 from answerable.reader.ranking.meaning import diverse
-from answerable.reader.ranking.ranker_features import Ranker
+from answerable.reader.ranking.rank import CandidateRanking, RankedCandidate, least_score
+from answerable.reader.ranking.ranker_features import CandidateFeaturizer
 from train.cases import Case, load_cases, run_sql, same_rows
 from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, table_rows
 from train.models import fit_ranker, fit_shapes, fit_trees
@@ -99,7 +100,7 @@ def judged(sample: Sample, stage: Stage, fold: int) -> Judged:
     roles = assign_roles(sample.scene, stage.roles)
     chances = stage.shapes.chances(grams(sample.scene))
     candidates = compose_candidates(sample.scene, roles, chances)
-    vectors = Ranker(sample.scene, roles, candidates).vectors()
+    vectors = CandidateFeaturizer(sample.scene, roles, candidates).vectors()
     kept = [number for number, vector in enumerate(vectors) if vector is not None]
     outcomes = _Outcomes(sample)
     found = [outcomes.of(candidates[number]) for number in kept]

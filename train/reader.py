@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy
 
 from answerable.reader.fitted.trees import Trees
-from answerable.reader.pipeline import RankedCandidate
+from answerable.reader.ranking.rank import RankedCandidate
 from answerable.reader.weights import Weights, save_weights
 from train.cases import load_cases
 from train.examples import make_sample

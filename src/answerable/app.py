@@ -14,6 +14,7 @@ from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
 from answerable.apis.configured import ConfiguredApis
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
 from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Listener
@@ -25,6 +26,7 @@ from answerable.engine.steps.python import PythonStep
 from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
+from answerable.engine.turns import Turns
 from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
@@ -52,39 +54,48 @@ async def open_service(
     clock: Clock | None = None,
     listeners: Sequence[Listener] = (),
     sources: SourceRegistry | None = None,
+    empty_store: bool = False,
     tape: "Tape | None" = None,
+    patient: bool = False,
+    runs_at_once: int | None = None,
+    processes: int = 0,
 ) -> AsyncIterator[Service]:
-    """Everything, ready to be asked. `any_location`: whether a question may name a path or URL as its source;
-    `sources`: where somebody has opened them already; `tape`: hears what is said to models and what they reply."""
+    """Opens every part and puts them together. `any_location`: whether a question may name a path or URL as its source;
+    `sources`: those that are open already; `empty_store`: whether to use a store in memory instead of the configured
+    one; `tape`: receives what is sent to models and what they reply; `patient`: whether runs wait for a store that is
+    away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
+    `processes`: how many processes may compute beside this one when many people ask."""
     clock = clock or SystemClock()
-    settings.make_home()
-    store = await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
+    store = await (open_store(":memory:") if empty_store else _configured_store(settings))
+    for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
     limits = Limits(seconds=settings.query_seconds, memory_mb=settings.query_memory_mb, rows=settings.query_rows)
     sandboxes = Sandboxes(settings.sandbox_options)
     apis = ConfiguredApis(settings.apis, clock)
+    step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
+    computing = ComputingProcesses(processes)
     dependencies = AgentDependencies(
-        agents=_agents(settings.models_config, store, clock, tape),
-        readers=Readers(sources, clock),
+        agents=_agents(settings.models_config, for_runs, clock, tape),
+        readers=Readers(sources, clock, computing),
         sources=sources,
-        sql=SqlStep(sources, store.artifacts, limits),
-        combine=CombineStep(query_frames, store.artifacts, limits),
+        sql=SqlStep(sources, for_runs.artifacts, limits),
+        combine=CombineStep(query_frames, for_runs.artifacts, limits),
         python=PythonStep(
-            sandboxes, store.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
+            sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),
-        store=store,
+        store=for_runs,
         clock=clock,
         share_rows=settings.share_rows,
         preplan=settings.preplan,
-        policy=RunPolicy(settings.step_attempts, settings.longest_step),
+        policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )
-    step_kinds: dict[str, StepDescriptor] = {}  # filled below: the presentation accounts for steps of every kind
     parts = StepParts(dependencies, apis, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
-    engine = Engine(kinds, store.events, clock, guards)
-    runs = RunService(store, engine, clock, step_kinds, listeners)
+    turns = Turns(runs_at_once)
+    engine = Engine(kinds, for_runs.events, clock, guards, turns)
+    runs = RunService(store, engine, clock, step_kinds, listeners, turns=turns, patient=patient)
     service = Service(
         store=store,
         registry=sources,
@@ -92,16 +103,18 @@ async def open_service(
         questions=QuestionService(runs, sources, dependencies.readers, settings.source, dependencies.policy),
         answers=AnswerService(store, runs, sources, dependencies.sql, kinds),
         step_kinds=tuple(step_kinds.values()),
+        sandboxes=sandboxes,
         settings=settings,
         clock=clock,
         any_location=any_location,
-        open_in_memory=lambda: open_service(settings.model_copy(update={"store": ":memory:"}), any_location=True),
+        open_in_memory=lambda: open_service(settings, any_location=True, empty_store=True),
         subscribers=dict.fromkeys(("run.finished", "run.failed", "run.cancelled"), (log_run_end,)),
     )
     try:
         yield service
     finally:
         await service.close()
+        await computing.close()
         await sandboxes.close()
         await apis.close()
         await dependencies.agents.close()
@@ -134,6 +147,11 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""
+
+
+async def _configured_store(settings: Settings) -> Store:
+    settings.make_home()
+    return await open_store(settings.store_url, artifacts=settings.artifacts, synchronous=settings.durability)
 
 
 def _agents(config: ModelsConfig, store: Store, clock: Clock, tape: "Tape | None") -> Agents:

@@ -5,12 +5,22 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from answerable.agents.cases import AgentCase, Expected, Transcript, case_graph, load_transcript, save_transcript
+from answerable.agents.cases import (
+    AGENTS,
+    AgentCase,
+    Expected,
+    Transcript,
+    case_graph,
+    load_cases,
+    load_transcript,
+    save_transcript,
+)
+from answerable.agents.folder import BUILTIN
 from answerable.answers import frame
 from answerable.answers.answer import Answer
 from answerable.app import open_service
 from answerable.core.context import Principal
-from answerable.core.errors import AnswerableError
+from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.core.values import Frozen
 from answerable.engine.steps.sql import SqlConfig
 from answerable.evals.compare import Rows, same_rows
@@ -33,6 +43,20 @@ class CaseResult(Frozen):
     """What does not hold; nothing when all is well."""
     calls: int = 0
     tokens: int = 0
+
+
+def chosen_cases(names: Sequence[str], wanted: str | None) -> list[Chosen]:
+    """The cases of the named agents, or of all if none is named; `wanted` leaves only the case with that id."""
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown:
+        raise NotFoundError(
+            f"There is no agent {unknown[0]!r}.", code="agent_unknown", hint=f"Agents are: {', '.join(AGENTS)}."
+        )
+    folders = [BUILTIN / name for name in names or AGENTS]
+    chosen = [(folder, case) for folder in folders for case in load_cases(folder) if wanted in (None, case.id)]
+    if not chosen:
+        raise NotFoundError(f"There is no case {wanted!r} of these agents.", code="case_unknown")
+    return chosen
 
 
 async def record(chosen: Sequence[Chosen], settings: Settings, principal: Principal) -> AsyncIterator[CaseResult]:

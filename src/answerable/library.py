@@ -9,9 +9,9 @@ import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
-from inspect import isasyncgen, isawaitable
+from inspect import isasyncgen, isawaitable, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer, Choice
@@ -27,6 +27,21 @@ from answerable.settings import Settings, load_settings
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from answerable.library_verbs import (
+        AnswerVerbs,
+        ComparisonVerbs,
+        EvalVerbs,
+        NameVerbs,
+        ProgramVerbs,
+        QuestionVerbs,
+        RowVerbs,
+        RunVerbs,
+        SetupVerbs,
+        SourceVerbs,
+        SuggestionVerbs,
+        ThreadVerbs,
+    )
 
 T = TypeVar("T")
 
@@ -65,59 +80,64 @@ class Answerable:
         return self._host.wait(self._described())
 
     @property
-    def runs(self) -> "Verbs":
+    def runs(self) -> "RunVerbs":
         """Recorded runs: `list`, `get`, `answer`, `events`, `timeline`, `cancel`, `decide`, `wait`."""
-        return Verbs(self._host, "runs")
+        return cast("RunVerbs", Verbs(self._host, "runs"))
 
     @property
-    def questions(self) -> "Verbs":
+    def questions(self) -> "QuestionVerbs":
         """`retry` asks a recorded question once more; `explain` shows how a question is read."""
-        return Verbs(self._host, "questions")
+        return cast("QuestionVerbs", Verbs(self._host, "questions"))
 
     @property
-    def answers(self) -> "Verbs":
+    def answers(self) -> "AnswerVerbs":
         """`replay` runs the steps of an answer again; `freshness` says whether its data has changed."""
-        return Verbs(self._host, "answers")
+        return cast("AnswerVerbs", Verbs(self._host, "answers"))
 
     @property
-    def rows(self) -> "Verbs":
+    def rows(self) -> "RowVerbs":
         """The rows of a recorded answer: `page`, `part`, `totals`, `export`, `file`."""
-        return Verbs(self._host, "rows")
+        return cast("RowVerbs", Verbs(self._host, "rows"))
 
     @property
-    def comparisons(self) -> "Verbs":
+    def comparisons(self) -> "ComparisonVerbs":
         """Two runs side by side: `compare`, `export_differences`."""
-        return Verbs(self._host, "comparisons")
+        return cast("ComparisonVerbs", Verbs(self._host, "comparisons"))
 
     @property
-    def threads(self) -> "Verbs":
+    def threads(self) -> "ThreadVerbs":
         """Conversations: `list`, `get`, `messages`, `change`, `share`, `unshare`, `fork`, `delete`, `restore`."""
-        return Verbs(self._host, "threads")
+        return cast("ThreadVerbs", Verbs(self._host, "threads"))
 
     @property
-    def sources(self) -> "Verbs":
+    def sources(self) -> "SourceVerbs":
         """Sources by name: `list`, `add`, `upload`, `remove`, `sync`, `wait`, `describe`, `preview`, `statistics`."""
-        return Verbs(self._host, "sources")
+        return cast("SourceVerbs", Verbs(self._host, "sources"))
 
     @property
-    def names(self) -> "Verbs":
+    def names(self) -> "NameVerbs":
         """What is said about a source: `read`, `edit`, `rewrite`, `history`, `undo`."""
-        return Verbs(self._host, "semantic")
+        return cast("NameVerbs", Verbs(self._host, "semantic"))
 
     @property
-    def suggestions(self) -> "Verbs":
+    def suggestions(self) -> "SuggestionVerbs":
         """`questions` gives a few questions that a source can answer."""
-        return Verbs(self._host, "suggestions")
+        return cast("SuggestionVerbs", Verbs(self._host, "suggestions"))
 
     @property
-    def evals(self) -> "Verbs":
+    def evals(self) -> "EvalVerbs":
         """Golden cases: `suites`, `suite`, `case`, `add_case`, `remove_case`, `measure`, `wait`, `measurements`."""
-        return Verbs(self._host, "evals")
+        return cast("EvalVerbs", Verbs(self._host, "evals"))
 
     @property
-    def setup(self) -> "Verbs":
-        """How Answerable is set up: `models`, `check_model`, `usage`, `doctor`, `about`."""
-        return Verbs(self._host, "setup")
+    def programs(self) -> "ProgramVerbs":
+        """`run` runs Python in a sandbox."""
+        return cast("ProgramVerbs", Verbs(self._host, "programs"))
+
+    @property
+    def setup(self) -> "SetupVerbs":
+        """How Answerable is set up: `models`, `check_models`, `agents`, `settings`, `usage`, `doctor`, `about`."""
+        return cast("SetupVerbs", Verbs(self._host, "setup"))
 
     def forget(self) -> None:
         self._thread = new_thread_id()
@@ -221,8 +241,8 @@ class Result:
 class Verbs:
     """The verbs of one noun of the service (`answerable/service/`), called for the person whose program this is.
 
-    A verb takes the arguments of the service's verb without `principal`, waits, and gives what that gives. A stream of
-    events becomes a plain iterator.
+    A verb takes the arguments of the service's verb without `principal`, waits, and returns its result. A stream of
+    events becomes a plain iterator. `scripts/library_types.py` writes the types down for editors and type checkers.
     """
 
     def __init__(self, host: "_Host", noun: str) -> None:
@@ -235,7 +255,7 @@ class Verbs:
 
         async def act(*arguments: Any, **named: Any) -> Any:
             noun = getattr(await self._host.service(), self._noun)
-            result = getattr(noun, verb)(*arguments, principal=_principal(), **named)
+            result = _called(getattr(noun, verb), arguments, named)
             return await result if isawaitable(result) else result
 
         def call(*arguments: Any, **named: Any) -> Any:
@@ -256,6 +276,14 @@ class Verbs:
             return [name for name in dir(getattr(await self._host.service(), self._noun)) if not name.startswith("_")]
 
         return self._host.wait(names())
+
+
+def _called(verb: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Calls a verb of the service with the principal where the verb takes it: arguments may stand before and after."""
+    place = list(signature(verb).parameters).index("principal")
+    if len(arguments) < place:  # what stands before it was named, so it is named too
+        return verb(*arguments, principal=_principal(), **named)
+    return verb(*arguments[:place], _principal(), *arguments[place:], **named)
 
 
 _END = object()

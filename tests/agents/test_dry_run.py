@@ -1,6 +1,5 @@
 """Readings run ahead of the answer only where that costs next to nothing, and what fails there tells nothing."""
 
-import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -40,7 +39,7 @@ async def test_rows_of_each_statement(source: Source) -> None:
             "SELECT count(*) FROM town",
         )
     ]
-    assert await asyncio.to_thread(run, statements) == [[("T1",)], None, None, None, [(MOST_ROWS + 1,)]]
+    assert await run(statements) == [[("T1",)], None, None, None, [(MOST_ROWS + 1,)]]
 
 
 async def test_large_or_distant_data_is_not_run_ahead(source: Source) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from step_kinds import step_kinds
 
 from answerable.agents.graphs import direct_graph, question_graph
 from answerable.agents.run_policy import RunPolicy
@@ -10,7 +11,7 @@ from answerable.core.ids import NodeId
 from answerable.engine.graph import Graph, Node, Retry
 from answerable.engine.steps.understand import Question
 
-POLICY = RunPolicy(attempts=4, seconds=90)
+POLICY = RunPolicy(step_kinds(), attempts=4, seconds=90)
 
 
 def guarded(kind: str, **fields: Any) -> Node:

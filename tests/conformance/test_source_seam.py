@@ -1,15 +1,19 @@
-"""What every source must do, whatever language it speaks; `test_sources.py` adds what SQL sources must do besides.
+"""What every kind of source must do, whatever language it speaks. `test_sources.py` adds what SQL sources must do.
 
-One that is not SQL is added here as anybody would: a file, and a row in each of two tables.
+A source that does not speak SQL is added here the way anyone would add one: a file, and a row in each of two tables.
 """
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
+import psycopg
 import pytest
 from as_written import as_written
 from lookup import SOURCE_ROW, LookupStep, checked_lookup
@@ -49,27 +53,62 @@ class Asked:
     query: Callable[[Catalog], CheckedQuery]
 
 
-def _location(kind: str, folder: Path) -> Path:
-    if kind == "pairs":
-        (folder / "stock.pairs").write_text(json.dumps(PAIRS))
-        return folder / "stock.pairs"
-    rows = pl.DataFrame({"key": list(PAIRS), "value": list(PAIRS.values())})
-    if kind == "files":
-        rows.write_csv(folder / "pairs.csv")
-        return folder / "pairs.csv"
+CREATE = "CREATE TABLE pairs (key TEXT, value INTEGER)"
+INSERT = f"INSERT INTO pairs VALUES {', '.join(map(str, PAIRS.items()))}"
+
+
+def _lookup_file(folder: Path, pairs: dict[str, int] = PAIRS) -> str:
+    (folder / "stock.pairs").write_text(json.dumps(pairs))
+    return str(folder / "stock.pairs")
+
+
+def _files(folder: Path) -> str:
+    pl.DataFrame({"key": list(PAIRS), "value": list(PAIRS.values())}).write_csv(folder / "pairs.csv")
+    return str(folder / "pairs.csv")
+
+
+def _sqlite(folder: Path) -> str:
+    with closing(sqlite3.connect(folder / "stock.db")) as connection:
+        connection.executescript(f"{CREATE}; {INSERT}")
+    return str(folder / "stock.db")
+
+
+def _duckdb(folder: Path) -> str:
     with duckdb.connect(str(folder / "stock.duckdb")) as connection:
-        connection.execute("CREATE TABLE pairs (key TEXT, value INTEGER)")
-        connection.executemany("INSERT INTO pairs VALUES (?, ?)", list(PAIRS.items()))
-    return folder / "stock.duckdb"
+        connection.execute(f"{CREATE}; {INSERT}")
+    return str(folder / "stock.duckdb")
 
 
-@pytest.fixture(params=["pairs", "files", "duckdb"])
+def _postgres(url: str) -> str:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(CREATE)
+        connection.execute(INSERT)
+    return url
+
+
+WRITERS: dict[str, tuple[Callable[[Any], str], str]] = {
+    "lookup": (_lookup_file, "tmp_path"),
+    "files": (_files, "tmp_path"),
+    "sqlite": (_sqlite, "tmp_path"),
+    "duckdb": (_duckdb, "tmp_path"),
+    "postgres": (_postgres, "postgres_url"),
+}
+"""For each kind of source: what writes the pairs and returns the location, and the fixture that says where to."""
+
+
+@pytest.fixture(params=WRITERS)
 async def asked(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Asked]:
-    location = _location(request.param, tmp_path)
-    source = await open_source(str(location), name="stock", cache=tmp_path / "cache")
-    query = (lambda c: checked_lookup("get tea", c)) if request.param == "pairs" else lambda c: checked(SQL, c)
+    kind = request.param
+    write, place = WRITERS[kind]
+    location = write(request.getfixturevalue(place))
+    source = await open_source(location, name="stock", cache=tmp_path / "cache")
+    query = (lambda c: checked_lookup("get tea", c)) if kind == "lookup" else lambda c: checked(SQL, c)
     yield Asked(source, query)
     await source.close()
+
+
+def test_every_kind_of_source_is_judged_here() -> None:
+    assert {kind.name for kind in opening.SOURCE_KINDS} == set(WRITERS)
 
 
 async def test_it_is_described_with_its_language(asked: Asked) -> None:
@@ -111,8 +150,7 @@ def test_its_checker_refuses_what_is_not_allowed() -> None:
 
 
 async def test_a_new_kind_is_asked_presented_exported_and_replayed(tmp_path: Path) -> None:
-    location = _location("pairs", tmp_path)
-    settings = Settings(home=tmp_path / "home", sources={"stock": str(location)})
+    settings = Settings(home=tmp_path / "home", sources={"stock": _lookup_file(tmp_path)})
     graph = Graph(
         nodes=(
             Node(id=NodeId("pairs"), kind="ask_pairs", config={"source": "stock", "text": "get tea coffee"}),
@@ -147,7 +185,7 @@ async def test_a_new_kind_is_asked_presented_exported_and_replayed(tmp_path: Pat
         assert frame.rows(path, 0, 10) == [("tea", 3), ("coffee", 5)]
 
         assert (await service.answers.replay(answer.run_id, LOCAL)).verdict == "same"
-        location.write_text(json.dumps(PAIRS | {"tea": 4}))
+        _lookup_file(tmp_path, PAIRS | {"tea": 4})
         replayed = await service.answers.replay(answer.run_id, LOCAL)
         assert replayed.verdict == "differs"
         assert replayed.steps[0].data_changed
@@ -166,7 +204,7 @@ def _lookup(name: str, text: str, *after: str, critical: bool = True) -> Node:
 
 
 async def test_an_answer_accounts_for_steps_of_a_new_kind_that_failed_or_were_skipped(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", sources={"stock": str(_location("pairs", tmp_path))})
+    settings = Settings(home=tmp_path / "home", sources={"stock": _lookup_file(tmp_path)})
     failing = _graph(
         _lookup("found", "get tea"), _lookup("bad", "drop tea", "found"), _lookup("late", "get tea", "bad")
     )

@@ -13,7 +13,7 @@ from answerable.core.events import Event, RunFinished, StepFinished
 from answerable.core.ids import ArtifactId, NodeId, RunId, ThreadId, new_message_id
 from answerable.service.outbox import OutboxDelivery
 from answerable.service.retention import RetentionService
-from answerable.store.base import Capsule, Message, Store
+from answerable.store.base import Capsule, Message, RunEnd, Store
 
 DAY = timedelta(days=1)
 
@@ -48,7 +48,7 @@ async def asked(
     ]
     await store.events.append(events, record.lease)
     await store.capsules.put(principal, Capsule(record.run, thread_id, clock.now(), output), record.lease)
-    await store.runs.finish(record.lease, "done")
+    await store.runs.finish(record.lease, RunEnd("done"))
     return rows
 
 

@@ -10,7 +10,17 @@ from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
 from answerable.core.events import StepStarted
 from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id, new_run_id
-from answerable.store.base import Capsule, Lease, LeaseLostError, Message, RunFilter, RunRecord, RunResult, Store
+from answerable.store.base import (
+    Capsule,
+    Lease,
+    LeaseLostError,
+    Message,
+    RunEnd,
+    RunFilter,
+    RunRecord,
+    RunResult,
+    Store,
+)
 
 THREAD = ThreadId("thr_1")
 
@@ -59,7 +69,7 @@ async def test_a_run_is_created_once(store: Store, people: Any) -> None:
 @pytest.mark.parametrize("status", ["done", "partial", "failed", "cancelled"])
 async def test_finishing_says_how_and_when(store: Store, people: Any, status: Any) -> None:
     created = await start(store, people.ada)
-    await store.runs.finish(created.lease, status, "source_failed" if status == "failed" else None)
+    await store.runs.finish(created.lease, RunEnd(status, "source_failed" if status == "failed" else None))
     record = await store.runs.get(people.ada, created.run)
     assert record.status == status
     assert record.finished_at is not None
@@ -70,23 +80,23 @@ async def test_finishing_says_how_and_when(store: Store, people: Any, status: An
 async def test_a_waiting_run_is_not_finished_and_may_run_again(store: Store, people: Any) -> None:
     created = await start(store, people.ada)
     for status in ("waiting", "running"):
-        await store.runs.finish(created.lease, status)
+        await store.runs.finish(created.lease, RunEnd(status))
         record = await store.runs.get(people.ada, created.run)
         assert (record.status, record.finished_at) == (status, None)
 
 
 async def test_finishing_an_unknown_run_is_an_error(store: Store) -> None:
     with pytest.raises(NotFoundError) as caught:
-        await store.runs.finish(Lease(RunId("run_none"), 1), "done")
+        await store.runs.finish(Lease(RunId("run_none"), 1), RunEnd("done"))
     assert code_of(caught) == "run_not_found"
 
 
 async def test_unfinished_runs_of_all_tenants_oldest_first(store: Store, people: Any) -> None:
     waiting, over, running = [await start(store, principal) for principal in (people.ada, people.ada, people.eve)]
     asked = await start(store, people.ada)
-    await store.runs.finish(waiting.lease, "waiting")
-    await store.runs.finish(asked.lease, "waiting")
-    await store.runs.finish(over.lease, "done")
+    await store.runs.finish(waiting.lease, RunEnd("waiting"))
+    await store.runs.finish(asked.lease, RunEnd("waiting"))
+    await store.runs.finish(over.lease, RunEnd("done"))
     await store.runs.request(people.ada, asked.run, "cancel", "enough")
     assert [record.run for record in await store.runs.adoptable()] == [asked.run], "the other one is ours and alive"
     await store.release()
@@ -225,7 +235,7 @@ async def test_a_process_that_falls_silent_loses_its_runs_and_one_that_is_late_k
     await dead.release()
     assert await other.runs.claim(left) == Lease(record.run, 2)
     for attempt in (
-        dead.runs.finish(record.lease, "done"),
+        dead.runs.finish(record.lease, RunEnd("done")),
         dead.capsules.put(people.ada, Capsule(record.run, None, record.created_at, {}), record.lease),
     ):
         with pytest.raises(LeaseLostError):
@@ -243,7 +253,7 @@ async def test_requests_reach_whoever_carries_the_run_out(store: Store, opened: 
     assert (first.run, first.kind, first.body, second.kind) == (record.run, "cancel", {"reason": "enough"}, "decide")
     await store.runs.take(first)
     assert await store.runs.requests() == [second]
-    await store.runs.finish(record.lease, "done")
+    await store.runs.finish(record.lease, RunEnd("done"))
     assert await store.runs.requests() == []
     with pytest.raises(NotFoundError):
         await other.runs.request(people.eve, record.run, "cancel", {})
@@ -267,8 +277,8 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
     first = await made("run_1", "Orders per day", ("shop",), "auto")
     second = await made("run_2", "orders and people", ("shop", "crm"), "react")
     third = await made("run_3", None, ("shop_2",), "sql")
-    await store.runs.finish(first.lease, "done", None, RunResult("table", 7, 120, 0.5))
-    await store.runs.finish(third.lease, "failed", "sql_invalid")
+    await store.runs.finish(first.lease, RunEnd("done", None, RunResult("table", 7, 120, 0.5)))
+    await store.runs.finish(third.lease, RunEnd("failed", "sql_invalid"))
 
     async def found(**only: Any) -> list[RunId]:
         listed = [record.run for record in await store.runs.recent(people.ada, only=RunFilter(**only))]
@@ -294,8 +304,8 @@ async def test_runs_are_found_by_what_they_asked(store: Store, people: Any, cloc
 async def test_use_is_summed_by_day(store: Store, people: Any, clock: Any) -> None:
     for run in ("run_1", "run_2"):
         await store.runs.create(RunContext(RunId(run), people.ada), "?")
-    await store.runs.finish(Lease(RunId("run_1"), 1), "done", None, RunResult(tokens=100, cost=0.25))
-    await store.runs.finish(Lease(RunId("run_2"), 1), "failed", None, RunResult(tokens=50, cost=None))
+    await store.runs.finish(Lease(RunId("run_1"), 1), RunEnd("done", None, RunResult(tokens=100, cost=0.25)))
+    await store.runs.finish(Lease(RunId("run_2"), 1), RunEnd("failed", None, RunResult(tokens=50, cost=None)))
     clock.time += timedelta(days=1)
     await store.runs.create(RunContext(RunId("run_3"), people.ada), "?")
     await store.runs.create(RunContext(RunId("run_4"), people.eve), "?")

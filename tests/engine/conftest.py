@@ -68,7 +68,7 @@ class MemoryEvents:
         self.commits: list[list[str]] = []
         self.before: Callable[[Sequence[Event]], None] = lambda _: None
 
-    async def append(self, events: Sequence[Event], lease: object) -> None:
+    async def append(self, events: Sequence[Event], lease: object, end: object = None) -> None:
         await asyncio.sleep(0)
         self.before(events)
         taken = {event.seq for event in self.stored}

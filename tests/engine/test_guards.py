@@ -9,8 +9,8 @@ from answerable.core.breaker import Breaker
 from answerable.core.context import RunContext
 from answerable.core.errors import LimitError, RefusedError, SourceError, TransientError, UserError
 from answerable.core.events import Event, StepFailed, StepOutput, StepRetried, StepStarted
-from answerable.engine.graph import Graph, Retry
-from answerable.engine.guards import Retrying, default_guards
+from answerable.engine.graph import Graph
+from answerable.engine.guards import default_guards
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step
 
@@ -81,14 +81,6 @@ async def test_a_target_that_says_when_to_come_back_is_believed_within_reason(ru
     waits = iter([2.5, 60])
     await run_one(failing(2, lambda: TransientError("busy", retry_after=next(waits))), retry=RETRY)
     assert clock.slept == [2.5, 5]
-
-
-def test_full_jitter_spreads_the_waits_over_the_whole_delay(clock: Any) -> None:
-    guard = Retrying(clock, random.Random(7))
-    retry = Retry(attempts=5, base_delay=1, factor=2, max_delay=60)
-    waits = [guard._delay(retry, 3, TransientError("busy")) for _ in range(500)]
-    assert 0 <= min(waits) < 0.2
-    assert 3.8 < max(waits) <= 4
 
 
 async def forever(step: Step) -> None:

@@ -15,6 +15,7 @@ import random
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,14 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine, Outcome
 from answerable.engine.steps.base import Step, StepKind
 from answerable.engine.steps.subgraph import SubgraphStep
-from answerable.store.base import Events, Lease, Store
+from answerable.store.base import Events, Lease, RunEnd, Store
 from answerable.store.open import open_store
+from answerable.store.sqlite import SqliteDatabase
 
 CONTEXT = RunContext(RunId("run_killed"), LOCAL)
-LEASE_SECONDS = 0.05
+LEASE_SECONDS = 60.0
+"""Longer than any process lives here. No process waits for it: the lease clock is put forward from one to the next."""
+Act = Callable[[Engine, Store], Coroutine[Any, Any, Any]]
 ON_THE_WAY = 3
 """The point at which the first process that continues is killed too."""
 
@@ -77,10 +81,10 @@ class FusedEvents:
         self._fuse = fuse
         self.read = events.read
 
-    async def append(self, events: Sequence[Event], lease: Lease) -> None:
+    async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
         self._fuse.point()
         await asyncio.sleep(0)  # as a slow store would: others go on meanwhile
-        await self._events.append(events, lease)
+        await self._events.append(events, lease, end)
         self._fuse.point()
 
 
@@ -107,8 +111,9 @@ class Work:
         return {"id": step.id, "inputs": dict(step.inputs)}
 
 
-async def with_engine(folder: Path, fuse: Fuse, act: Callable[[Engine, Store], Coroutine[Any, Any, Any]]) -> Any:
+async def with_engine(folder: Path, fuse: Fuse, act: Act, life: int) -> Any:
     store = await open_store(folder / "store.db", synchronous="normal", lease_seconds=LEASE_SECONDS)
+    put_clock_forward(store, life * 2 * LEASE_SECONDS)
     kinds: dict[str, StepKind] = {"work": Work(folder / "diary", fuse), "subgraph": SubgraphStep()}
     try:
         return await act(Engine(kinds, FusedEvents(store.events, fuse)), store)
@@ -116,16 +121,21 @@ async def with_engine(folder: Path, fuse: Fuse, act: Callable[[Engine, Store], C
         await store.close()
 
 
+def put_clock_forward(store: Store, seconds: float) -> None:
+    """So that the lease of a process that was killed has lapsed when the next one looks."""
+    database = store.database
+    assert isinstance(database, SqliteDatabase)
+    database._connection.create_function("lease_clock", 0, lambda: time.monotonic() + seconds)
+
+
 async def claimed(store: Store) -> Lease:
-    """As soon as the lease of the process that was killed has lapsed."""
-    while True:
-        for record in await store.runs.adoptable():
-            if (lease := await store.runs.claim(record)) is not None:
-                return lease
-        await asyncio.sleep(LEASE_SECONDS / 4)
+    [record] = await store.runs.adoptable()
+    lease = await store.runs.claim(record)
+    assert lease is not None
+    return lease
 
 
-def first(graph: Graph) -> Callable[[Engine, Store], Coroutine[Any, Any, Any]]:
+def first(graph: Graph) -> Act:
     async def act(engine: Engine, store: Store) -> Any:
         return told(await engine.run(graph, CONTEXT, lease=await claimed(store)))
 
@@ -160,13 +170,13 @@ def told(outcome: Outcome) -> Any:
     return {"status": outcome.status, "output": outcome.output, "errors": errors, "skipped": dict(outcome.skipped)}
 
 
-def in_process(folder: Path, act: Callable[[Engine, Store], Coroutine[Any, Any, Any]], last: int | None = None) -> Any:
+def in_process(folder: Path, act: Act, last: int | None, life: int) -> Any:
     """What the act gave in a process of its own, or "killed"."""
     result = folder / "result"
     child = os.fork()
     if child == 0:
         try:
-            answer = asyncio.run(with_engine(folder, Fuse(last), act))
+            answer = asyncio.run(with_engine(folder, Fuse(last), act, life))
         except NotFoundError as error:
             answer = {"status": error.stable_code}
         except BaseException as error:
@@ -185,8 +195,8 @@ def diary(folder: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def here(folder: Path, act: Callable[[Engine, Store], Coroutine[Any, Any, Any]]) -> Any:
-    return asyncio.run(with_engine(folder, Fuse(None), act))
+def here(folder: Path, act: Act, life: int) -> Any:
+    return asyncio.run(with_engine(folder, Fuse(None), act, life))
 
 
 def sweep_point(folder: Path, prepared: Path, graph: Graph, point: int) -> Any:
@@ -194,14 +204,17 @@ def sweep_point(folder: Path, prepared: Path, graph: Graph, point: int) -> Any:
     lives = []
     act = first(graph)
     fuse: int | None = point
-    for _ in range(6):
-        before, done = here(folder, stored), len(diary(folder))
-        ended = in_process(folder, act, fuse)
-        lives.append({"before": before, "done": diary(folder)[done:], "after": here(folder, stored), "ended": ended})
+    after = here(folder, stored, 0)
+    for life in range(6):
+        before, done = after, len(diary(folder))
+        ended = in_process(folder, act, fuse, life)
+        after = here(folder, stored, life)
+        lives.append({"before": before, "done": diary(folder)[done:], "after": after, "ended": ended})
         if ended != "killed" and ended["status"] not in ("waiting", "run_not_begun"):
             break
         if ended != "killed" and ended["status"] == "waiting":
-            here(folder, approve)
+            here(folder, approve, life)
+            after = here(folder, stored, life)
         begun = ended == "killed" or ended["status"] != "run_not_begun"
         act, fuse = (again if begun else first(graph)), (ON_THE_WAY if len(lives) == 1 and point % 2 else None)
     return {"point": point, "lives": lives}
@@ -212,7 +225,7 @@ def main() -> None:
     graph = Graph.parse({**GRAPH, "strategy": strategy})
     prepared = folder / "prepared"
     prepared.mkdir()
-    here(prepared, create)
+    here(prepared, create, 0)
     for point in itertools.count(1):
         seen = sweep_point(folder / str(point), prepared, graph, point)
         print(json.dumps(seen), flush=True)

@@ -59,9 +59,12 @@ def graph(first: str = "talk") -> Graph:
 
 
 async def opened(url: str, artifacts: str, diary: str, lease: str, seconds: float = 0.3) -> tuple[Store, RunService]:
+    """As in a server: its runs wait for a store that is away."""
     store = await open_store(url, artifacts=Path(artifacts), lease_seconds=float(lease))
-    talk = Talk(store, Path(diary), seconds)
-    return store, RunService(store, Engine({"talk": talk, "end": talk}, store.events), SystemClock(), {})
+    assert store.patient is not None
+    talk = Talk(store.patient, Path(diary), seconds)
+    engine = Engine({"talk": talk, "end": talk}, store.patient.events)
+    return store, RunService(store, engine, SystemClock(), {}, patient=True)
 
 
 async def main(url: str, artifacts: str, diary: str, lease: str, how: str) -> None:

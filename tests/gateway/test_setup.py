@@ -87,6 +87,7 @@ def test_step_kinds_are_told(api: httpx.Client) -> None:
         "produces": "rows",
         "rows_from": "source",
         "language": "sql",
+        "is_wrapper": False,
         "data_source_type": "sql",
         "repeatable": True,
     }

@@ -2,9 +2,9 @@
 
 from answerable.reader.candidates.composition import Candidate, Evidence
 from answerable.reader.candidates.shape import shape_of
-from answerable.reader.pipeline import RankedCandidate
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftOrder, Term
 from answerable.reader.ranking.meaning import diverse, meaning_of
+from answerable.reader.ranking.rank import RankedCandidate
 
 NAMES = Draft(0, (Term(1),))
 BERLIN = DraftCondition(Term(5), "=", "Berlin")

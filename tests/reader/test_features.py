@@ -14,22 +14,22 @@ import pytest
 
 from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.errors import OperatorError
-from answerable.reader.candidates.role_features import (
+from answerable.reader.candidates.role_feature_names import (
     COLUMN_FEATURE_NAMES,
     FUNCTION_FEATURE_NAMES,
     NUMBER_FEATURE_NAMES,
     NUMBER_ROLE_FEATURE_NAMES,
     TABLE_FEATURE_NAMES,
     VALUE_FEATURE_NAMES,
-    Featurizer,
 )
+from answerable.reader.candidates.role_features import RoleFeaturizer
 from answerable.reader.candidates.roles import relevant_columns
 from answerable.reader.fitted.packed import unpack
 from answerable.reader.linking.scene import link_question
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES, confidence_vector
 from answerable.reader.ranking.dry_run import dry_run_result
-from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
+from answerable.reader.ranking.ranker_feature_names import RANKER_FEATURE_NAMES
 from answerable.reader.reader import Reader
 from answerable.reader.weights import FEATURE_NAMES, FILE, FOLDER, from_bytes
 
@@ -50,7 +50,7 @@ def _named(names: Sequence[str], vector: Sequence[float]) -> dict[str, float]:
 def _vectors(reader: Reader, question: str) -> dict[str, Any]:
     scene = link_question(tokenize(question), reader.schema, reader.values)
     found = reader.rank(scene)
-    maker = Featurizer(scene)
+    maker = RoleFeaturizer(scene)
     maker.table_chance = found.roles.tables
     columns = relevant_columns(scene)[:3]
     values = [value for rivals in scene.rivals.values() for value in rivals][:2]

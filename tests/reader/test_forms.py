@@ -5,8 +5,6 @@ from collections.abc import Callable
 import pytest
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueHit
-from answerable.reader.candidates.combined_variants import conditions_apart, list_of_two_tables
-from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.compose import compose_candidates, find_options
 from answerable.reader.candidates.composition import (
     Candidate,
@@ -15,9 +13,10 @@ from answerable.reader.candidates.composition import (
     ConditionOption,
     composition_of,
 )
-from answerable.reader.candidates.nested_variants import related_rows
 from answerable.reader.candidates.roles import COLUMN_ROLES, Roles, ValueUse, assign_roles
 from answerable.reader.candidates.shape import PARTS, grams
+from answerable.reader.candidates.variants import conditions_apart, list_of_two_tables, related_rows
+from answerable.reader.candidates.where_clause import comparing_tests
 from answerable.reader.linking.links import link
 from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.schema import Schema, build_schema

@@ -6,7 +6,7 @@ from answerable.answers.answer import Binding, Synonym
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.query.plan import QueryPlan
 from answerable.reader.explaining.bindings import IMPLIED, UNUSED
-from answerable.reader.explaining.learned_synonyms import synonyms
+from answerable.reader.learned_synonyms import synonyms
 from answerable.reader.reading import Reading
 
 SHOP = Catalog(

@@ -162,3 +162,19 @@ async def test_the_parquet_of_others_is_not_touched(folder: Path, opened: Callab
     }
     assert (await source.rows("SELECT a, b, d FROM odd"))[0] == ("[1, 2]", '{"c": 1}', "x")
     assert path.read_bytes() == before
+
+
+async def test_a_long_query_reports_the_megabytes_that_it_has_written(
+    folder: Path, opened: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("answerable.sources.sql.source._REPORT_SECONDS", 0.01)
+    (folder / "numbers.csv").write_text("n\n" + "\n".join(map(str, range(3_000))))
+    source, reports = await opened(), list[tuple[str, float | None, float | None]]()
+    sql = "SELECT a.n AS a, b.n AS b FROM numbers AS a CROSS JOIN numbers AS b LIMIT 2000000"
+    query = as_written(sql, source.languages[0])
+    await source.execute(query, tmp_path / "rows.arrow", Limits(), lambda *report: reports.append(report))
+    written = [done for _, done, _ in reports if done]
+    assert written == sorted(written) != []
+    assert {(text, total) for text, _, total in reports} == {
+        (f"{done / 1_000_000:,.1f} MB of rows written", None) for done in written
+    }

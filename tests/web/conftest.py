@@ -25,6 +25,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
+DESKTOP = {"width": 1440, "height": 900}
 
 
 @pytest.fixture(scope="module")
@@ -40,29 +41,64 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture
-def visit(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens an address. Whatever the page complains about fails the test."""
-    contexts = []
-    complaints: list[str] = []
+class Tab:
+    """The page of one test after the other: a new one costs more than most tests do with it."""
 
-    def open_page(address: str, **options: Any) -> Any:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
-        contexts.append(context)
-        context.set_default_timeout(40_000)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.complaints = complaints
-        page.goto(address)
-        return page
+    def __init__(self, browser: Any) -> None:
+        self._context = browser.new_context()
+        self._context.set_default_timeout(40_000)
+        self._complaints: list[str] = []
+        self._page = self._context.new_page()
+        self._page.complaints = self._complaints
+        self._page.on("pageerror", lambda error: self._complaints.append(str(error)))
+        self._page.on("console", lambda message: self._note(message.type, message.text))
+
+    def open(self, address: str, viewport: Any, **media: Any) -> Any:
+        self._page.set_viewport_size(viewport)
+        self._page.emulate_media(**media)
+        self._page.goto(address)
+        return self._page
+
+    def check(self) -> None:
+        assert self._complaints == []
+        assert {page.title() for page in self._context.pages} == {"Answerable"}
+
+    def leave(self) -> None:
+        """Forgets all that a test has done here, except for the files of the page."""
+        for page in self._context.pages:
+            if page is not self._page:
+                page.close()
+        self._context.set_offline(False)
+        self._page.emulate_media(color_scheme="null")
+        origin = self._page.evaluate("location.origin")
+        self._page.goto("about:blank")
+        session = self._context.new_cdp_session(self._page)
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+        self._complaints.clear()
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind == "error":
+            self._complaints.append(text)
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Tab:
+    return Tab(browser)
+
+
+@pytest.fixture
+def visit(tab: Tab) -> Iterator[Callable[..., Any]]:
+    """Opens an address. Whatever the page complains about fails the test."""
+
+    def open_page(address: str, viewport: Any = DESKTOP, **media: Any) -> Any:
+        return tab.open(address, viewport, **media)
 
     yield open_page
-    titles = [page.title() for context in contexts for page in context.pages]
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert set(titles) <= {"Answerable"}
+    try:
+        tab.check()
+    finally:
+        tab.leave()
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from lookup import LookupStep
 from seen import wait_for_count
 
-from answerable.answers.answer import Answer
+from answerable.answers.answer import Answer, StepRecord
 
 AnswerOf = Callable[..., Answer]
 
@@ -65,6 +66,30 @@ def test_check_shows_phrases_code_and_provenance(page: Any, site: Any, script: A
     page.locator("body").click(position={"x": 700, "y": 300})
     page.keyboard.press("t")
     page.wait_for_selector(".grid")
+
+
+def test_a_step_of_a_new_kind_is_shown_with_its_own_words(
+    page: Any, site: Any, script: Any, answer_of: AnswerOf
+) -> None:
+    """The kind is registered in one row at the server; the page learns of it from the descriptor alone."""
+    kind, code = LookupStep.descriptor.name, "get tea\n  and coffee"
+    site.step_kinds.append(LookupStep.descriptor)
+    steps = [StepRecord(id="query", kind=kind, source="sales", code=code, row_count=3, duration_ms=4)]
+    site.answer = answer_of(ROWS, steps=steps)
+    site.events = script.begun().planned(kind).queried(3).answered(site.answer).events
+    site.hold_after = 6
+    ask(page)
+    page.wait_for_selector(".step >> text=Look up sales")
+    page.wait_for_selector(".step >> text=lookup · sales")
+    site.release.set()
+    page.wait_for_selector(".plan >> text=Look up sales")
+    page.click("#tab-check")
+    page.wait_for_selector(".cstep >> text=Look up sales")
+    page.wait_for_selector(".codebox >> text=text, as it ran")
+    assert page.inner_text(".cstep .code") == code
+    assert page.locator(".codebox >> text=Edit and run").count() == 0  # only languages that questions may be written in
+    page.reload()  # from the stored answer instead of from events
+    page.wait_for_selector(".plan >> text=Look up sales")
 
 
 def test_steps_are_shown_while_they_run(page: Any, site: Any, script: Any, answer_of: AnswerOf) -> None:

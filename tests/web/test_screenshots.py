@@ -14,9 +14,11 @@ SIZE = {"width": 1280, "height": 800}
 
 
 @pytest.fixture
-def take(server: Any, visit: Callable[..., Any]) -> Callable[..., Any]:
+def take(server: Any, browser: Any) -> Callable[..., Any]:
     def opened(path: str = "/", **options: Any) -> Any:
-        return visit(server.url + path, **{"viewport": SIZE, "reduced_motion": "reduce", **options})
+        page = browser.new_page(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
+        page.goto(server.url + path)
+        return page
 
     return opened
 

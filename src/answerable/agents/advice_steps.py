@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import AdviceConfig
+from answerable.agents.model_descriptors import AdviceConfig
 from answerable.agents.prompt_context import schema_links, shortened, tables_text
 from answerable.agents.replies import Checks, Verification, Wording
 from answerable.agents.write_steps import checked_sql

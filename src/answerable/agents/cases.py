@@ -17,8 +17,9 @@ from typing import TypeVar
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
-from answerable.agents.execution_plan import ANSWER, AdviceConfig, ExecutionPlan, PlanStep, Tool, plan_graph
+from answerable.agents.execution_plan import ANSWER, ExecutionPlan, PlanStep, plan_graph, tool_written_by
 from answerable.agents.graphs import preplan_graph, question_graph, react_graph
+from answerable.agents.model_descriptors import CRITIC, FORMAT, AdviceConfig
 from answerable.answers.answer import Kind
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
@@ -146,7 +147,7 @@ def _question(case: AgentCase) -> Question:
 
 def _written(agent: str, case: AgentCase) -> Graph:
     """The steps that fetch the rows of the case, and one that the agent writes."""
-    tool: Tool = "python" if agent == "write_python" else "combine" if case.rows else "sql"
+    tool = tool_written_by(agent, over_rows=bool(case.rows))
     step = PlanStep(id=_FOUND, tool=tool, context=case.task, after=tuple(case.rows))
     return plan_graph(_plan(case, step), case.source)
 
@@ -157,7 +158,8 @@ def _advised(agent: str, case: AgentCase) -> Graph:
     presentation = Presentation(question=case.question, mind=MODEL, advice=(adviser,))
     graph = plan_graph(_plan(case), case.source, presentation)
     config = AdviceConfig(question=case.question, source=case.source, today=case.today).model_dump(mode="json")
-    beside = Node(id=adviser, kind=agent, config=config, after=(NodeId(answering),))
+    kind = next(each.name for each in (CRITIC, FORMAT) if each.agent == agent)
+    beside = Node(id=adviser, kind=kind, config=config, after=(NodeId(answering),))
     shown = graph.by_id[ANSWER]
     # The adviser goes first: `present` takes the rows of its last input.
     present = shown.model_copy(update={"after": (adviser, *shown.after)})

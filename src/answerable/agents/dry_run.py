@@ -3,14 +3,13 @@
 The rows help the reader to choose: readings that give the same rows are the same answer.
 """
 
-import asyncio
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol, TypeAlias
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError
 from answerable.query.checked import CheckedQuery
-from answerable.reader.ranking.dry_run import MOST_ROWS, Rows, Run
+from answerable.reader.ranking.dry_run import MOST_ROWS, Rows
 from answerable.sources.base import Limits, Peekable
 
 MOST_DATA = 50_000
@@ -25,18 +24,14 @@ class Describable(Protocol):
     name: str
 
 
-def dry_run(source: Describable, catalog: Catalog) -> Run | None:
-    """Returns a function that runs queries, or None if running them ahead of the answer would cost too much. Call this
-    on the event loop; the function is called from a thread beside it."""
+DryRun: TypeAlias = Callable[[Sequence[CheckedQuery]], Awaitable[Sequence[Rows | None]]]
+
+
+def dry_run(source: Describable, catalog: Catalog) -> DryRun | None:
+    """Returns a function that runs queries, or None if running them ahead of the answer would cost too much."""
     if not isinstance(source, Peekable) or not source.is_local or not _is_small(catalog):
         return None
-    loop = asyncio.get_running_loop()
-
-    def run(queries: Sequence[CheckedQuery]) -> Sequence[Rows | None]:
-        # The reader computes in a thread, while the source's connections belong to the event loop.
-        return asyncio.run_coroutine_threadsafe(_rows(source, queries), loop).result()
-
-    return run
+    return lambda queries: _rows(source, queries)
 
 
 def _is_small(catalog: Catalog) -> bool:

@@ -17,6 +17,7 @@ from typing import Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from answerable.agents.model_descriptors import WRITE_COMBINE, WRITE_PYTHON, WRITE_SQL, WriteConfig
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
@@ -24,7 +25,7 @@ from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.combine import CombineConfig, CombineStep
 from answerable.engine.steps.descriptor import StepDescriptor
-from answerable.engine.steps.present import Presentation
+from answerable.engine.steps.present import Presentation, PresentStep
 from answerable.engine.steps.python import PythonConfig, PythonStep
 from answerable.engine.steps.sql import SqlConfig, SqlStep
 from answerable.query.plan import QueryPlan
@@ -33,23 +34,6 @@ Tool = Literal["sql", "combine", "python"]
 """`sql` asks a source; `combine` joins the rows of earlier steps by SQL; `python` is a program over them."""
 ANSWER = NodeId("answer")
 MOST_STEPS = 50
-
-
-class WriteConfig(Frozen):
-    """Config of the kinds whose program a model writes."""
-
-    task: str
-    question: str
-    source: str
-    today: date | None = None
-
-
-class AdviceConfig(Frozen):
-    """Config of the kinds in which a model looks at an answer before it is shown."""
-
-    question: str
-    source: str
-    today: date | None = None
 
 
 class PlanStep(Frozen):
@@ -96,6 +80,8 @@ class PlanStep(Frozen):
 @dataclass(frozen=True, slots=True)
 class _PlanTool:
     kind: StepDescriptor
+    writer: StepDescriptor
+    """The kind of a step whose program is not written yet: a model writes it."""
     config: Callable[[PlanStep, str], Frozen]
     """The config of a step whose program is written; the source is the plan's own."""
 
@@ -103,6 +89,13 @@ class _PlanTool:
 def asks_source(tool: Tool) -> bool:
     """Whether such a step reads a source rather than the rows of earlier steps."""
     return _TOOLS[tool].kind.rows_from == "source"
+
+
+def tool_written_by(agent: str, *, over_rows: bool) -> Tool:
+    """The tool whose programs the agent writes. An agent of several tools writes the one that reads a source, or, with
+    `over_rows`, the one that reads the rows of earlier steps."""
+    tools = [name for name, tool in _TOOLS.items() if tool.writer.agent == agent]
+    return next((name for name in tools if asks_source(name) is not over_rows), tools[0])
 
 
 class ExecutionPlan(Frozen):
@@ -142,7 +135,7 @@ def plan_graph(
     shown = _shown(plan.steps, plan.answer or plan.steps[-1].id)
     presented = presentation or Presentation(question=plan.question, mind="direct", understood=plan.reasoning)
     config = presented.model_dump(mode="json", exclude_none=True)
-    answer = Node(id=ANSWER, kind="present", config=config, after=shown, final=True)
+    answer = Node(id=ANSWER, kind=PresentStep.descriptor.name, config=config, after=shown, final=True)
     # Through `parse` instead of the constructor, so that a mistake in the plan becomes a `GraphError`.
     return Graph.parse(
         {
@@ -153,11 +146,16 @@ def plan_graph(
     )
 
 
+def kind_of(step: PlanStep) -> StepDescriptor:
+    """The kind of the node that a step becomes."""
+    tool = _TOOLS[step.tool]
+    return tool.kind if step.is_written else tool.writer
+
+
 def _node(step: PlanStep, plan: ExecutionPlan, source: str) -> Node:
     return Node(
         id=NodeId(step.id),
-        # Without a program the node is of the kind whose program a model writes.
-        kind=step.tool if step.is_written else f"write_{step.tool}",
+        kind=kind_of(step).name,
         config=_config(step, plan, source).model_dump(mode="json", exclude_none=True),
         after=tuple(NodeId(parent) for parent in step.after),
         critical=step.critical,
@@ -175,10 +173,15 @@ def _config(step: PlanStep, plan: ExecutionPlan, source: str) -> Frozen:
 _TOOLS: Mapping[Tool, _PlanTool] = {
     "sql": _PlanTool(
         SqlStep.descriptor,
+        WRITE_SQL,
         lambda step, source: SqlConfig(source=step.source or source, sql=step.code, plan=step.query),
     ),
-    "combine": _PlanTool(CombineStep.descriptor, lambda step, _: CombineConfig(sql=step.code or "")),
-    "python": _PlanTool(PythonStep.descriptor, lambda step, _: PythonConfig(code=step.code or "", api=step.api)),
+    "combine": _PlanTool(CombineStep.descriptor, WRITE_COMBINE, lambda step, _: CombineConfig(sql=step.code or "")),
+    "python": _PlanTool(
+        PythonStep.descriptor,
+        WRITE_PYTHON,
+        lambda step, _: PythonConfig(code=step.code or "", api=step.api),
+    ),
 }
 """The step kinds that a plan can use. A new one is a row here and a name of `Tool`."""
 

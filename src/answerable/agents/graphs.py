@@ -6,18 +6,21 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from answerable.agents import model_descriptors
 from answerable.agents.execution_plan import ExecutionPlan, plan_graph, read_plan
-from answerable.agents.programs import ProgramConfig
-from answerable.agents.statements import StatementConfig
+from answerable.agents.programs import ProgramConfig, ProgramStep
+from answerable.agents.statements import StatementConfig, StatementStep
 from answerable.answers.answer import Choice
 from answerable.core.errors import UserError
 from answerable.core.ids import NodeId
 from answerable.core.validation import first_problem
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
-from answerable.engine.steps.present import MODEL, READER, Presentation
-from answerable.engine.steps.sql import SqlConfig
-from answerable.engine.steps.understand import Question
+from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.engine.steps.present import MODEL, READER, Presentation, PresentStep
+from answerable.engine.steps.sql import SqlConfig, SqlStep
+from answerable.engine.steps.subgraph import SubgraphStep
+from answerable.engine.steps.understand import Question, UnderstandStep
 from answerable.query.plan import QueryPlan
 
 QueryType = Literal["sql", "python", "plan"]
@@ -29,21 +32,15 @@ WHICH_READING = "This can be read in more than one way. Which do you mean?"
 
 def question_graph(question: Question) -> Graph:
     """Understands the question, then runs the graph that routing has built for it."""
-    return Graph(
-        nodes=(
-            Node(id=UNDERSTAND, kind="understand", config=_config(question)),
-            Node(id=EXECUTE, kind="subgraph", config={"from": UNDERSTAND}, after=(UNDERSTAND,)),
-        ),
-        output=EXECUTE,
-    )
+    return _graph_of_a_graph(UNDERSTAND, UnderstandStep.descriptor, question)
 
 
 def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
     """One query and its presentation."""
     return Graph(
         nodes=(
-            Node(id=QUERY, kind="sql", config=_config(query)),
-            Node(id=ANSWER, kind="present", config=_config(presentation), after=(QUERY,)),
+            Node(id=QUERY, kind=SqlStep.descriptor.name, config=_config(query)),
+            _answer(presentation, after=(QUERY,)),
         ),
         output=ANSWER,
     )
@@ -52,7 +49,7 @@ def query_graph(query: SqlConfig, presentation: Presentation) -> Graph:
 def clarify_graph(question: str, text: str, choices: Sequence[Choice], *, mind: str = READER) -> Graph:
     """Asks the user back, and runs no query."""
     presentation = Presentation(question=question, mind=mind, clarify=text, choices=tuple(choices))
-    return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+    return Graph(nodes=(_answer(presentation),), output=ANSWER)
 
 
 def readings_graph(question: str, readings: Sequence[str], text: str = WHICH_READING) -> Graph:
@@ -69,7 +66,7 @@ def cannot_tell_graph(question: str, reason: str) -> Graph:
 def text_graph(question: str, text: str, *, mind: str) -> Graph:
     """Answers in words, and runs no query."""
     presentation = Presentation(question=question, mind=mind, text=text)
-    return Graph(nodes=(Node(id=ANSWER, kind="present", config=_config(presentation)),), output=ANSWER)
+    return Graph(nodes=(_answer(presentation),), output=ANSWER)
 
 
 def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
@@ -83,24 +80,12 @@ def shown_graph(plan: ExecutionPlan, *, mind: str) -> Graph:
 
 def preplan_graph(question: Question) -> Graph:
     """Lets a model look at the question first, then runs the graph that follows from its reply."""
-    return Graph(
-        nodes=(
-            Node(id=PREPLAN, kind="preplan", config=_config(question)),
-            Node(id=EXECUTE, kind="subgraph", config={"from": PREPLAN}, after=(PREPLAN,)),
-        ),
-        output=EXECUTE,
-    )
+    return _graph_of_a_graph(PREPLAN, model_descriptors.PREPLAN, question)
 
 
 def react_graph(question: Question) -> Graph:
     """Lets a model explore with tools, then presents the rows it chose like any other answer."""
-    return Graph(
-        nodes=(
-            Node(id=EXPLORE, kind="react", config=_config(question)),
-            Node(id=EXECUTE, kind="subgraph", config={"from": EXPLORE}, after=(EXPLORE,)),
-        ),
-        output=EXECUTE,
-    )
+    return _graph_of_a_graph(EXPLORE, model_descriptors.REACT, question)
 
 
 def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> Graph:
@@ -116,9 +101,9 @@ def direct_graph(query_type: QueryType, code: Json, sources: Sequence[str]) -> G
     if query_type == "python":
         if not code.strip():
             raise UserError("There is no program.", code="python_empty", hint="Write, for example: PYTHON: result = 1")
-        return _prepared_graph("program", ProgramConfig(code=code, source=source, sources=federated))
+        return _prepared_graph(ProgramStep.descriptor, ProgramConfig(code=code, source=source, sources=federated))
     if federated:
-        return _prepared_graph("statement", StatementConfig(sql=code, sources=federated))
+        return _prepared_graph(StatementStep.descriptor, StatementConfig(sql=code, sources=federated))
     return query_graph(SqlConfig(source=source, sql=code), Presentation(question="", mind="direct"))
 
 
@@ -130,15 +115,9 @@ def _planned(document: Json, source: str) -> Graph:
     return query_graph(SqlConfig(source=source, plan=plan), Presentation(question="", mind="direct", plan=plan))
 
 
-def _prepared_graph(kind: str, config: ProgramConfig | StatementConfig) -> Graph:
+def _prepared_graph(kind: StepDescriptor, config: ProgramConfig | StatementConfig) -> Graph:
     """Finds the tables that a program or a statement uses, then runs the graph that loads them and runs it."""
-    return Graph(
-        nodes=(
-            Node(id=PREPARE, kind=kind, config=_config(config)),
-            Node(id=EXECUTE, kind="subgraph", config={"from": PREPARE}, after=(PREPARE,)),
-        ),
-        output=EXECUTE,
-    )
+    return _graph_of_a_graph(PREPARE, kind, config)
 
 
 def direct_query(message: str) -> tuple[QueryType, str] | None:
@@ -164,6 +143,17 @@ def _plan(document: Json) -> QueryPlan:
         return QueryPlan.model_validate(document)
     except ValidationError as error:
         raise UserError(f"{first_problem(error).at('the plan')}.", code="plan_invalid") from None
+
+
+def _graph_of_a_graph(id: NodeId, kind: StepDescriptor, config: Question | ProgramConfig | StatementConfig) -> Graph:
+    """A node whose output is a graph, and a node that runs that graph."""
+    first = Node(id=id, kind=kind.name, config=_config(config))
+    execute = Node(id=EXECUTE, kind=SubgraphStep.descriptor.name, config={"from": id}, after=(id,))
+    return Graph(nodes=(first, execute), output=EXECUTE)
+
+
+def _answer(presentation: Presentation, after: tuple[NodeId, ...] = ()) -> Node:
+    return Node(id=ANSWER, kind=PresentStep.descriptor.name, config=_config(presentation), after=after)
 
 
 def _config(model: Question | SqlConfig | Presentation | ProgramConfig | StatementConfig) -> Json:

@@ -6,59 +6,29 @@ from importlib import import_module
 from typing import cast
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import AdviceConfig, WriteConfig
+from answerable.agents.model_descriptors import (
+    CRITIC,
+    FORMAT,
+    PREPLAN,
+    REACT,
+    WRITE_COMBINE,
+    WRITE_PYTHON,
+    WRITE_SQL,
+)
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step, StepKind
 from answerable.engine.steps.descriptor import DescribedStepKind, StepDescriptor
-from answerable.engine.steps.understand import Question
 
 _KINDS = (
-    (StepDescriptor(name="preplan", config=Question, produces="graph"), "preplan_step", "PreplanStep"),
-    (
-        StepDescriptor(
-            name="write_sql", config=WriteConfig, produces="rows", rows_from="source", language="sql", writes="sql"
-        ),
-        "write_steps",
-        "WriteSqlStep",
-    ),
-    (
-        StepDescriptor(
-            name="write_combine",
-            config=WriteConfig,
-            produces="rows",
-            rows_from="steps",
-            language="sql",
-            writes="combine",
-        ),
-        "write_combine",
-        "WriteCombineStep",
-    ),
-    (
-        StepDescriptor(
-            name="write_python",
-            config=WriteConfig,
-            produces="rows",
-            rows_from="steps",
-            language="python",
-            writes="python",
-        ),
-        "write_steps",
-        "WritePythonStep",
-    ),
-    (StepDescriptor(name="react", config=Question, title="Explore", produces="graph"), "react_step", "ReactStep"),
-    (
-        StepDescriptor(name="critic", config=AdviceConfig, produces="advice", rows_from="steps"),
-        "advice_steps",
-        "CriticStep",
-    ),
-    (
-        StepDescriptor(name="format", config=AdviceConfig, produces="advice", rows_from="steps"),
-        "advice_steps",
-        "FormatStep",
-    ),
+    (PREPLAN, "preplan_step", "PreplanStep"),
+    (REACT, "react_step", "ReactStep"),
+    (WRITE_SQL, "write_steps", "WriteSqlStep"),
+    (WRITE_COMBINE, "write_combine", "WriteCombineStep"),
+    (WRITE_PYTHON, "write_steps", "WritePythonStep"),
+    (CRITIC, "advice_steps", "CriticStep"),
+    (FORMAT, "advice_steps", "FormatStep"),
 )
-"""Descriptor, module and class of each kind. A program that a model writes is recorded as a step of the kind that it
-`writes`, so these kinds have no `data_source_type` of their own."""
+"""Descriptor, module and class of each kind."""
 
 
 def model_kinds(dependencies: AgentDependencies) -> Iterator[DescribedStepKind]:

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import AdviceConfig, ExecutionPlan, PlanStep, asks_source, plan_graph
+from answerable.agents.execution_plan import ExecutionPlan, PlanStep, asks_source, kind_of, plan_graph
 from answerable.agents.federation import by_label, reading_plan
+from answerable.agents.model_descriptors import CRITIC, FORMAT, AdviceConfig
 from answerable.agents.prompt_context import question_context
 from answerable.agents.reader_graphs import best_of
 from answerable.agents.replies import Planned
@@ -22,7 +23,7 @@ from answerable.reader.reading import Read
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
 
-SECOND, CRITIC, FORMAT = NodeId("second_opinion"), NodeId("critic"), NodeId("format")
+SECOND = NodeId("second_opinion")
 
 
 async def plan(
@@ -116,17 +117,17 @@ def _with_advice(plan: ExecutionPlan, source: str, presentation: Presentation, o
     # A sure second opinion checks the answer better than a critic, and without a call of a model.
     settled = opinion is not None and presentation.opinion_is_sure
     advisers = (FORMAT,) if settled or len(asked) != 1 else (FORMAT, CRITIC)
-    presentation = presentation.model_copy(update={"advice": advisers})
+    presentation = presentation.model_copy(update={"advice": tuple(NodeId(adviser.name) for adviser in advisers)})
     document = plan_graph(plan, source, presentation).model_dump(mode="json", exclude_defaults=True)
     advised = AdviceConfig(question=plan.question, source=asked[0] if asked else source, today=plan.today)
     config = advised.model_dump(mode="json")
     beside = [
-        {"id": adviser, "kind": adviser, "config": config, "after": [answering], "critical": False}
+        {"id": adviser.name, "kind": adviser.name, "config": config, "after": [answering], "critical": False}
         for adviser in advisers
     ]
     if opinion is not None and opinion.query is not None:
         query = {"source": opinion.source, "plan": opinion.query.model_dump(mode="json", exclude_none=True)}
-        beside.append({"id": SECOND, "kind": opinion.tool, "config": query, "critical": False})
+        beside.append({"id": SECOND, "kind": kind_of(opinion).name, "config": query, "critical": False})
     # The last node presents the answer. Advisers come before its other inputs, because its last input gives the rows.
     document["nodes"][-1:-1] = beside
     document["nodes"][-1]["after"][:0] = [node["id"] for node in beside]

@@ -39,7 +39,7 @@ class ProgramConfig(Frozen):
 
 
 class ProgramStep:
-    descriptor = StepDescriptor(name="program", config=ProgramConfig, produces="graph")
+    descriptor = StepDescriptor(name="program", config=ProgramConfig, produces="graph", looks_into_source=True)
 
     def __init__(self, sources: SourceLookup, capsules: Capsules, policy: RunPolicy, apis: Sequence[str] = ()) -> None:
         """`apis`: the names of the configured APIs. A program that calls `api_get` gets the only one."""

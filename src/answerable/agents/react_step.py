@@ -30,7 +30,8 @@ from answerable.core.values import FrameRef, Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.combine import CombineConfig
-from answerable.engine.steps.present import MODEL, Presentation
+from answerable.engine.steps.literal import LiteralStep
+from answerable.engine.steps.present import MODEL, Presentation, PresentStep
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
@@ -138,10 +139,12 @@ class _Looks:
         order = (*self.fetched, *(name for name in self.produced if name != shown), shown)
         found = self.fetched | self.produced
         # The rows are there already, so the nodes hold them as literals and nothing runs twice.
-        nodes = [Node(id=name, kind="given", config=found[name].model_dump(mode="json")) for name in order]
+        literal = LiteralStep.descriptor.name
+        nodes = [Node(id=name, kind=literal, config=found[name].model_dump(mode="json")) for name in order]
         presentation = Presentation(question=self._question.text, mind=MODEL, prose=reply.text or None)
         config = presentation.model_dump(mode="json", exclude_none=True)
-        return Graph(nodes=(*nodes, Node(id=ANSWER, kind="present", config=config, after=order)), output=ANSWER)
+        answer = Node(id=ANSWER, kind=PresentStep.descriptor.name, config=config, after=order)
+        return Graph(nodes=(*nodes, answer), output=ANSWER)
 
     async def _look(self, name: str, run: Callable[[], Any]) -> str:
         """The text that the model gets for a look: columns and first rows, or the reason why it failed."""

@@ -78,7 +78,7 @@ def _presentation(question: Question, reading: Reading, reason: str | None) -> P
 def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choice, ...]:
     """The readings as choices. With the catalog of a single source, each choice also holds the synonym that choosing
     it would teach. A synonym belongs to one source, so `catalog` is None for a question about several."""
-    from answerable.reader.explaining.learned_synonyms import synonyms
+    from answerable.reader.learned_synonyms import synonyms
 
     taught = synonyms(readings, catalog) if catalog is not None else (None,) * len(readings)
     return tuple(

@@ -1,16 +1,15 @@
 """The readers of all sources. Each reader reads questions about one source, or about several sources as one."""
 
-import asyncio
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
-from dataclasses import asdict
+from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from answerable.agents.dry_run import dry_run
+from answerable.agents.dry_run import DryRun, dry_run
 from answerable.agents.federation import Readable, SourceLookup
 from answerable.agents.other_sources import KnownWords, sources_that_know
 from answerable.answers.answer import Choice
+from answerable.computing.job import Job
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
@@ -24,15 +23,12 @@ if TYPE_CHECKING:
     from answerable.query.merged import Merged
     from answerable.reader.reader import Reader
 
-asked_on: ContextVar[date | None] = ContextVar("asked_on", default=None)
-"""The day from which the question being read counts "today", or None for the real one. A context variable because
-readers are shared by questions that are read at the same time."""
-
 
 class Readers:
-    def __init__(self, sources: SourceLookup, clock: Clock) -> None:
+    def __init__(self, sources: SourceLookup, clock: Clock, processes: ComputingProcesses | None = None) -> None:
         self._sources = sources
         self._clock = clock
+        self._processes = processes or ComputingProcesses()
         self._readers: dict[tuple[Visibility, str], Reader] = {}
 
     async def source_of(self, question: Question, principal: Principal) -> Readable:
@@ -53,17 +49,14 @@ class Readers:
         progress: Progress = no_progress,
     ) -> Reply:
         """How the reader reads a question. `previous` is the plan that a follow-up refers to."""
+        from answerable.reader.jobs import ReadJob
+
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal, progress)
-        # In a thread, because reading computes. `to_thread` copies the context, so the thread sees `asked_on`.
-        asked_on.set(question.today)
-        reply = await asyncio.to_thread(
-            reader.read,
-            question.text,
-            previous=previous,
-            force=question.force,
-            run=dry_run(source, reader.catalog),
-        )
+        run = dry_run(source, reader.catalog)
+        day = self._today(question, reader.catalog)
+        job = ReadJob(question.text, day, previous, question.force, dry_run=run is not None)
+        reply: Reply = await self._computed(job, reader, run)
         merged = await self.merged(question, principal)
         # Other replies are never answered as they are. Only a sure reading could silently take the wrong table.
         if merged is None or not isinstance(reply, Read):
@@ -95,31 +88,42 @@ class Readers:
 
     async def explain(self, question: Question, principal: Principal) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""
+        from answerable.reader.jobs import ExplainJob
+
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal)
-        asked_on.set(question.today)
         run = dry_run(source, reader.catalog)
-        return asdict(await asyncio.to_thread(reader.explain_stages, question.text, run=run))
+        job = ExplainJob(question.text, self._today(question, reader.catalog), dry_run=run is not None)
+        stages: Json = await self._computed(job, reader, run)
+        return stages
 
     async def reader(self, source: Readable, principal: Principal, progress: Progress = no_progress) -> "Reader":
         """The reader of a source as this principal may see it, built again only when its catalog has changed."""
         catalog = await source.describe(progress)
+        from answerable.reader.jobs import today_of_job
         from answerable.reader.reader import Reader  # slow to import, so this happens while the source's worker starts
 
         key = (principal.visibility, source.name)
         known = self._readers.get(key)
         # A source returns the same catalog object until its data changes, so identity is enough and costs nothing.
         if known is None or known.catalog is not catalog:
-            known = self._readers[key] = Reader(catalog, await source.values(progress), today=self._today(catalog))
+            known = self._readers[key] = Reader(catalog, await source.values(progress), today=today_of_job)
         return known
 
     async def _named(self, name: str, principal: Principal) -> "Reader":
         return await self.reader(await self._sources.get(name, principal), principal)
 
     async def _bindings(self, question: Question, plan: QueryPlan, principal: Principal) -> Json:
-        reader = await self.reader(await self.source_of(question, principal), principal)
-        asked_on.set(question.today)
-        return await asyncio.to_thread(reader.bindings, question.text, plan)
+        from answerable.reader.jobs import BindingsJob
 
-    def _today(self, catalog: Catalog) -> Callable[[], date]:
-        return lambda: asked_on.get() or catalog.as_of or today(self._clock)
+        reader = await self.reader(await self.source_of(question, principal), principal)
+        bindings: Json = await self._computed(
+            BindingsJob(question.text, self._today(question, reader.catalog), plan), reader
+        )
+        return bindings
+
+    async def _computed(self, job: Job, reader: "Reader", run: DryRun | None = None) -> Any:
+        return await self._processes.compute(job, reader, *([run] if run is not None else []))
+
+    def _today(self, question: Question, catalog: Catalog) -> date:
+        return question.today or catalog.as_of or today(self._clock)

@@ -4,24 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from answerable.core.ids import NodeId
-from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node, Retry
+from answerable.engine.steps.descriptor import StepDescriptor
 
-_UNLIMITED = frozenset(("subgraph",))
-"""Kinds without guards of their own: a sub-graph takes as long as the steps inside it, and these have their guards."""
-_ASKS_ITS_SOURCE = frozenset(("understand", "preplan", "sql", "write_sql", "program", "react", "critic"))
-"""Kinds that query the source in their config. For other kinds the source is only information, so their failures must
-not open its breaker."""
-_FALLBACKS: Mapping[str, Json] = {
-    "critic": {"findings": ["The checks of this answer could not be made."]},
-    "format": {},
-}
-"""Advice that replaces a model's if the model fails: the rows are right without it."""
 _DEFAULTS = Node(id=NodeId("default"), kind="default")
 
 
 @dataclass(frozen=True, slots=True)
 class RunPolicy:
+    step_kinds: Mapping[str, StepDescriptor]
     attempts: int = 3
     """Attempts in all for a step whose failure may pass by itself."""
     seconds: float = 1_800.0
@@ -32,13 +23,15 @@ class RunPolicy:
         return graph.model_copy(update={"nodes": tuple(map(self._guarded, graph.nodes))})
 
     def _guarded(self, node: Node) -> Node:
-        if node.kind in _UNLIMITED:
+        kind = self.step_kinds.get(node.kind)
+        # The engine refuses a node of an unknown kind, and a wrapper takes as long as the steps inside it.
+        if kind is None or kind.is_wrapper:
             return node
         guards = {
             "retry": Retry(attempts=self.attempts, timeouts=False),  # a step that was too slow would be too slow again
             "timeout": self.seconds,
-            "breaker": _source_of(node),
-            "fallback": _FALLBACKS.get(node.kind),
+            "breaker": _source_of(node) if kind.asks_source else None,
+            "fallback": kind.fallback,
         }
         # A guard with its default value counts as unset: a node cannot ask for "no retry" against the policy.
         unset = [name for name in guards if getattr(node, name) == getattr(_DEFAULTS, name)]
@@ -46,9 +39,9 @@ class RunPolicy:
 
 
 def _source_of(node: Node) -> str | None:
-    """The source that the step asks, or None if it asks no source or several. With several sources a failure cannot be
+    """The source in the node's config, or None if there is none or several. With several sources a failure cannot be
     attributed to one of them, and one failing source would block the others."""
-    if node.kind not in _ASKS_ITS_SOURCE or not isinstance(node.config, dict) or node.config.get("sources"):
+    if not isinstance(node.config, dict) or node.config.get("sources"):
         return None
     source = node.config.get("source")
     return source if isinstance(source, str) else None

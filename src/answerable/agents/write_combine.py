@@ -5,7 +5,7 @@ sent back to the model with the exact reason.
 """
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import WriteConfig
+from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text
 from answerable.agents.replies import WrittenSql
 from answerable.agents.write_steps import produced_by

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from answerable.agents.dependencies import AgentDependencies
-from answerable.agents.execution_plan import WriteConfig
+from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
 from answerable.agents.replies import WrittenPython, WrittenSql
 from answerable.agents.runtime import Agents, Mistake

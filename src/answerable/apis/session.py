@@ -13,7 +13,6 @@ from answerable.apis.paths import checked_params, checked_path
 from answerable.apis.rate import RateLimiter
 from answerable.apis.secrets import SecretFilter
 from answerable.apis.target import ApiTarget
-from answerable.core.back_off import back_off
 from answerable.core.clock import Clock
 from answerable.core.errors import (
     AnswerableError,
@@ -24,11 +23,12 @@ from answerable.core.errors import (
     SourceError,
     TransientError,
 )
+from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 
-_ATTEMPTS = 3
-_FIRST_BACK_OFF = 0.5
+_SCHEDULE = Schedule(attempts=3, first=0.5)
 _MAX_REDIRECTS = 3
+_API_BUSY = "api_busy"
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -111,15 +111,20 @@ class ApiSession:
         raise SourceError("The API redirects again and again.", code="api_failed")
 
     async def _with_retries(self, request: HttpRequest) -> HttpReply:
-        for attempt in range(1, _ATTEMPTS + 1):
+        async def attempted(_attempt: int) -> HttpReply:
             reply = await self._once(request)
-            # a POST that failed with 5xx may have been carried out, so only "too many requests" is tried again
-            again = reply.status == 429 or (reply.status in _BUSY and request.method == "GET")
-            delay = reply.retry_after if reply.retry_after is not None else back_off(attempt, first=_FIRST_BACK_OFF)
-            if not again or attempt == _ATTEMPTS or self._clock.monotonic() + delay > self._until:
-                break
-            await self._clock.sleep(delay)
-        return reply
+            if reply.status in _BUSY:
+                message = f"The API is busy or failing (status {reply.status})."
+                raise TransientError(message, code=_API_BUSY, status=reply.status, retry_after=reply.retry_after)
+            return reply
+
+        def may_pass(error: AnswerableError, _attempt: int, wait: float) -> bool:
+            # A POST that failed with 5xx may have been carried out, so only "too many requests" is tried again.
+            repeatable = error.details.get("status") == 429 or request.method == "GET"
+            in_time = self._clock.monotonic() + wait <= self._until
+            return error.stable_code == _API_BUSY and repeatable and in_time
+
+        return await retry(attempted, _SCHEDULE, self._clock, may_pass=may_pass)
 
     async def _once(self, request: HttpRequest) -> HttpReply:
         record = self._started(request.method, unquote(request.path), request.params)
@@ -162,8 +167,6 @@ class ApiSession:
         status = reply.status
         if status < 300:
             return
-        if status in _BUSY:
-            raise TransientError(f"The API is busy or failing (status {status}).", code="api_busy")
         if status in (401, 403):
             raise OperatorError(
                 f"The API does not accept the host's credential for this path (status {status}).",

@@ -2,17 +2,20 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from answerable.cli.output import tell_json
-from answerable.cli.session import principal
+from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
-    from answerable.case_replay import CaseResult, Chosen
+    from answerable.case_replay import CaseResult
+    from answerable.core.context import Principal
+    from answerable.service import Service
+    from answerable.service.setup import AgentView
 
 
 @click.group("agents")
@@ -24,16 +27,16 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def listed(as_json: bool) -> None:
     """Lists the agents: what each does, its role and how many cases it has."""
-    from answerable.agents.cases import AGENTS, load_cases
-    from answerable.agents.folder import BUILTIN, load_agent
 
-    agents = [(load_agent(BUILTIN / name), len(load_cases(BUILTIN / name))) for name in AGENTS]
+    async def look(service: "Service", principal: "Principal") -> "Sequence[AgentView]":
+        return service.setup.agents(principal)
+
+    agents = with_service(look, empty_store=True)
     if as_json:
-        shown = [{**agent.model_dump(include={"name", "role", "description"}), "cases": n} for agent, n in agents]
-        tell_json({"agents": shown})
+        tell_json({"agents": [agent.model_dump() for agent in agents]})
         return
-    for agent, cases in agents:
-        click.echo(f"{agent.name:13} {agent.role:10} {cases:2} cases  {agent.description}")
+    for agent in agents:
+        click.echo(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
 
 
 @command.command("check")
@@ -45,11 +48,11 @@ def check(names: tuple[str, ...], case: str | None, as_json: bool) -> None:
 
     Exits with 0 if everything holds that must hold, and agents are told what they were told then; else with 1.
     """
-    from answerable.case_replay import replay
+    from answerable.case_replay import chosen_cases, replay
     from answerable.settings import load_settings
 
     settings_with = partial(load_settings, store=":memory:", models={})
-    _tell(replay(_chosen(names, case), settings_with, principal()), as_json)
+    _tell(replay(chosen_cases(names, case), settings_with, principal()), as_json)
 
 
 @command.command("record")
@@ -63,34 +66,17 @@ def record(names: tuple[str, ...], case: str | None, model: str | None, same_rep
 
     Only what holds is kept. Keys are never part of it, and neither is a value of the data where share_rows is false.
     """
-    from answerable.case_replay import record, replay
+    from answerable.case_replay import chosen_cases, record, replay
     from answerable.core.errors import OperatorError
     from answerable.settings import load_settings
 
     if same_replies:
         settings_with = partial(load_settings, store=":memory:", models={})
-        _tell(replay(_chosen(names, case), settings_with, principal(), renew=True), as_json)
+        _tell(replay(chosen_cases(names, case), settings_with, principal(), renew=True), as_json)
     settings = load_settings(store=":memory:", model=model)
     if not settings.models_config.named():
         raise OperatorError("No language model is set.", code="model_missing", hint="Give --model provider:name.")
-    _tell(record(_chosen(names, case), settings, principal()), as_json)
-
-
-def _chosen(names: tuple[str, ...], wanted: str | None) -> "list[Chosen]":
-    from answerable.agents.cases import AGENTS, load_cases
-    from answerable.agents.folder import BUILTIN
-    from answerable.core.errors import NotFoundError
-
-    unknown = [name for name in names if name not in AGENTS]
-    if unknown:
-        raise NotFoundError(
-            f"There is no agent {unknown[0]!r}.", code="agent_unknown", hint=f"Agents are: {', '.join(AGENTS)}."
-        )
-    folders = [BUILTIN / name for name in names or AGENTS]
-    chosen = [(folder, case) for folder in folders for case in load_cases(folder) if wanted in (None, case.id)]
-    if not chosen:
-        raise NotFoundError(f"There is no case {wanted!r} of these agents.", code="case_unknown")
-    return chosen
+    _tell(record(chosen_cases(names, case), settings, principal()), as_json)
 
 
 def _tell(results: "AsyncIterator[CaseResult]", as_json: bool) -> NoReturn:

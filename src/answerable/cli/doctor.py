@@ -1,8 +1,6 @@
 """`answerable doctor`"""
 
-import asyncio
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,10 +9,11 @@ from answerable.cli.output import progress, tell_json
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
+    from answerable.core.context import Principal
     from answerable.core.errors import OperatorError
-    from answerable.sandbox.base import Availability
+    from answerable.service import Service
     from answerable.service.retention import RetentionReport
-    from answerable.settings import Settings
+    from answerable.service.setup import DoctorReport
 
 
 @click.command("doctor")
@@ -24,40 +23,36 @@ def command(as_json: bool) -> None:
 
     Exit code 0 when generated code can run in the sandbox that the settings name, else 1.
     """
-    from answerable.machine import machine_facts, sandboxes_found
-    from answerable.settings import load_settings
-
-    settings = load_settings()
     with progress("Looking …"):
-        machine, backends = machine_facts(settings), asyncio.run(sandboxes_found(settings))
+        report, limits = with_service(_machine, empty_store=True)
         retention = _retention()
-    ready = any(found.available for found in backends if found.backend == settings.sandbox)
     if as_json:
-        listed = [{"default": found.backend == settings.sandbox, **asdict(found)} for found in backends]
-        tell_json(
-            {"ready": ready, "machine": machine, "store": _retention_json(retention, settings), "sandboxes": listed}
-        )
+        if isinstance(retention, Exception):
+            stored = {**limits, "error": retention.stable_code}
+        else:
+            stored = retention.model_dump()
+        found = report.model_dump(mode="json")
+        tell_json({"ready": found["ready"], "machine": found["machine"], "store": stored, **found})
     else:
-        _tell(machine, backends, settings.sandbox)
+        _tell(report)
         _tell_retention(retention)
-    sys.exit(0 if ready else 1)
+    sys.exit(0 if report.ready else 1)
+
+
+async def _machine(service: "Service", principal: "Principal") -> "tuple[DoctorReport, dict[str, Any]]":
+    """What the machine offers, and the limits of what is stored: both are known without the store."""
+    empty = await service.retention.report()
+    return await service.setup.doctor(principal), empty.model_dump(include={"keep_days", "keep_runs", "keep_mb"})
 
 
 def _retention() -> "RetentionReport | OperatorError":
-    """Returns what the store keeps, or why it cannot be opened: a doctor is called when something is wrong."""
+    """Returns what is stored, or why the store cannot be opened: a doctor is called when something is wrong."""
     from answerable.core.errors import OperatorError
 
     try:
         return with_service(lambda service, _: service.retention.report())
     except OperatorError as error:
         return error
-
-
-def _retention_json(report: "RetentionReport | OperatorError", settings: "Settings") -> dict[str, Any]:
-    if isinstance(report, Exception):
-        limits = {name: getattr(settings, name) or None for name in ("keep_days", "keep_runs", "keep_mb")}
-        return {**limits, "error": report.stable_code}
-    return report.model_dump()
 
 
 def _tell_retention(report: "RetentionReport | OperatorError") -> None:
@@ -77,15 +72,15 @@ def _tell_retention(report: "RetentionReport | OperatorError") -> None:
     click.echo(f"last pruned      {done}")
 
 
-def _tell(machine: dict[str, Any], backends: "tuple[Availability, ...]", chosen: str) -> None:
-    for name, found in machine.items():
+def _tell(report: "DoctorReport") -> None:
+    for name, found in report.machine.items():
         shown = "no" if found in (None, False) else "yes" if found is True else found
         click.echo(f"{name.replace('_', ' '):16} {shown}")
-    for backend in backends:
+    for backend in report.sandboxes:
         mark = "yes" if backend.available else "no"
-        default = " (the default)" if backend.backend == chosen else ""
+        default = " (the default)" if backend.default else ""
         click.echo(f"\n{backend.backend:14} {mark:4} {backend.detail}{default}")
-        for wall, kept in backend.walls.items():
-            click.echo(f"    {wall:11} {kept}")
+        for wall, mechanism in backend.walls.items():
+            click.echo(f"    {wall:11} {mechanism}")
         if backend.remedy:
             click.echo(f"    to get it: {backend.remedy}")

@@ -1,16 +1,18 @@
 """`answerable models`"""
 
-import asyncio
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from answerable.cli.output import progress, tell_json
-from answerable.cli.session import principal
+from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
-    from answerable.models.check import Checked
+    from answerable.core.context import Principal
+    from answerable.service import Service
+    from answerable.service.setup import ModelCheck, ModelsOverview
 
 
 @click.group("models")
@@ -25,29 +27,41 @@ def check(as_json: bool) -> None:
 
     Exits with 0 if every model can be used, else with 1. The requests cost a fraction of a cent.
     """
-    from answerable.models.check import check_models
-    from answerable.settings import load_settings
 
-    config = load_settings().models_config
+    async def checked(service: "Service", principal: "Principal") -> "tuple[ModelsOverview, Sequence[ModelCheck]]":
+        return service.setup.models(principal), await service.setup.check_models(principal)
+
     with progress("Trying the models …"):
-        found = asyncio.run(check_models(config, principal()))
+        overview, found = with_service(checked, empty_store=True)
     if as_json:
-        roles = {role: list(config.chain(role)) for role in ("reasoning", "coding")}
-        tell_json({"roles": roles, "models": [one.as_json() for one in found]})
+        roles = {role.role: [model.name for model in role.models] for role in overview.roles}
+        tell_json({"roles": roles, "models": [_document(one) for one in found]})
     else:
         for one in found:
             _tell(one)
     sys.exit(0 if all(one.works for one in found) else 1)
 
 
-def _tell(found: "Checked") -> None:
+def _document(found: "ModelCheck") -> dict[str, Any]:
+    """The check as programs read it: a trial that went well has no `error`."""
+    checks = {name: trial.model_dump(exclude_none=trial.error is None) for name, trial in found.checks.items()}
+    return {
+        "name": found.name,
+        "works": found.works,
+        "checks": checks,
+        "tokens": found.tokens,
+        "cost": found.cost_usd,
+    }
+
+
+def _tell(found: "ModelCheck") -> None:
     click.echo(f"{found.name}: {'works' if found.works else 'cannot be used'}")
-    for name, trial in found.trials.items():
+    for name, trial in found.checks.items():
         click.echo(f"  {name:12} {'ok' if trial.ok else 'failed':7} {trial.ms:8,.0f} ms")
         if trial.error is not None:
-            click.echo(f"    {trial.error.message} [{trial.error.stable_code}]")
+            click.echo(f"    {trial.error.message} [{trial.error.code}]")
             if trial.error.hint:
                 click.echo(f"    Hint: {trial.error.hint}")
-    price = "price unknown: only budgets of tokens hold" if found.cost is None else f"${found.cost:.6f}"
+    price = "price unknown: only budgets of tokens hold" if found.cost_usd is None else f"${found.cost_usd:.6f}"
     if found.tokens:
         click.echo(f"  {found.tokens:,} tokens, {price}")

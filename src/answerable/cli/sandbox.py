@@ -1,6 +1,5 @@
 """`answerable sandbox`"""
 
-import asyncio
 import sys
 import tempfile
 from dataclasses import asdict
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from answerable.cli.output import progress, tell_json
+from answerable.cli.session import with_service
 from answerable.core.errors import NotFoundError, UserError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from answerable.sandbox.base import SandboxResult
-    from answerable.settings import Settings
 
 
 @click.group("sandbox")
@@ -45,33 +44,23 @@ def run(
 
     Exit code 0 when it ran to its end, 1 when it failed or was stopped, 4 when the policy refuses it.
     """
-    from answerable.settings import load_settings
-
-    settings = load_settings(sandbox=backend, sandbox_seconds=seconds, sandbox_memory_mb=memory_mb)
     code = _code(file)
     most = rows if rows is not None else 10_000 if as_json else 20
-    with tempfile.TemporaryDirectory(prefix="answerable-") as folder:
-        result = asyncio.run(_run(settings, code, inputs, Path(folder)))
-        value = _value(result, Path(folder) / "result.arrow", most)
+    with tempfile.TemporaryDirectory(prefix="answerable-") as folder, progress("Running …"):
+        frames, into = dict(_input(text, Path(folder)) for text in inputs), Path(folder) / "result.arrow"
+        result = with_service(
+            lambda service, principal: service.programs.run(code, principal, frames=frames, into=into),
+            empty_store=True,  # nothing of it is recorded
+            sandbox=backend,
+            sandbox_seconds=seconds,
+            sandbox_memory_mb=memory_mb,
+        )
+        value = _value(result, into, most)
     if as_json:
         tell_json(_document(result, value))
     else:
         _tell(result, value)
     sys.exit(0 if result.outcome == "ok" else 4 if result.reason == "policy" else 1)
-
-
-async def _run(settings: "Settings", code: str, inputs: tuple[str, ...], folder: Path) -> "SandboxResult":
-    from answerable.sandbox.base import SandboxRequest
-    from answerable.sandbox.open import Sandboxes
-
-    frames = dict(_input(given, folder) for given in inputs)
-    request = SandboxRequest(code, frames=frames, limits=settings.sandbox_limits, into=folder / "result.arrow")
-    sandboxes = Sandboxes(settings.sandbox_options)
-    try:
-        with progress("Running …"):
-            return await sandboxes.run(request)
-    finally:
-        await sandboxes.close()
 
 
 def _code(file: str) -> str:
@@ -84,12 +73,12 @@ def _code(file: str) -> str:
         raise UserError(f"{file} is not text in UTF-8.", code="code_unreadable") from error
 
 
-def _input(given: str, folder: Path) -> tuple[str, Path]:
-    """The name and an Arrow file for it."""
-    name, _, place = given.partition("=")
+def _input(option: str, folder: Path) -> tuple[str, Path]:
+    """Reads `NAME=FILE` and returns the name, with an Arrow file that holds the rows of the file."""
+    name, _, place = option.partition("=")
     if not name.isidentifier() or not place:
         raise UserError(
-            f"{given!r} is not NAME=FILE.", code="input_invalid", hint="For example: --input orders=orders.csv"
+            f"{option!r} is not NAME=FILE.", code="input_invalid", hint="For example: --input orders=orders.csv"
         )
     path = folder / f"input-{name}.arrow"
     _frame(Path(place)).write_ipc(path)

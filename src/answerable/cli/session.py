@@ -17,14 +17,17 @@ def principal() -> Principal:
     return LOCAL
 
 
-def with_service(work: "Callable[[Service, Principal], Awaitable[T]]", **overrides: Any) -> T:
-    """Opens the service, does the work for the person at the machine, and closes the service again. `overrides` are
-    settings that the command line gives."""
+def with_service(
+    work: "Callable[[Service, Principal], Awaitable[T]]", *, empty_store: bool = False, **overrides: Any
+) -> T:
+    """Opens the service, does the work for the person at the machine, and closes the service again. With `empty_store`
+    it opens an empty store in memory: for what must also work while the configured store cannot be opened. `overrides`
+    are settings from the command line."""
     from answerable.app import open_service
     from answerable.settings import load_settings
 
     async def inside() -> T:
-        async with open_service(load_settings(**overrides), any_location=True) as service:
+        async with open_service(load_settings(**overrides), any_location=True, empty_store=empty_store) as service:
             return await work(service, principal())
 
     return asyncio.run(inside())

@@ -1,8 +1,16 @@
 """`answerable settings`"""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from answerable.cli.output import json_option, tell_json, tell_table
+from answerable.cli.session import with_service
+
+if TYPE_CHECKING:
+    from answerable.core.context import Principal
+    from answerable.service import Service
 
 
 @click.group("settings")
@@ -14,9 +22,11 @@ def command() -> None:
 @json_option
 def show(as_json: bool) -> None:
     """Every setting with its value. Keys and passwords are never printed."""
-    from answerable.settings import load_settings, shown_settings
 
-    shown = shown_settings(load_settings())
+    async def look(service: "Service", principal: "Principal") -> "Mapping[str, Any]":
+        return service.setup.settings(principal)
+
+    shown = with_service(look, empty_store=True)  # shows them also where one of them is why the store cannot be opened
     if as_json:
         tell_json({"settings": shown})
     else:
@@ -28,8 +38,6 @@ def show(as_json: bool) -> None:
 @json_option
 def usage(days: int, as_json: bool) -> None:
     """What was asked and spent, by day (UTC), and what is left of the budgets."""
-    from answerable.cli.session import with_service
-
     report = with_service(lambda service, principal: service.setup.usage(principal, days=days))
     if as_json:
         tell_json(report.model_dump(mode="json"))

@@ -13,7 +13,7 @@ Json: TypeAlias = Any
 
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "time", "json", "binary"]
 Language: TypeAlias = str
-"""The name of a query language: an SQL dialect (`query/sql/dialects` has a file for each), or another language."""
+"""The name of a query language: an SQL dialect (a row in `query/sql/dialects.py`), or another language."""
 
 
 class Frozen(BaseModel):

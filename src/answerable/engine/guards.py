@@ -9,11 +9,11 @@ from contextlib import suppress
 from random import Random
 from typing import Protocol, TypeAlias
 
-from answerable.core.back_off import back_off
 from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
+from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry
 from answerable.engine.steps.base import Step, Suspended
@@ -152,45 +152,49 @@ class Retrying:
         self._random = random
 
     def __call__(self, node: Node, call: Call) -> Call:
-        retry = node.retry
-        if retry.attempts == 1:
+        if node.retry.attempts == 1:
             return call
+        schedule = self._schedule(node.retry)
 
         async def retried(step: Step) -> Json:
-            while True:
-                try:
-                    return await call(step)
-                except AnswerableError as error:
-                    if step.attempt >= retry.attempts or not _may_pass(error, node, step.attempt):
-                        raise
-                    # Recorded before the wait: people see why nothing happens, and a crash does not lose the count.
-                    delay = self._delay(retry, step.attempt, error)
-                    step.journal.record(StepRetried, step.id, step.attempt, delay, error.stable_code, error.message)
-                await self._clock.sleep(delay)
-                step.attempt += 1
+            def record(error: AnswerableError, attempt: int, delay: float) -> None:
+                # Recorded before the wait: people see why nothing happens, and a crash does not lose the count.
+                step.journal.record(StepRetried, step.id, attempt, delay, error.stable_code, error.message)
+
+            async def attempted(number: int) -> Json:
+                step.attempt = number
+                return await call(step)
+
+            return await retry(
+                attempted,
+                schedule,
+                self._clock,
+                may_pass=lambda error, attempt, _wait: _may_pass(error, node, schedule, attempt),
+                before_wait=record,
+                first_attempt=step.attempt,
+            )
 
         return retried
 
-    def _delay(self, retry: Retry, attempt: int, error: AnswerableError) -> float:
-        """Seconds to wait before the next attempt. Waits at least as long as the target asks for (`retry_after`), but
-        no longer than `max_delay`."""
-        longest = _longest_delay(retry, attempt)
-        delay = self._random.uniform(0, longest) if retry.jitter else longest
-        return max(delay, min(retry.max_delay, float(error.details.get("retry_after", 0))))
+    def _schedule(self, policy: Retry) -> Schedule:
+        return Schedule(
+            policy.attempts,
+            first=policy.base_delay,
+            factor=policy.factor,
+            longest=policy.max_delay,
+            longest_asked=policy.max_delay,
+            jitter=self._random if policy.jitter else None,
+        )
 
 
-def _longest_delay(retry: Retry, attempt: int) -> float:
-    return back_off(attempt, first=retry.base_delay, factor=retry.factor, longest=retry.max_delay)
-
-
-def _may_pass(error: AnswerableError, node: Node, attempt: int) -> bool:
+def _may_pass(error: AnswerableError, node: Node, schedule: Schedule, attempt: int) -> bool:
     """Whether another attempt may succeed, and may be made."""
     if error.stable_code == STEP_TIMEOUT:
         # An effect that ran out of time may have happened. Only a target that knows the key may be asked again.
         return node.retry.timeouts and (node.idempotent or not node.effect)
     if error.stable_code == BREAKER_OPEN:
         # Waiting is worth it only if the attempts that are left outlast the breaker.
-        left = sum(_longest_delay(node.retry, each) for each in range(attempt, node.retry.attempts))
+        left = sum(schedule.delay(each) for each in range(attempt, schedule.attempts))
         return left >= float(error.details.get("wait", 0))
     return isinstance(error, TransientError) and not _is_of_a_model(error)
 

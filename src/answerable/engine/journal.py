@@ -8,7 +8,7 @@ process has taken over (`LeaseLostError`). Streamed text is recorded in segments
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Concatenate, Literal, ParamSpec, TypeAlias
 
@@ -29,10 +29,12 @@ from answerable.core.events import (
 from answerable.core.ids import NodeId, RunId
 from answerable.core.values import Json
 from answerable.engine.segments import TEXT_CHANNEL, OpenSegments, is_text
-from answerable.store.base import Events, Lease
+from answerable.store.base import Events, Lease, RunEnd
 
 Listener: TypeAlias = Callable[[Event], None]
 """Gets every event of a run, in order, after the event is stored. A listener must not block. Its errors are logged."""
+EndOf: TypeAlias = Callable[[Event], Awaitable[RunEnd]]
+"""What is stored about a run together with its last event: its status, and the answer in its thread."""
 Ended: TypeAlias = StepFinished | StepFailed | StepSkipped
 P = ParamSpec("P")
 
@@ -75,9 +77,11 @@ class Journal:
         """The list may change while the run goes on."""
         self.on_failure: Callable[[Exception], None] = lambda _: None
         self.on_piece: Callable[[StepOutput], None] = lambda _: None
+        self.end_of: EndOf | None = None
+        self._end: RunEnd | None = None
         self._run = context.run
         self._events = events
-        self._take = self._show if events is None else self._enqueue
+        self._take = self.show if events is None else self._enqueue
         # Events get wall-clock times that never go back: the monotonic clock, shifted once to the time of day.
         self._now = clock.monotonic
         self._epoch = clock.now().timestamp() - clock.monotonic()
@@ -173,22 +177,35 @@ class Journal:
         self._closed = True
         await self.flush()
 
+    async def conclude(
+        self, kind: Callable[Concatenate[RunId, int, float, P], Event], *a: P.args, **named: P.kwargs
+    ) -> None:
+        """Stores the last event of the run, and in the same commit what `end_of` makes of it."""
+        # Closed before the first wait, so that nothing can be recorded behind the last event.
+        await self.close()
+        self._seq += 1
+        last = kind(self._run, self._seq, self._epoch + self._now(), *a, **named)
+        self._end = await self.end_of(last) if self.end_of is not None and self.durable else None
+        self._take(last, None)
+        await self.flush()
+
     async def _commit(self) -> None:
         assert self._events is not None
         batch, self._buffer = self._buffer, []
         try:
-            await self._events.append([event for event, _ in batch], self.lease)
+            await self._events.append([event for event, _ in batch], self.lease, self._end)
             self._stored = batch[-1][0].seq
             # Before the listeners: events that they record start the next commit, instead of waiting for this one.
             self._commit_task = None
             for event, then in batch:
-                self._show(event, then)
+                self.show(event, then)
         except (Exception, asyncio.CancelledError) as error:  # any error of a store: the run must not wait for ever
             self._fail(error)
         if self._buffer and self._commit_task is None:
             self._commit_soon()
 
-    def _show(self, event: Event, then: Listener | None) -> None:
+    def show(self, event: Event, then: Listener | None = None) -> None:
+        """Gives a stored event to the listeners."""
         for listener in self.listeners:
             try:
                 listener(event)

@@ -7,7 +7,7 @@ from typing import Any
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.events import TERMINAL, Event, StepOutput
-from answerable.engine.journal import Listener
+from answerable.engine.journal import EndOf, Listener
 from answerable.engine.outcome import Outcome
 from answerable.engine.segments import Label, TextSeen, is_text, label_of, pieces_in
 from answerable.store.base import Events, Lease
@@ -35,6 +35,8 @@ class LiveRun:
         self.listeners = list(listeners) if events is None else [*listeners, self._heard]
         self.reason: str | None = None
         """Why somebody cancelled it."""
+        self.end_of: EndOf | None = None
+        """What is stored together with its last event."""
         self.failure: AnswerableError | None = None
         """Why it could not be recorded to its end."""
         self._events = events
@@ -89,11 +91,6 @@ class LiveRun:
         self.listeners.append(heard.put_nowait)
         self.task.add_done_callback(lambda _: heard.put_nowait(None))
         return self._overheard(heard)
-
-    async def begun(self) -> None:
-        """Returns when the first event is stored, or the run is over."""
-        while not self._last and not self.task.done():
-            await self._beyond(self._changes)
 
     def piece(self, piece: StepOutput) -> None:
         """Called by the journal with streamed text that will be stored later, together with the text that follows."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from answerable.core.clock import Clock, SystemClock
 from answerable.core.context import RunContext
-from answerable.core.errors import NotFoundError, OperatorError, UserError, kind_of
+from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, UserError, kind_of
 from answerable.core.events import (
     ApprovalDecided,
     Event,
@@ -24,6 +24,7 @@ from answerable.engine.journal import Journal, Listener, asks
 from answerable.engine.live import LiveRun
 from answerable.engine.outcome import Outcome, outcome_of, reached
 from answerable.engine.steps.base import StepKind
+from answerable.engine.turns import Turns
 from answerable.engine.walk import Walk
 from answerable.store.base import Events, Lease
 
@@ -39,10 +40,12 @@ class Engine:
         events: Events | None = None,
         clock: Clock | None = None,
         guards: Sequence[Guard] | None = None,
+        turns: Turns | None = None,
     ) -> None:
         clock = clock or SystemClock()
         self._dependencies = EngineDependencies(kinds, default_guards(clock) if guards is None else guards, clock)
         self._events = events
+        self._turns = turns or Turns()
 
     async def run(
         self,
@@ -86,11 +89,27 @@ class Engine:
         """A run without a task yet, for callers that run `begin` or `go_on` in a task of their own."""
         return LiveRun(context, self._events, listeners, lease)
 
-    async def begin(self, live: LiveRun, graph: Graph, question: str | None = None) -> Outcome:
+    def started(self, context: RunContext, graph: Graph, question: str | None) -> RunStarted:
+        """The first event of a run, for callers that store it together with the run."""
+        return RunStarted(context.run, 1, self._dependencies.clock.now().timestamp(), graph.document, question)
+
+    async def begin(
+        self, live: LiveRun, graph: Graph, question: str | None = None, *, started: RunStarted | None = None
+    ) -> Outcome:
+        """`started`: the first event, if it is stored already."""
         self._dependencies.check(graph)
-        journal = self._journal(live)
-        journal.record(RunStarted, graph.document, question)
+        journal = self._journal(live, () if started is None else (started,))
+        if started is None:
+            journal.record(RunStarted, graph.document, question)
+        else:
+            journal.show(started)
         return await self._carry_out(live, graph, journal)
+
+    async def fail(self, live: LiveRun, error: AnswerableError) -> None:
+        """Ends a run that no process carries out: stores that it failed."""
+        past = await self._past(live.context)
+        if outcome_of(past) is None:
+            await self._journal(live, past).conclude(RunFailed, *_reason(error), None)
 
     async def go_on(self, live: LiveRun) -> Outcome:
         past = await self._past(live.context)
@@ -128,6 +147,7 @@ class Engine:
             live.context, self._dependencies.clock, self._events, live.listeners, past=past, lease=live.lease
         )
         journal.on_piece = live.piece  # streamed text reaches followers before it is stored
+        journal.end_of = live.end_of
         return journal
 
     async def _past(self, context: RunContext) -> Sequence[Event]:
@@ -154,13 +174,13 @@ class Engine:
             await journal.flush()
             # Only from here on: the flush above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
-            outcome = reached(journal.context.run, await walk.to_end())
+            async with self._turns.turn():
+                outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)
         # No cancellation between here and the end: a run must not be stored as both finished and cancelled.
         live.arrive()
-        _record_end(journal, outcome)
-        await journal.close()
+        await _conclude(journal, outcome)
         return outcome
 
     async def _cancelled(self, live: LiveRun, walk: Walk, journal: Journal) -> Outcome:
@@ -168,8 +188,9 @@ class Engine:
         process can continue it."""
         # A run in memory cannot be continued by anyone, so it always ends here.
         if live.reason is not None or not journal.durable:
-            journal.record(RunCancelled, live.reason or "cancelled")
-        await journal.close()
+            await journal.conclude(RunCancelled, live.reason or "cancelled")
+        else:
+            await journal.close()
         if live.reason is None:
             raise asyncio.CancelledError
         return reached(journal.context.run, walk.frontier, "cancelled")
@@ -181,10 +202,15 @@ def _graph(started: Event) -> Graph:
     return Graph.parse(started.graph)
 
 
-def _record_end(journal: Journal, outcome: Outcome) -> None:
+async def _conclude(journal: Journal, outcome: Outcome) -> None:
     error = outcome.error
     if error is not None:
-        reason = (kind_of(error), error.stable_code, error.message, error.hint)
-        journal.record(RunFailed, *reason, outcome.failed)
+        await journal.conclude(RunFailed, *_reason(error), outcome.failed)
     elif outcome.status != "waiting":
-        journal.record(RunFinished, outcome.status, outcome.output)
+        await journal.conclude(RunFinished, outcome.status, outcome.output)
+    else:
+        await journal.close()
+
+
+def _reason(error: AnswerableError) -> tuple[str, str, str, str | None]:
+    return kind_of(error), error.stable_code, error.message, error.hint

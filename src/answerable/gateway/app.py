@@ -1,5 +1,6 @@
 """The HTTP application: routes, middleware, page."""
 
+import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -9,10 +10,11 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from answerable.app import open_service
+from answerable.gateway.access import ServiceOf
 from answerable.gateway.metrics import Metrics
 from answerable.gateway.middleware import BoundedBody, KnownHosts, Observe, SameOrigin
 from answerable.gateway.page import serve_page
-from answerable.gateway.problems import Problem, handle_problems
+from answerable.gateway.problems import Problem, documented, handle_problems
 from answerable.gateway.routes import (
     chat,
     comparison,
@@ -30,9 +32,7 @@ from answerable.gateway.routes import (
 )
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
-from answerable.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+from answerable.settings import LOOPBACK, Settings
 
 
 def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:
@@ -41,7 +41,16 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_service(settings, any_location=False, listeners=(EventLog(), metrics)) as service:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        opened = open_service(
+            settings,
+            any_location=False,
+            listeners=(EventLog(), metrics),
+            patient=True,
+            runs_at_once=settings.runs_at_once or 4 * cores,
+            processes=settings.processes if settings.processes >= 0 else cores,
+        )
+        async with opened as service:
             app.state.service = service
             metrics.running.set_function(service.runs.running)
             await service.runs.resume_unfinished()
@@ -85,11 +94,18 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
 def _root(metrics: Metrics) -> APIRouter:
     router = APIRouter()
+    own_version = version("answerable")  # read once: it takes a look into the file system
 
     @router.get("/healthz", tags=["operations"])
     async def healthz() -> Health:
-        """The process is up and its store is open."""
-        return Health(status="ok", version=version("answerable"))
+        """The process is alive. This says nothing about its store: see `/readyz`."""
+        return Health(status="ok", version=own_version)
+
+    @router.get("/readyz", tags=["operations"], responses=documented(503))
+    async def readyz(service: ServiceOf) -> Health:
+        """Questions can be taken: the store can be read and written."""
+        await service.check_ready()
+        return Health(status="ok", version=own_version)
 
     @router.get("/metrics", tags=["operations"], response_class=Response)
     async def prometheus() -> Response:

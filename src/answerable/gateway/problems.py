@@ -78,7 +78,10 @@ def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(AnswerableError)
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
         place = {part: error.details[part] for part in ("line", "column", "field") if part in error.details}
-        return problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
+        response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
+        if (seconds := error.details.get("retry_after")) is not None:
+            response.headers["Retry-After"] = str(seconds)
+        return response
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:

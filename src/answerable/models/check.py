@@ -13,7 +13,6 @@ from pydantic_ai.usage import UsageLimits
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, NotFoundError, OperatorError, TransientError
 from answerable.core.ids import new_run_id
-from answerable.core.values import Json
 from answerable.models.calls import ModelCalled
 from answerable.models.config import BudgetLimits, ModelsConfig
 from answerable.models.failures import BAD_REPLY, explained
@@ -38,15 +37,11 @@ class Checked:
     trials: Mapping[str, Trial]
     tokens: int
     cost: float | None
-    """Dollars that the check itself cost; nothing when the price of the model is not known."""
+    """Dollars that the check itself cost; None if the price of the model is not known."""
 
     @property
     def works(self) -> bool:
         return all(name in self.trials and self.trials[name].ok for name in NEEDED)
-
-    def as_json(self) -> dict[str, Json]:
-        trials = {name: _trial_json(trial) for name, trial in self.trials.items()}
-        return {"name": self.name, "works": self.works, "checks": trials, "tokens": self.tokens, "cost": self.cost}
 
 
 class Sum(BaseModel):
@@ -132,14 +127,3 @@ async def _tools(model: Model) -> bool:
 
 
 _TRIALS = {"text": _text, "structured": _structured, "streaming": _streaming, "tools": _tools}
-
-
-def _trial_json(trial: Trial) -> dict[str, Json]:
-    shown: dict[str, Json] = {"ok": trial.ok, "ms": round(trial.ms, 1)}
-    if trial.error is not None:
-        shown["error"] = {
-            "code": trial.error.stable_code,
-            "message": trial.error.message,
-            "hint": trial.error.hint,
-        }
-    return shown

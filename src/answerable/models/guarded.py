@@ -2,13 +2,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
@@ -16,11 +16,11 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext as AgentContext
 
-from answerable.core.back_off import back_off
 from answerable.core.breaker import Breaker
 from answerable.core.clock import Clock
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
+from answerable.core.retry import Schedule, retry
 from answerable.models import failures, tokens
 from answerable.models.budget import Budget, Reservation
 from answerable.models.calls import CANCELLED, DONE, Listener, ModelCalled
@@ -29,6 +29,8 @@ from answerable.models.names import Target
 from answerable.models.prices import BILLION, Used, cost_of, dollars, used
 from answerable.models.watched_stream import WatchedStream
 from answerable.store.base import AccountLimit, Amount
+
+_Result = TypeVar("_Result")
 
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 8.0
@@ -77,16 +79,14 @@ class GuardedModel(WrapperModel):
     ) -> ModelResponse:
         settings = self._bounded(model_settings)
         bound = self._bound(messages, settings, model_request_parameters)
-        attempt = 1
-        while True:
-            try:
-                async with Call(self, attempt, bound) as call, asyncio.timeout(self.policy.config.timeouts.total):
-                    response = await self.wrapped.request(messages, settings, model_request_parameters)
-                    call.answered(response)
-                return response
-            except AnswerableError as error:
-                await self._pause(attempt, error)
-            attempt += 1
+
+        async def attempted(attempt: int) -> ModelResponse:
+            async with Call(self, attempt, bound) as call, asyncio.timeout(self.policy.config.timeouts.total):
+                response = await self.wrapped.request(messages, settings, model_request_parameters)
+                call.answered(response)
+            return response
+
+        return await self._retried(attempted)
 
     @asynccontextmanager
     async def request_stream(
@@ -98,20 +98,17 @@ class GuardedModel(WrapperModel):
     ) -> AsyncGenerator[StreamedResponse]:
         settings = self._bounded(model_settings)
         bound = self._bound(messages, settings, model_request_parameters)
-        attempt = 1
-        while True:
-            try:
-                async with AsyncExitStack() as opening:
-                    call = await opening.enter_async_context(Call(self, attempt, bound, streamed=True))
-                    opened = self.wrapped.request_stream(messages, settings, model_request_parameters, run_context)
-                    stream = await call.begin(opening, opened)
-                    # From here the stream belongs to the reader: a failure after the first event is not tried again,
-                    # because the reader may have shown a part of the reply already.
-                    open_stream = opening.pop_all()
-                break
-            except AnswerableError as error:
-                await self._pause(attempt, error)
-            attempt += 1
+
+        async def attempted(attempt: int) -> tuple[AsyncExitStack, StreamedResponse]:
+            async with AsyncExitStack() as opening:
+                call = await opening.enter_async_context(Call(self, attempt, bound, streamed=True))
+                opened = self.wrapped.request_stream(messages, settings, model_request_parameters, run_context)
+                stream = await call.begin(opening, opened)
+                # From here the stream belongs to the reader: a failure after the first event is not tried again,
+                # because the reader may have shown a part of the reply already.
+                return opening.pop_all(), stream
+
+        open_stream, stream = await self._retried(attempted)
         async with open_stream:
             yield stream
 
@@ -127,15 +124,23 @@ class GuardedModel(WrapperModel):
     ) -> Bound:
         return Bound(tokens.at_most(messages, parameters), settings["max_tokens"])
 
-    async def _pause(self, attempt: int, error: AnswerableError) -> None:
-        """Waits before the next attempt, or raises if there is none. Who asks for more time than we have gets none."""
-        config = self.policy.config
-        after = float(error.details.get("retry_after", 0))
-        if attempt >= config.attempts or error.stable_code not in failures.RETRIED or after > config.longest_wait:
-            raise error
-        # Spread by chance, so that many runs that failed together do not come back together.
-        longest = back_off(attempt, first=_FIRST_PAUSE, longest=min(_LONGEST_PAUSE, config.longest_wait))
-        await self.policy.clock.sleep(max(after, self.policy.random.uniform(0, longest)))
+    async def _retried(self, call: Callable[[int], Awaitable[_Result]]) -> _Result:
+        """Retries what may pass. A provider that asks for more time than we have is not asked again."""
+        config, policy = self.policy.config, self.policy
+        schedule = Schedule(
+            config.attempts,
+            first=_FIRST_PAUSE,
+            longest=min(_LONGEST_PAUSE, config.longest_wait),
+            jitter=policy.random,
+        )
+        return await retry(
+            call,
+            schedule,
+            policy.clock,
+            may_pass=lambda error, _attempt, wait: (
+                error.stable_code in failures.RETRIED and wait <= config.longest_wait
+            ),
+        )
 
 
 class Call:

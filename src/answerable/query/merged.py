@@ -14,6 +14,7 @@ from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship
 from answerable.core.errors import SemanticError
 from answerable.core.values import ColumnType, Language
 from answerable.query.scope import nearest
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.query.sql.measures import parsed_measure
 
 Key = TypeVar("Key")
@@ -71,7 +72,7 @@ class _Merging:
         tables = {self._names[source, table.name]: (source, table) for source, table in self._tables()}
         catalog = Catalog(
             source=", ".join(self._short.values()),
-            dialect="duckdb",
+            dialect=FRAMES_DIALECT,
             tables=tuple(self._renamed(name, source, table) for name, (source, table) in tables.items()),
             relationships=tuple(self._all_relationships()),
             measures=tuple(self._measures()),
@@ -143,7 +144,7 @@ class _Merging:
                 update = {
                     "name": name,
                     "table": self._names[source, each.table],
-                    "expression": parsed_measure(each, catalog).sql("duckdb"),
+                    "expression": parsed_measure(each, catalog).sql(FRAMES_DIALECT),
                     "synonyms": each.synonyms if name == each.name else (each.name, *each.synonyms),
                 }
                 yield each.model_copy(update=update)

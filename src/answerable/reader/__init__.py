@@ -1,7 +1,20 @@
 """The reader: it turns a question into a query plan without a language model.
 
-`reader.py` shows the order of the stages and `reading.py` what comes out. Each stage is a room: `linking` finds what
-the words may refer to, `time` what they say about dates, `grammar` tries forms that explain every word, `candidates`
-combines clauses into possible queries, `ranking` weighs them, and `explaining` says in English what was understood.
-`plans` and `fitted` hold what several stages need: joins and plans, and the models' arithmetic.
+One question passes through these files, in this order:
+
+1. `reader.py`: `Reader.read` calls the stages and decides whether to answer or to ask back.
+2. `linking/tokens.py`: the question becomes words with stems, numbers, quoted text and dates.
+3. `linking/links.py`: words are linked to tables, columns and measures of the `linking/schema.py`, and to values.
+4. `linking/scene.py`: links, cues ("how many", "at least", "not") and clauses together make the `Scene`.
+5. `time/date_phrases.py`: what the words say about dates; a `Scene` with its dates is a `DatedScene`.
+6. `grammar/grammar.py`: forms, tried in order. One that explains every word, in a question about measures or time, ends
+   the way here.
+7. `candidates/compose.py`: else options for each clause are combined into some sixty candidate drafts.
+8. `ranking/rank.py`: the fitted ranker puts the candidates in order.
+9. `ranking/offers.py`: the likeliest become plans, are tried in a dry run, and get a confidence.
+10. `explaining/sentence.py`: each plan is said in one English sentence; with it, it is a `Reading` (`reading.py`).
+
+What a stage needs besides lies in its room, or in two rooms that several stages share: `plans` (drafts, joins, plans)
+and `fitted` (the arithmetic of the models, whose numbers `weights.py` loads). Beside the way lie `suggestions.py`
+(questions to begin with) and `learned_synonyms.py` (what choosing a reading teaches).
 """

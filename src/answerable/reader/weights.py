@@ -10,11 +10,11 @@ from typing import Any
 
 from answerable.core.errors import OperatorError
 from answerable.reader.candidates.roles import ROLE_FEATURE_NAMES, RoleModels
-from answerable.reader.candidates.shape import Linear, LinearPart
+from answerable.reader.fitted.linear import Linear, LinearPart
 from answerable.reader.fitted.packed import Packed, unpack
 from answerable.reader.fitted.trees import Trees
 from answerable.reader.ranking.confidence import CONFIDENCE_FEATURE_NAMES
-from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
+from answerable.reader.ranking.ranker_feature_names import RANKER_FEATURE_NAMES
 
 FOLDER = Path(__file__).parent / "weights"
 FILE = "reader.bin"

@@ -66,18 +66,16 @@ _NAMES: Mapping[str, str] = {
 }
 """What to write in the place of each name that is refused."""
 _DOUBLE_UNDERSCORE = frozenset({"__doc__", "__init__", "__name__", "__post_init__", "__version__"})
-_INSTEAD: Mapping[str, str] = {
-    "requests": "Call the host's functions.",
-    "httpx": "Call the host's functions.",
-    "urllib": "Call the host's functions.",
-    "socket": "Call the host's functions.",
-    "os": "There are no files, programs or variables of the system to be had; the inputs are variables.",
-    "sys": "There are no files, programs or variables of the system to be had; the inputs are variables.",
-    "subprocess": "No program can be started.",
-    "duckdb": "Use polars.",
-    "sqlite3": "Use polars.",
-    "matplotlib": "Give a chart specification or the rows as `result`.",
+_NO_SYSTEM = "There are no files, programs or variables of the system to be had; the inputs are variables."
+_HINTS: Mapping[str, str] = {
+    "Call the host's functions.": "requests httpx urllib socket",
+    _NO_SYSTEM: "os sys",
+    "No program can be started.": "subprocess",
+    "Use polars.": "duckdb sqlite3",
+    "Give a chart specification or the rows as `result`.": "matplotlib",
 }
+_INSTEAD = {module: hint for hint, modules in _HINTS.items() for module in modules.split()}
+"""What to use in the place of a module that cannot be imported."""
 
 
 def check_python(code: str, imports: frozenset[str] = ANALYSIS) -> str | None:

@@ -1,12 +1,15 @@
 """What Answerable does for its users, by noun. The command line, the HTTP edge and the library call these verbs and
 nothing else: they only translate."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
+from answerable.core.errors import OperatorError
 from answerable.engine.steps.descriptor import StepDescriptor
+from answerable.sandbox.open import Sandboxes
 from answerable.service.answers import AnswerService
 from answerable.service.questions import QuestionService
 from answerable.service.runs import RunService
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from answerable.service.evals import EvalService
     from answerable.service.measuring import OpenService
     from answerable.service.outbox import Handler, OutboxDelivery
+    from answerable.service.programs import ProgramService
     from answerable.service.retention import RetentionService
     from answerable.service.rows import RowService
     from answerable.service.semantic import SemanticService
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
     from answerable.service.sources import SourceService
     from answerable.service.suggestions import SuggestionService
     from answerable.service.threads import ThreadService
+
+
+READY_SECONDS = 1.0
+LONGEST_CHECK = 3.0
 
 
 class Service:
@@ -41,6 +49,7 @@ class Service:
         questions: QuestionService,
         answers: AnswerService,
         step_kinds: tuple[StepDescriptor, ...],
+        sandboxes: Sandboxes,
         settings: Settings,
         clock: Clock,
         any_location: bool,
@@ -52,11 +61,14 @@ class Service:
         topic."""
         self._store = store
         self._registry = registry
+        self._sandboxes = sandboxes
         self._settings = settings
         self._clock = clock
         self._any_location = any_location
         self._open_in_memory = open_in_memory
         self._subscribers = subscribers
+        self._checked: asyncio.Future[None] | None = None
+        self._checked_at = 0.0
         self.runs = runs
         self.questions = questions
         self.answers = answers
@@ -105,6 +117,12 @@ class Service:
         return EvalService(self._store, self._registry, self.questions, self.runs, self.answers, self._open_in_memory)
 
     @cached_property
+    def programs(self) -> "ProgramService":
+        from answerable.service.programs import ProgramService
+
+        return ProgramService(self._sandboxes, self._settings.sandbox_limits)
+
+    @cached_property
     def setup(self) -> "SetupService":
         from answerable.service.setup import SetupService
 
@@ -121,6 +139,21 @@ class Service:
         from answerable.service.retention import RetentionService
 
         return RetentionService(self._store, self._settings, self.outbox, self._clock)
+
+    async def check_ready(self) -> None:
+        """Raises what keeps questions from being taken now. Looks at most once a second, however often it is called."""
+        now = self._clock.monotonic()
+        if self._checked is None or now - self._checked_at > READY_SECONDS:
+            self._checked_at = now
+            self._checked = asyncio.ensure_future(asyncio.wait_for(self._store.database.check(), LONGEST_CHECK))
+        try:
+            await asyncio.shield(self._checked)
+        except TimeoutError:
+            raise OperatorError(
+                f"The store did not answer within {LONGEST_CHECK:.0f} s.",
+                code="store_unavailable",
+                hint="Look at the database server, and at the disk that it writes to.",
+            ) from None
 
     def start_background_work(self) -> None:
         """For a process that stays, such as a server: continues runs of processes that died, delivers the outbox, and

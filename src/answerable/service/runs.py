@@ -6,31 +6,34 @@ cancel it or decide what it asked. This is the only file that knows which runs a
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import cancelled, failed
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import AnswerableError, InternalError, NotFoundError, OperatorError, UserError, restored
-from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunStarted
+from answerable.core.errors import AnswerableError, InternalError, OperatorError, UserError, restored
+from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunFinished, RunStarted
 from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
-from answerable.engine.run import Engine, Listener
+from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.engine.steps.present import usage_in
+from answerable.engine.turns import Turns
 from answerable.logs import about
 from answerable.store.base import (
     Lease,
     LeaseLostError,
     Message,
+    RunBeginning,
+    RunEnd,
     RunFilter,
     RunRecord,
     RunRequest,
@@ -51,8 +54,10 @@ ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
+MOST_DEATHS = 2
+"""A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
-"""How long a follower that has seen a run end waits for its status: longer than it takes to adopt such a run."""
+"""How long to wait for a run of another process to end that was cancelled: longer than it takes to adopt such a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +77,58 @@ class RunService:
         clock: Clock,
         step_kinds: Mapping[str, StepDescriptor],
         listeners: Sequence[Listener] = (),
+        *,
+        turns: Turns | None = None,
+        patient: bool = False,
     ) -> None:
+        """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
+        has to be made with the same store."""
         self._store = store
+        self._patient = store.patient if patient and store.patient is not None else store
         self._engine = engine
         self._clock = clock
         self._step_kinds = step_kinds
         self._listeners = tuple(listeners)
+        self._turns = turns or Turns()
         self._live: dict[RunId, LiveRun] = {}
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
+        self._unsure: set[asyncio.Task[None]] = set()
+        self._one_adopts = asyncio.Lock()
+        self._adopt_from = 0.0
+        """Until this moment of the monotonic clock nobody's runs are adopted."""
 
     # Carrying out
 
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns."""
-        if context.thread is not None and subject.question is not None:
-            await self._store.threads.ensure(context.principal, context.thread, title=title_of(subject.question))
-            await self._say(context, "user", subject.question, new_message_id())
-        record = await self._store.runs.create(context, subject.question, sources=subject.sources, mode=subject.mode)
-        live = self._carry(context, record.lease, subject.question, graph)
-        await live.begun()  # whoever learns of a run may rely on its being stored
+        """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
+        In a crowd that would make it wait too long, it is refused before anything is stored."""
+        self._turns.check()
+        question, started = subject.question, self._engine.started(context, graph, subject.question)
+        beginning = RunBeginning(started)
+        if context.thread is not None and question is not None:
+            message = self._message(context, "user", question, new_message_id())
+            beginning = RunBeginning(started, message, title_of(question))
+        try:
+            record = await self._store.runs.create(
+                context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
+            )
+        except OperatorError:
+            task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
+            self._unsure.add(task)
+            task.add_done_callback(self._unsure.discard)
+            raise
+        live = self._live_run(context, record.lease, question)
+        self._carry(live, self._engine.begin(live, graph, started=started))
         return context.run
+
+    async def _take_up_if_stored(self, context: RunContext) -> None:
+        """The store failed when a run was created, perhaps after it had stored the run: then somebody must carry it
+        out, because others see that its owner lives."""
+        with suppress(AnswerableError):
+            record = await self._patient.runs.get(context.principal, context.run)
+            if (lease := await self._patient.runs.claim(record)) is not None:
+                await self._take_up(record, lease)
 
     async def first_graph(self, run: RunId, principal: Principal) -> Graph:
         """The graph that a run began with."""
@@ -101,70 +137,66 @@ class RunService:
             raise UserError(f"The run {run} was given up before it began.", code="run_not_started", hint="Ask again.")
         return Graph.parse(first[0].graph)
 
-    def _carry(self, context: RunContext, lease: Lease, question: str | None, graph: Graph | None = None) -> LiveRun:
-        live = self._live[context.run] = self._engine.live(context, lease, self._listeners)
-        live.carry(asyncio.create_task(self._carry_out(live, graph, question), name=context.run))
-        if self._attending is None or self._attending.done():
-            self._attending = asyncio.create_task(self._attend(), name="requests")
+    def _live_run(self, context: RunContext, lease: Lease, question: str | None) -> LiveRun:
+        live = self._engine.live(context, lease, self._listeners)
+        live.end_of = lambda last: self._end(context, question, last)
         return live
 
-    async def _carry_out(self, live: LiveRun, graph: Graph | None, question: str | None) -> None:
-        """Runs to the end, or (without a graph) continues where an earlier process stopped."""
+    def _carry(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
+        self._live[live.context.run] = live
+        live.carry(asyncio.create_task(self._carry_out(live, run), name=live.context.run))
+        if self._attending is None or self._attending.done():
+            self._attending = asyncio.create_task(self._attend(), name="requests")
+
+    async def _carry_out(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
         context, waits = live.context, False
         with about(run=context.run, thread=context.thread, request=context.request_id):
             try:
-                run = self._engine.go_on(live) if graph is None else self._engine.begin(live, graph, question)
-                outcome = await run
-                await self._conclude(live, outcome.status, question)
-                waits = outcome.status == "waiting"
+                waits = (await run).status == "waiting"
+                if waits:
+                    await self._patient.runs.finish(live.lease, RunEnd("waiting"))
             except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
                 _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
             except AnswerableError as error:
                 live.failure = error
-                await self._give_up(live.lease, error)
+                await self._give_up(live, error)
             finally:
                 if self._live.get(context.run) is live:
                     del self._live[context.run]
         if waits:
             await self._adopt(context.run)  # the decision may have come before the run waited for it
 
-    async def _give_up(self, lease: Lease, error: AnswerableError) -> None:
-        """The run cannot even be recorded to its end: the store is full or gone, or nothing of the run was stored."""
+    async def _give_up(self, live: LiveRun, error: AnswerableError) -> None:
+        """Ends a run that could not be carried out to its end, for example because its answer cannot be read."""
         _log.error("run given up", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
         try:
-            await self._store.runs.finish(lease, "failed", error.stable_code)
-        except (OperatorError, InternalError) as failure:
+            try:
+                await self._engine.fail(live, error)
+            except LeaseLostError:
+                return
+            except AnswerableError:  # its journal is empty or damaged, but everybody must see that it is over
+                await self._patient.runs.finish(live.lease, RunEnd("failed", error.stable_code))
+        except AnswerableError as failure:
             _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
 
-    async def _conclude(self, live: LiveRun, status: RunStatus, question: str | None) -> None:
-        context = live.context
-        if status == "waiting":
-            await self._store.runs.finish(live.lease, status)
-            return
-        answer = await self._ended(context.run, context.principal, status)
+    async def _end(self, context: RunContext, question: str | None, last: Event) -> RunEnd:
+        """What is stored about a run together with its last event."""
+        if isinstance(last, RunFinished):
+            answer = read_capsule((await self._patient.capsules.get(context.principal, context.run)).body).answer
+        else:
+            events = await self._patient.events.read(context.principal, context.run)
+            answer = self._account([*events, last])
+        message = None
         if context.thread is not None and question is not None:
-            # The id is the run's, so that a process that concludes the run once more says nothing twice.
-            message = MessageId("msg_" + context.run.removeprefix("run_"))
-            with suppress(NotFoundError):  # the thread was deleted meanwhile; the run keeps its answer
-                await self._say(context, "assistant", answer.text, message)
+            # The id is the run's, so that a process that ends the run once more says nothing twice.
+            message_id = MessageId("msg_" + context.run.removeprefix("run_"))
+            message = self._message(context, "assistant", answer.text, message_id)
         error = answer.provenance.error
-        await self._store.runs.finish(live.lease, status, error.code if error else None, _result(answer))
+        return RunEnd(_status(last), error.code if error else None, _result(answer), message)
 
-    async def _say(self, context: RunContext, role: str, content: str, id: MessageId) -> None:
+    def _message(self, context: RunContext, role: Literal["user", "assistant"], text: str, id: MessageId) -> Message:
         assert context.thread is not None
-        message = Message(
-            message=id,
-            thread=context.thread,
-            role="user" if role == "user" else "assistant",
-            content=content,
-            created_at=self._clock.now(),
-            run=context.run,
-        )
-        try:
-            await self._store.threads.add_message(context.principal, message)
-        except InternalError as error:
-            if error.stable_code != "message_exists":
-                raise
+        return Message(id, context.thread, role, text, self._clock.now(), context.run)
 
     # Looking
 
@@ -199,7 +231,7 @@ class RunService:
                 if live.failure is not None:
                     return failed(run, live.failure)
             mark = await self._store.news.mark(run)
-            record = await self._store.runs.get(principal, run)
+            record = await self._patient.runs.get(principal, run)
             if record.status != "running":
                 return await self.answer(run, principal)
             if run not in self._live:
@@ -216,16 +248,23 @@ class RunService:
         """The journal is read only for a run without an answer of its own, to say what became of it."""
         if status in ("failed", "cancelled"):
             events = await self._store.events.read(principal, run)
-            match events[-1:]:
-                case [RunFailed(kind=kind, code=code, message=message, hint=hint, node=node)]:
-                    error, steps = restored(kind, code, message, hint), step_records(events, self._step_kinds)
-                    return failed(run, error, step=node, steps=steps, usage=usage_in(events))
-                case [RunCancelled(reason=reason)]:
-                    return cancelled(run, reason, usage_in(events), step_records(events, self._step_kinds))
+            if isinstance(events[-1], RunFailed | RunCancelled):
+                return self._account(events)
         if error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)
         return read_capsule((await self._store.capsules.get(principal, run)).body).answer
+
+    def _account(self, events: Sequence[Event]) -> Answer:
+        """What became of a run that has no answer."""
+        steps, usage = step_records(events, self._step_kinds), usage_in(events)
+        match events[-1]:
+            case RunFailed(run=run, kind=kind, code=code, message=message, hint=hint, node=node):
+                return failed(run, restored(kind, code, message, hint), step=node, steps=steps, usage=usage)
+            case RunCancelled(run=run, reason=reason):
+                return cancelled(run, reason, usage, steps)
+            case last:
+                raise InternalError(f"{last.type} is not the end of a failed run.")
 
     async def journal(self, run: RunId, principal: Principal) -> Sequence[Event]:
         """Every event of a run that is stored by now."""
@@ -239,7 +278,7 @@ class RunService:
         while True:
             live = self._live.get(run)
             mark = await self._store.news.mark(run) if live is None else 0
-            record = await self._store.runs.get(principal, run)
+            record = await self._patient.runs.get(principal, run)
             news = live.events(after) if live is not None else self._stored(record, after)
             async for event in news:
                 after = event.seq or after  # a piece of text has no number
@@ -254,17 +293,15 @@ class RunService:
     async def _stored(self, record: RunRecord, after: int) -> AsyncIterator[Event]:
         """What is stored now of a run that another process carries out."""
         while True:
-            page = await self._store.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
+            page = await self._patient.events.read(record.principal, record.run, after=after, limit=EVENTS_PER_READ)
             for event in page:
                 after = event.seq
-                if isinstance(event, TERMINAL):
-                    await self._concluded(record)
                 yield event
             if len(page) < EVENTS_PER_READ:
                 return
 
     async def _concluded(self, record: RunRecord) -> None:
-        """Status and messages of a run are stored before its end is told."""
+        """Waits until a run of another process has ended."""
         with suppress(TimeoutError):  # its process died just then, and none that adopts runs is there
             async with asyncio.timeout(END_SECONDS):
                 while not ended(record):
@@ -336,34 +373,58 @@ class RunService:
 
     async def _adopt_for_ever(self) -> None:
         while True:
+            began = self._clock.monotonic()
             try:
                 await self.resume_unfinished()
             except AnswerableError as error:  # the store may be back the next time
                 _log.warning("runs not adopted", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+                self._grant_grace()
+            if self._clock.monotonic() - began > LEASE_SECONDS / 2:
+                self._grant_grace()
             await asyncio.sleep(ADOPT_SECONDS)
+
+    def _grant_grace(self) -> None:
+        """The store was away or stood still, so the others could not renew their leases: they get the time to."""
+        self._adopt_from = self._clock.monotonic() + LEASE_SECONDS
 
     async def _adopt(self, only: RunId | None = None) -> int:
         adopted = 0
-        for record in await self._store.runs.adoptable():
-            if record.run in self._live or only not in (None, record.run):
-                continue
-            lease = await self._store.runs.claim(record)
-            if lease is not None:
-                adopted += 1
-                await self._take_up(record, lease)
+        async with self._one_adopts:
+            for record in await self._store.runs.adoptable():
+                if record.run in self._live or only not in (None, record.run):
+                    continue
+                # A run that waits for a decision has no owner who might be alive.
+                if record.owner is not None and self._clock.monotonic() < self._adopt_from:
+                    continue
+                lease = await self._patient.runs.claim(record)
+                if lease is not None:
+                    adopted += 1
+                    await self._take_up(record, lease)
         return adopted
 
     async def _take_up(self, record: RunRecord, lease: Lease) -> None:
         """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
+        if (await self._store.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
+            await self._give_up(self._live_run(_context(record), lease, record.question), _quarantined(record.run))
+            return
         requests = [request for request in await self._store.runs.requests() if request.run == record.run]
         for request in requests:
             if request.kind == "decide":
                 await self._decide(record, lease, request)
-        live = self._carry(_context(record), lease, record.question)
+        live = self._live_run(_context(record), lease, record.question)
+        self._carry(live, self._go_on(live, record))
         for request in requests:
             if request.kind == "cancel":
                 live.cancel(request.body["reason"])
                 await self._store.runs.take(request)
+
+    async def _go_on(self, live: LiveRun, record: RunRecord) -> Outcome:
+        outcome = await self._engine.go_on(live)
+        if outcome.status != "waiting" and not ended(await self._store.runs.get(record.principal, record.run)):
+            # Earlier versions stored the last event and the status one after the other; a crash could part them.
+            last = (await self._store.events.read(record.principal, record.run))[-1]
+            await self._store.runs.finish(live.lease, await self._end(live.context, record.question, last))
+        return outcome
 
     async def _decide(self, record: RunRecord, lease: Lease, request: RunRequest) -> None:
         body = request.body
@@ -400,7 +461,9 @@ class RunService:
 
     async def close(self) -> None:
         """Stops running work without marking it as ended: the next process continues it."""
+        self._store.stop_waiting()  # another process continues the runs when the store is back
         tasks = [live.task for live in self._live.values()]
+        tasks += self._unsure
         tasks += [task for task in (self._attending, self._adopting) if task is not None]
         for task in tasks:
             task.cancel()
@@ -409,6 +472,25 @@ class RunService:
 
 def ended(record: RunRecord) -> bool:
     return record.status not in ("running", "waiting")
+
+
+def _quarantined(run: RunId) -> OperatorError:
+    return OperatorError(
+        f"Two processes died while they carried {run} out, so it is not continued.",
+        code="run_quarantined",
+        hint="Its steps are kept: look at the last one, and into the log of that time. "
+        "To try it all the same, ask again.",
+    )
+
+
+def _status(last: Event) -> RunStatus:
+    match last:
+        case RunFinished(status=status):
+            return "partial" if status == "partial" else "done"
+        case RunCancelled():
+            return "cancelled"
+        case _:
+            return "failed"
 
 
 def _context(record: RunRecord) -> RunContext:

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from answerable.core.context import Principal
-from answerable.core.errors import SemanticError, UserError
+from answerable.core.errors import AnswerableError, SemanticError, UserError
 from answerable.core.ids import EditId
 from answerable.core.values import Frozen
 from answerable.sources.base import Source
@@ -89,6 +89,8 @@ class SemanticService:
     async def history(self, name: str, principal: Principal, *, limit: int = 100) -> Sequence[SemanticChange]:
         """Who changed what, the newest first."""
         self._registry.location(name, principal)
+        async with self._editing:
+            await self._settle(name, principal)
         records = await self._store.edits.of_source(principal, name, limit=limit)
         if not records:
             await self._registry.get(name, principal)  # a path that leads nowhere is an error, not an empty history
@@ -97,6 +99,7 @@ class SemanticService:
     async def undo(self, name: str, change_id: str, principal: Principal) -> SemanticDocument:
         """Puts back how it was before the newest change; that is a change too, and can be undone."""
         async with self._editing:
+            await self._settle(name, principal)
             change = await self._store.edits.get(principal, EditId(change_id))
             meaning = await read_meaning(await self._registry.get(name, principal))
             if change.source != name or change.after != meaning.text:
@@ -110,10 +113,32 @@ class SemanticService:
         self, name: str, text: str, version: str | None, note: str, principal: Principal
     ) -> SemanticDocument:
         source = await self._registry.get(name, principal)
-        before = await write_meaning(source, text, version=version)
-        if before.text != text:
-            await self._store.edits.add(principal, name, before=before.text, after=text, note=note)
+        await self._settle(name, principal)
+        before = (await read_meaning(source)).text
+        if before == text:
+            await write_meaning(source, text, version=version)  # for its checks
+            return await _document(name, source, await read_meaning(source))
+        # History comes first: a name in force that history does not know could not be undone.
+        edit = await self._store.edits.begin(principal, name, before=before, after=text, note=note)
+        try:
+            await write_meaning(source, text, version=version)
+        except AnswerableError:
+            await self._store.edits.withdraw(edit)
+            raise
+        await self._store.edits.settle(edit)
         return await _document(name, source, await read_meaning(source))
+
+    async def _settle(self, name: str, principal: Principal) -> None:
+        """Finds out what became of edits whose process died between the history and the file."""
+        left = await self._store.edits.unsettled(principal, name)
+        if not left:
+            return
+        now = (await read_meaning(await self._registry.get(name, principal))).text
+        for edit in left:
+            if now == edit.before != edit.after:
+                await self._store.edits.withdraw(edit)
+            else:
+                await self._store.edits.settle(edit)
 
 
 async def _document(name: str, source: Source, meaning: Meaning) -> SemanticDocument:

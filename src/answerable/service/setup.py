@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date, timedelta
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
 
@@ -18,9 +18,13 @@ from answerable.machine import machine_facts, runs_programs, sandboxes_found
 from answerable.models.budget import Budget
 from answerable.models.config import ROLES, ModelsConfig, split_name
 from answerable.models.prices import BILLION
-from answerable.settings import Settings
+from answerable.settings import Settings, shown_settings
 from answerable.sources.open import shown_location
 from answerable.store.base import AccountLimit, Balance, DayOfUse, Store
+
+if TYPE_CHECKING:
+    from answerable.agents.folder import AgentFolder
+    from answerable.models.check import Checked, Trial
 
 
 class ModelName(Frozen):
@@ -58,6 +62,13 @@ class ModelCheck(Frozen):
     checks: dict[str, ModelTrial] = Field(description="`text`, `structured`, `streaming`, `tools`.")
     tokens: int
     cost_usd: float | None
+
+
+class AgentView(Frozen):
+    name: str
+    role: str
+    description: str
+    cases: int
 
 
 class UsageDay(Frozen):
@@ -119,8 +130,13 @@ class StepKindView(Frozen):
     produces: Product
     rows_from: RowsFrom | None = Field(description="Where it reads rows: a source, or earlier steps.")
     language: str | None = Field(description="In which its code is shown; null if it runs no code.")
+    is_wrapper: bool = Field(description="Whether it only runs the steps inside it, which are shown in its place.")
     data_source_type: str | None = Field(description="Where an answer that consists of its rows comes from.")
     repeatable: bool = Field(description="Whether a replay can run it again.")
+
+    @classmethod
+    def of(cls, kind: StepDescriptor) -> Self:
+        return cls.model_validate(kind.model_dump(include=set(cls.model_fields)))
 
 
 class StepKindList(Frozen):
@@ -142,19 +158,24 @@ class SetupService:
         roles = [ModelRole(role=role, models=[_model(name, config) for name in config.chain(role)]) for role in ROLES]
         return ModelsOverview(configured=bool(config.named()), roles=roles)
 
-    async def check_model(self, name: str, principal: Principal) -> ModelCheck:
-        """Tries a model with tiny requests; they cost a fraction of a cent."""
+    async def check_models(self, principal: Principal, *, name: str | None = None) -> Sequence[ModelCheck]:
+        """Tries one model, or all that are set, with tiny requests; they cost a fraction of a cent."""
         from answerable.models.check import check_models  # brings the clients of providers, which only models need
 
-        [checked] = await check_models(self._settings.models_config, principal, name)
-        found = checked.as_json()
-        return ModelCheck(
-            name=found["name"],
-            works=found["works"],
-            checks=found["checks"],
-            tokens=found["tokens"],
-            cost_usd=found["cost"],
-        )
+        checked = await check_models(self._settings.models_config, principal, name)
+        return [_model_check(each) for each in checked]
+
+    def agents(self, principal: Principal) -> Sequence[AgentView]:
+        """The agents that ask a language model, and how many recorded cases each has."""
+        from answerable.agents.cases import AGENTS, load_cases
+        from answerable.agents.folder import BUILTIN, load_agent
+
+        folders = [BUILTIN / name for name in AGENTS]
+        return [_agent(load_agent(folder), len(load_cases(folder))) for folder in folders]
+
+    def settings(self, principal: Principal) -> Mapping[str, Any]:
+        """Every setting by name, without keys and passwords."""
+        return shown_settings(self._settings)
 
     async def usage(self, principal: Principal, *, days: int = 30) -> UsageReport:
         """What was asked and spent, by day (UTC), and what is left of the budgets."""
@@ -188,9 +209,7 @@ class SetupService:
 
     def step_kinds(self, principal: Principal) -> StepKindList:
         """The kinds of steps that a run can have."""
-        fields = set(StepKindView.model_fields)
-        kinds = [StepKindView.model_validate(kind.model_dump(include=fields)) for kind in self._step_kinds]
-        return StepKindList(step_kinds=kinds)
+        return StepKindList(step_kinds=[StepKindView.of(kind) for kind in self._step_kinds])
 
     async def _budgets(self, principal: Principal) -> list[BudgetView]:
         budget = Budget(self._store.budgets, self._settings.models_config.budget, self._clock)
@@ -204,6 +223,23 @@ def _model(name: str, config: ModelsConfig) -> ModelName:
     endpoint = config.providers.get(provider)
     base_url = shown_location(endpoint.base_url) if endpoint and endpoint.base_url else None
     return ModelName(name=name, provider=provider, model=model, base_url=base_url)
+
+
+def _model_check(checked: "Checked") -> ModelCheck:
+    trials = {name: _trial(trial) for name, trial in checked.trials.items()}
+    return ModelCheck(
+        name=checked.name, works=checked.works, checks=trials, tokens=checked.tokens, cost_usd=checked.cost
+    )
+
+
+def _trial(trial: "Trial") -> ModelTrial:
+    error = trial.error
+    shown = error and ModelTrialError(code=error.stable_code, message=error.message, hint=error.hint)
+    return ModelTrial(ok=trial.ok, ms=round(trial.ms, 1), error=shown)
+
+
+def _agent(folder: "AgentFolder", cases: int) -> AgentView:
+    return AgentView(name=folder.name, role=folder.role, description=folder.description, cases=cases)
 
 
 def _day(day: date, used: Mapping[str, DayOfUse]) -> UsageDay:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -52,6 +52,7 @@ class ValueIndex:
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self._path = path
+        self._catalog = catalog
         self._connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
         self._lock = threading.Lock()  # not every build of SQLite may be used by two threads at a time
         rows = self._connection.execute("SELECT id, table_name, name, notice FROM columns").fetchall()
@@ -75,6 +76,10 @@ class ValueIndex:
         path = cache / file_name(catalog)
         await up_to_date(path, catalog, probe, limits or IndexLimits(), progress)
         return await asyncio.to_thread(cls, path, catalog)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the file for itself."""
+        return ValueIndex, (self._path, self._catalog)
 
     def close(self) -> None:
         with self._lock:

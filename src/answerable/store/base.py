@@ -49,6 +49,28 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RunBeginning:
+    """What is stored with a new run, in the same commit: a crash leaves all of it or nothing."""
+
+    event: Event
+    message: "Message | None" = None
+    """The question. Its thread is created with the run if it is new."""
+    title: str = ""
+    """Of a new thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended, or that it waits. Stored in the same commit as the run's last event."""
+
+    status: RunStatus
+    error_code: str | None = None
+    result: RunResult | None = None
+    message: "Message | None" = None
+    """The answer in the run's thread. Stored once, however often it is given; left out if the thread was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     run: RunId
     principal: Principal
@@ -63,6 +85,8 @@ class RunRecord:
     """The process that carries it out, or did so last. None while the run waits for a decision."""
     token: int = 0
     """How often the run has changed hands: the number that its `Lease` must have."""
+    deaths: int = 0
+    """How many processes died while they carried the run out."""
     sources: tuple[str, ...] = ()
     """What was asked, by name."""
     mode: str | None = None
@@ -146,9 +170,15 @@ class Capsule:
 
 class Runs(Protocol):
     async def create(
-        self, context: RunContext, question: str | None, *, sources: Sequence[str] = (), mode: str | None = None
+        self,
+        context: RunContext,
+        question: str | None,
+        *,
+        sources: Sequence[str] = (),
+        mode: str | None = None,
+        beginning: RunBeginning | None = None,
     ) -> RunRecord:
-        """A new run, with the status `running`."""
+        """A new run, with the status `running`. If its thread belongs to another tenant, nothing is stored."""
         ...
 
     async def get(self, principal: Principal, run: RunId) -> RunRecord: ...
@@ -185,14 +215,14 @@ class Runs(Protocol):
         ...
 
     async def claim(self, record: RunRecord) -> Lease | None:
-        """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives."""
+        """Makes this process the owner of an adoptable run; None if another was quicker or its owner lives. If the
+        owner died at work, the same commit counts that, so that a run that kills its process is known by it. Also
+        returns the lease of a run that this process owns without knowing, because the answer of the store was lost."""
         ...
 
-    async def finish(
-        self, lease: Lease, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
-    ) -> None:
-        """Sets the status, or raises `LeaseLostError`. `waiting` and `running` are not an end: such a run stays
-        unfinished. One that waits has no owner until somebody claims it."""
+    async def finish(self, lease: Lease, end: RunEnd) -> None:
+        """Stores how the run ended, or raises `LeaseLostError`. `waiting` and `running` are not an end: such a run
+        stays unfinished. One that waits has no owner until somebody claims it."""
         ...
 
     async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
@@ -211,9 +241,9 @@ class Runs(Protocol):
 class Events(Protocol):
     """The journal. What `append` has returned from survives the death of the process."""
 
-    async def append(self, events: Sequence[Event], lease: Lease) -> None:
-        """All or none, of one run, in one commit. Raises `LeaseLostError` if the lease is not the run's; a sequence
-        number that exists already is an `InternalError`."""
+    async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
+        """All or none, of one run, in one commit; `end` comes with the last event of a run. Raises `LeaseLostError` if
+        the lease is not the run's; a sequence number that exists already is an `InternalError`."""
         ...
 
     async def read(
@@ -235,8 +265,11 @@ class Capsules(Protocol):
 
 
 class Threads(Protocol):
-    async def ensure(self, principal: Principal, thread: ThreadId, title: str) -> ThreadRecord:
-        """The thread, made if it is new. A thread of another tenant is a `NotFoundError`."""
+    async def ensure(
+        self, principal: Principal, thread: ThreadId, title: str, messages: Sequence[Message] = ()
+    ) -> ThreadRecord:
+        """The thread, created if it is new, with these messages added to it: all in one commit. A thread of another
+        tenant is a `NotFoundError`."""
         ...
 
     async def get(self, principal: Principal, thread: ThreadId) -> ThreadRecord: ...
@@ -358,7 +391,23 @@ class EditRecord:
 
 
 class Edits(Protocol):
-    async def add(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
+    """The history of semantic files. A file and a row cannot be written in one commit: the row comes first, names the
+    process that is about to write the file, and is settled afterwards. What a process that died has left is settled by
+    the next that looks at the source. Only settled edits are history."""
+
+    async def begin(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
+
+    async def settle(self, edit: EditRecord) -> None:
+        """The file holds the edit."""
+        ...
+
+    async def withdraw(self, edit: EditRecord) -> None:
+        """The file was not written."""
+        ...
+
+    async def unsettled(self, principal: Principal, source: str) -> Sequence[EditRecord]:
+        """Edits that were begun, the oldest first, and that no other living process works on."""
+        ...
 
     async def get(self, principal: Principal, edit: EditId) -> EditRecord: ...
 
@@ -541,7 +590,11 @@ class Store:
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""
+    stop_waiting: Callable[[], None]
+    """Ends the patience of `patient`, before the process ends."""
     database: "Database"
+    patient: "Store | None" = None
+    """The same store for runs: while it cannot be used for a passing reason, calls wait instead of failing."""
 
     async def close(self) -> None:
         await self.release()
@@ -549,4 +602,8 @@ class Store:
 
 
 class Database(Protocol):
+    async def check(self) -> None:
+        """Raises what keeps the store from being read or written now."""
+        ...
+
     async def close(self) -> None: ...

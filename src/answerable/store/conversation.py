@@ -29,7 +29,6 @@ async def fork(
     if place is None:
         raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
     new = new_thread_id()
-    await threads.ensure(principal, new, title=origin.title)
-    for each in said[: place + include]:
-        await threads.add_message(principal, replace(each, message=new_message_id(), thread=new))
+    copies = [replace(each, message=new_message_id(), thread=new) for each in said[: place + include]]
+    await threads.ensure(principal, new, title=origin.title, messages=copies)
     return new

@@ -4,7 +4,7 @@ One SQL text serves both. It marks parameters with `?` and keeps to what SQLite 
 text in UTC with microseconds, so that text order is time order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol, TypeAlias
@@ -37,6 +37,10 @@ class RowExistsError(Exception):
     """A row with this key is there already. Nothing was written."""
 
 
+class NothingChangedError(Exception):
+    """A statement that had to change a row found none. Nothing was written."""
+
+
 class SqlDatabase(base.Database, Protocol):
     """Failures of the database arrive as `OperatorError`, a taken key as `RowExistsError`, and text or numbers that the
     two databases cannot both hold as `UserError`."""
@@ -44,13 +48,17 @@ class SqlDatabase(base.Database, Protocol):
     now: str
     """SQL for the time that leases are measured by: seconds of one clock for all processes that share the database."""
 
+    up_since: str | None
+    """SQL for the moment at which the database came up, by the same clock; None if it cannot go away by itself."""
+
     size: str
     """SQL for the bytes that the database takes."""
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]: ...
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
-        """All or none, in one commit; how many rows each statement changed."""
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
+        """All or none, in one commit; returns how many rows each statement changed. If one of the statements whose
+        numbers are `required` changes no row, nothing is written: `NothingChangedError`."""
         ...
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
@@ -69,6 +77,15 @@ class SqlDatabase(base.Database, Protocol):
     async def beyond(self, run: str, mark: int, seconds: float) -> None:
         """Returns when another process may have written about the run since the mark, or after `seconds`."""
         ...
+
+
+def writable_check() -> Statement:
+    """Writes a row, as whatever comes next must be able to. Another one each time: SQLite does not write what is there
+    already."""
+    sql = (
+        "INSERT INTO jobs (name, ran_at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET ran_at = excluded.ran_at"
+    )
+    return sql, (time_text(datetime.now(UTC)),)
 
 
 def checked(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:

@@ -2,22 +2,18 @@
 
 from collections.abc import Sequence
 
-from answerable.core.codec import decode_body, encode_body
+from answerable.core.clock import Clock
+from answerable.core.codec import decode_body
 from answerable.core.context import Principal
 from answerable.core.errors import InternalError
 from answerable.core.events import Event
-from answerable.core.ids import RunId
-from answerable.store.base import Lease, LeaseLostError
-from answerable.store.database import Condition, Insert, RowExistsError, SqlDatabase, at_most
+from answerable.core.ids import RunId, TenantId, UserId
+from answerable.store.base import Lease, LeaseLostError, RunEnd
+from answerable.store.database import Condition, NothingChangedError, RowExistsError, SqlDatabase, at_most
+from answerable.store.event_rows import event_inserts, event_statements
 from answerable.store.leases import Leases
-from answerable.store.outbox import INSERT as INSERT_NOTICES
-from answerable.store.outbox import notices_of
-from answerable.store.runs import run_not_found
+from answerable.store.runs import end_statements, run_not_found
 
-_INSERT = Insert(
-    into="INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body)",
-    types=("TEXT", "BIGINT", "TEXT", "TEXT", "DOUBLE PRECISION", "TEXT", "TEXT"),
-)
 _SELECT = (
     "SELECT type, run_id, seq, at, body FROM events WHERE run_id = ? AND tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?"
 )
@@ -26,24 +22,26 @@ _REMEMBERED = 4096
 
 
 class SqlEvents:
-    def __init__(self, database: SqlDatabase, leases: Leases) -> None:
+    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases) -> None:
         self._database = database
+        self._clock = clock
         self._leases = leases
         self._owners: dict[RunId, tuple[str, str]] = {}
         """The owner of a run never changes, so it is looked up once and not with every append."""
 
-    async def append(self, events: Sequence[Event], lease: Lease) -> None:
+    async def append(self, events: Sequence[Event], lease: Lease, end: RunEnd | None = None) -> None:
         if not events:
             return
-        run = events[0].run
-        tenant, user = self._owners.get(run) or await self._owner(run)
-        rows = [(run, e.seq, tenant, user, float(e.at), e.type, encode_body(e)) for e in events if e.run == run]
-        if len(rows) != len(events) or lease.run != run:
+        run = lease.run
+        if any(event.run != run for event in events):
             raise InternalError("Events of several runs cannot be appended together.", code="events_mixed")
+        tenant, user = self._owners.get(run) or await self._owner(run)
         try:
-            notices = notices_of(events, rows)
-            also = [(INSERT_NOTICES, notices)] if notices else []
-            stored = await self._database.insert_fenced(_fence(lease), (_INSERT, rows), *also)
+            if end is None:
+                inserts = event_inserts(events, tenant, user)
+                stored = await self._database.insert_fenced(_fence(lease), *inserts)
+            else:
+                stored = await self._end(events, lease, end, Principal(TenantId(tenant), UserId(user)))
         except RowExistsError as error:
             raise InternalError(
                 f"The run {run} has an event numbered {events[0].seq} to {events[-1].seq} already.",
@@ -54,6 +52,17 @@ class SqlEvents:
             self._leases.drop(lease)
             raise LeaseLostError(lease.run)
         self._database.announce(run)
+
+    async def _end(self, events: Sequence[Event], lease: Lease, end: RunEnd, principal: Principal) -> bool:
+        ending = end_statements(principal, lease, end, self._clock.now(), self._leases.owner)
+        try:
+            await self._database.write(
+                *ending, *event_statements(events, principal.tenant, principal.user), required=(0,)
+            )
+        except NothingChangedError:
+            return False
+        self._leases.drop(lease)
+        return True
 
     async def read(
         self, principal: Principal, run: RunId, *, after: int = 0, limit: int | None = None

@@ -46,15 +46,26 @@ class Leases:
         )
 
     def lives(self, owner: str) -> str:
-        """The SQL condition that the process named by a column holds its lease."""
-        now = self._database.now
-        return f"EXISTS (SELECT 1 FROM owners o WHERE o.owner = {owner} AND abs({now} - o.renewed) < o.seconds)"
+        """The SQL condition that the process named by a column holds its lease.
+
+        While the database was away nobody could renew. For as long as a lease lasts after it has come up, everybody
+        counts as alive who has not released its lease, so that a process that starts just then takes no living one's
+        runs.
+        """
+        now, up_since = self._database.now, self._database.up_since
+        silent = f"abs({now} - o.renewed)"
+        if up_since is not None:
+            silent = f"least({silent}, abs({now} - {up_since}))"
+        return f"EXISTS (SELECT 1 FROM owners o WHERE o.owner = {owner} AND {silent} < o.seconds)"
 
     def hold(self, what: Hashable) -> None:
         """Renews the lease from now on, until all that is held was dropped."""
         self._held.add(what)
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._renew(), name="lease")
+
+    def holds(self, what: Hashable) -> bool:
+        return what in self._held
 
     def drop(self, what: Hashable) -> None:
         self._held.discard(what)
@@ -63,9 +74,12 @@ class Leases:
         while self._held:
             await asyncio.sleep(self.seconds / _BEATS)
             try:
-                await self._database.write(self.renewal())
-            except AnswerableError as error:  # a store that fails for a moment: the next renewal may come in time
-                _log.warning("lease not renewed", extra={"fields": {"code": error.stable_code, "reason": str(error)}})
+                # A renewal that waits longer than until the next one is given up: the next may find a new connection.
+                async with asyncio.timeout(self.seconds / _BEATS):
+                    await self._database.write(self.renewal())
+            except (AnswerableError, TimeoutError) as error:  # a store that fails for a moment: the next may be in time
+                code = error.stable_code if isinstance(error, AnswerableError) else "store_unavailable"
+                _log.warning("lease not renewed", extra={"fields": {"code": code, "reason": str(error)}})
 
     async def release(self) -> None:
         """Others may take over at once what is still held."""

@@ -1,7 +1,8 @@
 """The door: a path or a URL becomes a store."""
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from answerable.core.clock import Clock, SystemClock
@@ -15,6 +16,7 @@ from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
+from answerable.store.patience import PatientDatabase
 from answerable.store.retention import SqlRetention
 from answerable.store.runs import SqlCapsules, SqlRuns
 from answerable.store.schema import Migration, migrations
@@ -83,25 +85,35 @@ def _given(artifacts: Path | None) -> Path:
 
 
 async def _assembled(database: SqlDatabase, folder: Path, clock: Clock, lease_seconds: float) -> Store:
-    artifacts = FolderArtifacts(database, folder, clock)
     try:
-        artifacts.prepare()
+        FolderArtifacts(database, folder, clock).prepare()
     except OperatorError:
         await database.close()
         raise
     leases = Leases(database, lease_seconds)
+    patient = PatientDatabase(database)
+    parts = (clock, leases, folder)
+    for_runs = _store(patient, *parts, patient.stop_waiting)
+    return replace(_store(database, *parts, patient.stop_waiting), patient=for_runs)
+
+
+def _store(
+    database: SqlDatabase, clock: Clock, leases: Leases, folder: Path, stop_waiting: Callable[[], None]
+) -> Store:
+    artifacts = FolderArtifacts(database, folder, clock)
     return Store(
         runs=SqlRuns(database, clock, leases),
-        events=SqlEvents(database, leases),
+        events=SqlEvents(database, clock, leases),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
         budgets=SqlBudgets(database, clock, leases),
-        edits=SqlEdits(database, clock),
+        edits=SqlEdits(database, clock, leases),
         evals=SqlEvals(database, clock),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
         news=database,
         release=leases.release,
+        stop_waiting=stop_waiting,
         database=database,
     )

@@ -1,6 +1,6 @@
 """PostgreSQL for many processes and machines, in a schema of its own so that it can share a database with others."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
@@ -15,6 +15,7 @@ from answerable.store import schema
 from answerable.store.database import (
     Condition,
     Insert,
+    NothingChangedError,
     Parameter,
     Row,
     RowExistsError,
@@ -22,17 +23,21 @@ from answerable.store.database import (
     Synchronous,
     checked,
     time_text,
+    writable_check,
 )
 from answerable.store.notifications import Connection, Notifications
 
 CONNECT_SECONDS = 10
 POOL_SIZE = 8
+RECONNECT_SECONDS = 1.0
 _CONNECT: dict[str, Any] = {"autocommit": True, "connect_timeout": CONNECT_SECONDS}
 
 
 class PostgresDatabase:
     now = "extract(epoch FROM clock_timestamp())"
     """The server's clock, so that clocks of machines need not agree."""
+
+    up_since: str | None = "extract(epoch FROM pg_postmaster_start_time())"
 
     size = (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
@@ -62,9 +67,14 @@ class PostgresDatabase:
         async with self._connection() as connection:
             return await (await connection.execute(_marked(sql), checked(parameters))).fetchall()
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
         async with self._connection() as connection, connection.transaction():
-            return [(await connection.execute(_marked(sql), checked(row))).rowcount for sql, row in statements]
+            changed = []
+            for number, (sql, row) in enumerate(statements):
+                changed.append((await connection.execute(_marked(sql), checked(row))).rowcount)
+                if not changed[-1] and number in required:
+                    raise NothingChangedError(sql)
+            return changed
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """One statement: one round trip, and the same text for any number of rows. The fence locks the run's row until
@@ -84,6 +94,9 @@ class PostgresDatabase:
 
     async def beyond(self, run: str, mark: int, seconds: float) -> None:
         await self._news.beyond(run, mark, seconds)
+
+    async def check(self) -> None:
+        await self.write(writable_check())
 
     async def close(self) -> None:
         await self._news.close()
@@ -113,6 +126,8 @@ def _pool(url: str, synchronous: Synchronous) -> AsyncConnectionPool[Connection]
         min_size=1,
         max_size=POOL_SIZE,
         timeout=CONNECT_SECONDS,
+        # By default the pool waits longer and longer before it tries a server that was away again; a lease would lapse.
+        reconnect_timeout=RECONNECT_SECONDS,
         open=False,
     )
 

@@ -18,6 +18,8 @@ from answerable.store.base import (
     DayOfUse,
     Lease,
     LeaseLostError,
+    RunBeginning,
+    RunEnd,
     RunFilter,
     RunRecord,
     RunRequest,
@@ -26,21 +28,25 @@ from answerable.store.base import (
 )
 from answerable.store.database import (
     Condition,
+    NothingChangedError,
     Parameter,
     Row,
     RowExistsError,
     SqlDatabase,
+    Statement,
     at_most,
     mentions,
     time_of,
     time_text,
 )
+from answerable.store.event_rows import event_statements
 from answerable.store.leases import Leases
+from answerable.store.threads import message_statements, thread_not_found, thread_statement
 
 _ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
-    " owner, token, sources, mode, kind, row_count, tokens, cost FROM runs"
+    " owner, token, sources, mode, kind, row_count, tokens, cost, deaths FROM runs"
 )
 
 
@@ -56,7 +62,13 @@ class SqlRuns:
         self._abandoned = f"NOT {leases.lives('runs.owner')}"
 
     async def create(
-        self, context: RunContext, question: str | None, *, sources: Sequence[str] = (), mode: str | None = None
+        self,
+        context: RunContext,
+        question: str | None,
+        *,
+        sources: Sequence[str] = (),
+        mode: str | None = None,
+        beginning: RunBeginning | None = None,
     ) -> RunRecord:
         record = RunRecord(
             run=context.run,
@@ -71,12 +83,32 @@ class SqlRuns:
             sources=tuple(sources),
             mode=mode,
         )
+        conversation, first = self._beginning(context, beginning)
+        # The conversation comes first: a thread of another tenant refuses the whole commit.
+        required = (2,) if conversation else ()
+        statements = (*conversation, (_INSERT_RUN, _run_row(record)), *first)
         try:
-            await self._database.write(self._leases.renewal(), (_INSERT_RUN, _run_row(record)))
+            await self._database.write(self._leases.renewal(), *statements, required=required)
+        except NothingChangedError as error:
+            assert context.thread is not None
+            raise thread_not_found(context.thread) from error
         except RowExistsError as error:
             raise InternalError(f"The run {context.run} exists already.", code="run_exists") from error
         self._leases.hold(record.lease)
         return record
+
+    def _beginning(
+        self, context: RunContext, beginning: RunBeginning | None
+    ) -> tuple[Sequence[Statement], Sequence[Statement]]:
+        """The statements for the run's conversation, and for its first event."""
+        if beginning is None:
+            return (), ()
+        first = event_statements([beginning.event], context.principal.tenant, context.principal.user)
+        if beginning.message is None:
+            return (), first
+        principal, message, now = context.principal, beginning.message, time_text(self._clock.now())
+        thread = thread_statement(principal, message.thread, beginning.title, now)
+        return (thread, *message_statements(principal, message, now, once=True)), first
 
     async def get(self, principal: Principal, run: RunId) -> RunRecord:
         rows = await self._database.rows(f"{_RUN} WHERE run_id = ? AND tenant_id = ?", run, principal.tenant)
@@ -132,24 +164,27 @@ class SqlRuns:
         _, changed = await self._database.write(
             self._leases.renewal(), (claim, (self._leases.owner, record.run, record.token))
         )
-        if not changed:
-            return None
-        lease = Lease(record.run, record.token + 1)
-        self._leases.hold(lease)
+        lease = Lease(record.run, record.token + 1) if changed else await self._owned_unknowingly(record.run)
+        if lease is not None:
+            self._leases.hold(lease)
         return lease
 
-    async def finish(
-        self, lease: Lease, status: RunStatus, error_code: str | None = None, result: RunResult | None = None
-    ) -> None:
-        finished_at = time_text(self._clock.now()) if status in _ENDED else None
-        owner = None if status == "waiting" else self._leases.owner
-        shown = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
-        values = (status, error_code, finished_at, owner, *shown, lease.run, lease.token)
-        [changed] = await self._database.write((_FINISH_RUN, values))
-        if status != "running":
-            self._leases.drop(lease)
-        if not changed:
+    async def _owned_unknowingly(self, run: RunId) -> Lease | None:
+        rows = await self._database.rows(_OWNED, run, self._leases.owner)
+        lease = Lease(run, rows[0][0]) if rows else None
+        return None if lease is None or self._leases.holds(lease) else lease
+
+    async def finish(self, lease: Lease, end: RunEnd) -> None:
+        rows = await self._database.rows("SELECT tenant_id, user_id FROM runs WHERE run_id = ?", lease.run)
+        if not rows:
             raise await self._refused(lease)
+        statements = end_statements(Principal(*rows[0]), lease, end, self._clock.now(), self._leases.owner)
+        try:
+            await self._database.write(*statements, required=(0,))
+        except NothingChangedError:
+            raise await self._refused(lease) from None
+        if end.status != "running":
+            self._leases.drop(lease)
         self._database.announce(lease.run)
 
     async def _refused(self, lease: Lease) -> AnswerableError:
@@ -172,13 +207,32 @@ class SqlRuns:
         await self._database.write((_TAKE, (time_text(self._clock.now()), request.request)))
 
 
+def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetime, owner: str) -> list[Statement]:
+    """How a run ended, and what it says in its thread. The first statement is the fence: it changes no row if the lease
+    is not the run's. On PostgreSQL it also locks the run, so that a claim comes either before this commit or after."""
+    moment = time_text(now)
+    result = end.result
+    shown = (result.kind, result.row_count, result.tokens, result.cost) if result else (None, None, None, None)
+    finished_at = moment if end.status in _ENDED else None
+    holder = None if end.status == "waiting" else owner
+    fence = (lease.run, lease.token)
+    said = message_statements(principal, end.message, moment, once=True) if end.message else ()
+    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *said]
+
+
+_OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"
 _REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id AND q.taken_at IS NULL)"
 _ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR {_REQUESTED})"
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
     " token, sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_CLAIM_RUN = "UPDATE runs SET owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
+_CLAIM_RUN = (
+    "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR EXISTS (SELECT 1 FROM owners o"
+    " WHERE o.owner = runs.owner AND o.seconds = 0) THEN 0 ELSE 1 END,"
+    " owner = ?, token = token + 1, status = 'running' WHERE run_id = ? AND token = ?"
+)
+"""A process that ended in good order has released what it held: that is not a death."""
 _FINISH_RUN = (
     "UPDATE runs SET status = ?, error_code = ?, finished_at = ?, owner = ?, kind = ?, row_count = ?, tokens = ?,"
     " cost = ? WHERE run_id = ? AND token = ?"
@@ -253,7 +307,7 @@ def _listed(names: Sequence[str]) -> str | None:
 
 def _run_record(row: Row) -> RunRecord:
     run, tenant, user, thread, question, status, created_at, finished_at, request, error_code, owner, *rest = row
-    token, sources, mode, kind, row_count, tokens, cost = rest
+    token, sources, mode, kind, row_count, tokens, cost, deaths = rest
     return RunRecord(
         run=RunId(run),
         principal=Principal(TenantId(tenant), UserId(user)),
@@ -266,6 +320,7 @@ def _run_record(row: Row) -> RunRecord:
         error_code=error_code,
         owner=owner,
         token=token,
+        deaths=deaths,
         sources=tuple(sources.strip("\n").split("\n")) if sources else (),
         mode=mode,
         result=None if tokens is None else RunResult(kind, row_count, tokens, cost),

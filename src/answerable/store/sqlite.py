@@ -7,8 +7,8 @@ import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
@@ -20,6 +20,7 @@ from answerable.store import schema
 from answerable.store.database import (
     Condition,
     Insert,
+    NothingChangedError,
     Parameter,
     Row,
     RowExistsError,
@@ -27,6 +28,7 @@ from answerable.store.database import (
     Synchronous,
     checked,
     time_text,
+    writable_check,
 )
 from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
 
@@ -54,6 +56,8 @@ class SqliteDatabase:
 
     now = "lease_clock()"
     """Counts from the start of the machine, the same for all its processes; nobody can set it."""
+
+    up_since: str | None = None
 
     size = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
 
@@ -94,9 +98,14 @@ class SqliteDatabase:
             except sqlite3.Error as error:
                 raise typed(error, self._path) from error
 
-    async def write(self, *statements: Statement) -> Sequence[int]:
+    async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
         with self._transaction() as connection:
-            return [connection.execute(sql, checked(parameters)).rowcount for sql, parameters in statements]
+            changed = []
+            for number, (sql, parameters) in enumerate(statements):
+                changed.append(connection.execute(sql, checked(parameters)).rowcount)
+                if not changed[-1] and number in required:
+                    raise NothingChangedError(sql)
+            return changed
 
     async def insert_fenced(self, fence: Condition, *inserts: tuple[Insert, Sequence[Row]]) -> bool:
         """A few rows go as one statement, which is a transaction of its own and saves the two around it."""
@@ -130,6 +139,12 @@ class SqliteDatabase:
             if await self.mark(run) != mark:
                 return
             await asyncio.sleep(POLL_SECONDS)
+
+    async def check(self) -> None:
+        """Reads through a connection of its own, because this one's cache would hide damage on the disk."""
+        if self._path != MEMORY:
+            await asyncio.to_thread(_read_tables, self._path)
+        await self.write(writable_check())
 
     async def close(self) -> None:
         with self._lock:
@@ -244,6 +259,16 @@ def _identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:  # also for a store in memory
         return None
     return status.st_dev, status.st_ino
+
+
+def _read_tables(path: str) -> None:
+    """Reads the first row of each table, which touches the file's header, its schema and the root of every tree."""
+    try:
+        with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+                connection.execute(f'SELECT * FROM "{table}" LIMIT 1').fetchone()  # noqa: S608 - a name of ours
+    except sqlite3.Error as error:
+        raise typed(error, path) from error
 
 
 def _make_file(path: Path) -> None:

@@ -2,8 +2,10 @@
 
 # ruff: noqa: S608 - statements are put together from constants of this module; values are always parameters
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
+from itertools import chain
 
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
@@ -16,6 +18,7 @@ from answerable.store.database import (
     Row,
     RowExistsError,
     SqlDatabase,
+    Statement,
     at_most,
     mentions,
     time_of,
@@ -41,7 +44,25 @@ _INSERT_MESSAGE = (
     " (SELECT COALESCE(MAX(position), 0) + 1 FROM messages WHERE thread_id = threads.thread_id)"
     f" FROM threads WHERE {_MINE}"
 )
+_INSERT_MESSAGE_ONCE = f"{_INSERT_MESSAGE} ON CONFLICT (message_id) DO NOTHING"
 _GONE = "SELECT thread_id FROM threads WHERE deleted_at < ?"
+
+
+def thread_statement(principal: Principal, thread: ThreadId, title: str, now: str) -> Statement:
+    """Creates the thread if it is new."""
+    return _INSERT_THREAD, (thread, principal.tenant, principal.user, title, now, now)
+
+
+def message_statements(principal: Principal, message: Message, now: str, *, once: bool) -> tuple[Statement, Statement]:
+    """Marks the thread as changed, then adds the message. The first changes no row if there is no such thread.
+
+    The update comes first because it locks the thread, so two messages never get the same position. With `once`, a
+    message that is there already stays as it is: a process that repeats its work says nothing twice.
+    """
+    place = (message.thread, principal.tenant)
+    created_at = time_text(message.created_at)
+    row = (message.message, message.role, message.content, created_at, message.run, principal.user)
+    return (_TOUCH, (now, *place)), (_INSERT_MESSAGE_ONCE if once else _INSERT_MESSAGE, (*row, *place))
 
 
 class SqlThreads:
@@ -49,15 +70,19 @@ class SqlThreads:
         self._database = database
         self._clock = clock
 
-    async def ensure(self, principal: Principal, thread: ThreadId, title: str) -> ThreadRecord:
+    async def ensure(
+        self, principal: Principal, thread: ThreadId, title: str, messages: Sequence[Message] = ()
+    ) -> ThreadRecord:
         now = time_text(self._clock.now())
-        await self._database.write((_INSERT_THREAD, (thread, principal.tenant, principal.user, title, now, now)))
+        added = [message_statements(principal, message, now, once=False) for message in messages]
+        with _known_messages_refused():
+            await self._database.write(thread_statement(principal, thread, title, now), *chain.from_iterable(added))
         return await self.get(principal, thread)
 
     async def get(self, principal: Principal, thread: ThreadId) -> ThreadRecord:
         rows = await self._database.rows(f"{_THREAD} FROM threads WHERE {_MINE}", thread, principal.tenant)
         if not rows:
-            raise _thread_not_found(thread)
+            raise thread_not_found(thread)
         return _thread_record(rows[0])
 
     async def recent(
@@ -101,7 +126,7 @@ class SqlThreads:
         sql = "UPDATE threads SET deleted_at = NULL WHERE thread_id = ? AND tenant_id = ?"
         [changed] = await self._database.write((sql, (thread, principal.tenant)))
         if not changed:
-            raise _thread_not_found(thread)
+            raise thread_not_found(thread)
 
     async def purge(self, before: datetime) -> int:
         moment = (time_text(before),)
@@ -113,18 +138,10 @@ class SqlThreads:
 
     async def add_message(self, principal: Principal, message: Message) -> None:
         now = time_text(self._clock.now())
-        created_at = time_text(message.created_at)
-        row = (message.message, message.role, message.content, created_at, message.run, principal.user)
-        try:
-            # The update comes first: it locks the thread, so two messages never get the same position.
-            touched, _ = await self._database.write(
-                (_TOUCH, (now, message.thread, principal.tenant)),
-                (_INSERT_MESSAGE, (*row, message.thread, principal.tenant)),
-            )
-        except RowExistsError as error:
-            raise InternalError(f"The message {message.message} exists already.", code="message_exists") from error
+        with _known_messages_refused():
+            touched, _ = await self._database.write(*message_statements(principal, message, now, once=False))
         if not touched:
-            raise _thread_not_found(message.thread)
+            raise thread_not_found(message.thread)
 
     async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
         rows = await self._database.rows(
@@ -140,7 +157,15 @@ class SqlThreads:
         statement = (f"UPDATE threads SET {change} WHERE {_MINE}", (*values, thread, principal.tenant))
         [changed] = await self._database.write(statement)
         if not changed:
-            raise _thread_not_found(thread)
+            raise thread_not_found(thread)
+
+
+@contextmanager
+def _known_messages_refused() -> Iterator[None]:
+    try:
+        yield
+    except RowExistsError as error:
+        raise InternalError("A message with this id exists already.", code="message_exists") from error
 
 
 def _found(search: str) -> Condition:
@@ -150,7 +175,7 @@ def _found(search: str) -> Condition:
     return f"({first} ORDER BY messages.created_at, position LIMIT 1)", values
 
 
-def _thread_not_found(thread: ThreadId) -> NotFoundError:
+def thread_not_found(thread: ThreadId) -> NotFoundError:
     return NotFoundError(f"There is no thread {thread}.", code="thread_not_found")
 
 

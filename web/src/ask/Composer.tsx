@@ -73,10 +73,10 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
 /** What a message may begin with, as far as this server can run it. */
 function AsWritten() {
   const { data } = useFetched<About>("/about");
-  const prefixes = data?.runs_as_written ?? ["sql"];
+  if (!data) return null;
   return (
     <span className="caption dim hide-s hint">
-      {prefixes.map((prefix, i) => (
+      {data.runs_as_written.map((prefix, i) => (
         <Fragment key={prefix}>
           {i > 0 && " or "}
           <span className="mono">{prefix.toUpperCase()}:</span>

@@ -6,13 +6,15 @@ import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
 import { decide, type Turn } from "./conversations";
 import { PlanGraph } from "./PlanGraph";
-import { type StepView, shownSteps } from "./run";
+import { type ShownStep, shownSteps } from "./run";
 import { StepList } from "./StepList";
+import { useStepKinds } from "./stepKinds";
 
 /** A run in progress: its stage, its plan, and a button to stop it. While the server cannot be reached, the run is not shown as progressing. */
 export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
   const lost = useStore(reach).state === "lost";
-  const steps = lost ? shownSteps(turn.run).map(lastHeard) : shownSteps(turn.run);
+  const current = shownSteps(turn.run.steps, useStepKinds());
+  const steps = lost ? current.map(lastHeard) : current;
   const waiting = steps.find((step) => step.state === "waiting");
   const [state, word] = lost ? (["idle", "Last heard"] as const) : stateOf(turn, steps);
   return (
@@ -54,14 +56,14 @@ export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
   );
 }
 
-function stateOf(turn: Turn, steps: StepView[]): [State, string] {
+function stateOf(turn: Turn, steps: ShownStep[]): [State, string] {
   if (turn.stopping) return ["running", "Stopping …"];
   if (steps.some((step) => step.state === "waiting")) return ["waiting", "Waits for you"];
   const over = steps.filter((step) => step.state === "ok" || step.state === "error" || step.state === "skipped").length;
   return ["running", steps.length ? `Step ${Math.min(steps.length, over + 1)} of ${steps.length}` : "Starting"];
 }
 
-function lastHeard(step: StepView): StepView {
+function lastHeard(step: ShownStep): ShownStep {
   if (step.state !== "running" && step.state !== "retrying") return step;
   const far = step.total ? `${count(step.done ?? 0)} of ${count(step.total)}` : "At work";
   return { ...step, state: "idle", note: `${far} when last heard` };

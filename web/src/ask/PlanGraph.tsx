@@ -1,8 +1,7 @@
 import { count } from "../shared/format";
 import { toneOf } from "../shared/Status";
 import { layoutPlan } from "./planLayout";
-import type { StepView } from "./run";
-import { kindName } from "./stepNames";
+import type { ShownStep } from "./run";
 
 const MARKS: Record<string, string> = {
   ok: "m-3.2 0 2.3 2.4 4.2-4.8",
@@ -14,7 +13,7 @@ const MARKS: Record<string, string> = {
 };
 
 /** The plan as a small picture that lights up. Its twin for screen readers is the list of steps. */
-export function PlanGraph({ steps }: { steps: StepView[] }) {
+export function PlanGraph({ steps }: { steps: ShownStep[] }) {
   const { width, height, boxes, edges } = layoutPlan(steps);
   const byId = new Map(steps.map((step) => [step.id, step]));
   const label = `Plan: ${steps.map((step) => `${step.name} ${step.state}`).join(", ")}`;
@@ -58,7 +57,7 @@ function Node({
   width,
   height,
 }: {
-  step: StepView;
+  step: ShownStep;
   transform: string;
   width: number;
   height: number;
@@ -74,13 +73,13 @@ function Node({
         {cut(step.name, 17)}
       </text>
       <text className="sub" x={30} y={32}>
-        {cut(`${kindName(step.kind)} · ${outcome(step)}`, 22)}
+        {cut(`${step.label} · ${outcome(step)}`, 22)}
       </text>
     </g>
   );
 }
 
-function outcome(step: StepView): string {
+function outcome(step: ShownStep): string {
   if (step.state === "running" && step.total) return `${count(step.done ?? 0)} of ${count(step.total)}`;
   if (step.state === "running") return "at work";
   if (step.state === "retrying") return "tries again";
@@ -91,7 +90,7 @@ function outcome(step: StepView): string {
   return step.rows === null ? "done" : `${count(step.rows)} ${step.rows === 1 ? "row" : "rows"}`;
 }
 
-function edgeState(from?: StepView, to?: StepView): string {
+function edgeState(from?: ShownStep, to?: ShownStep): string {
   if (from?.state !== "ok") return "";
   return to?.state === "running" ? "flow" : to?.state === "idle" ? "" : "done";
 }

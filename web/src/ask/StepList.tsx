@@ -1,10 +1,9 @@
 import { count, duration, plural } from "../shared/format";
 import { StateIcon, toneOf } from "../shared/Status";
-import type { StepView } from "./run";
-import { kindName } from "./stepNames";
+import type { ShownStep } from "./run";
 
 /** The steps in order, each with what it does and how far it is. */
-export function StepList({ steps }: { steps: StepView[] }) {
+export function StepList({ steps }: { steps: ShownStep[] }) {
   return (
     <ol className="steps">
       {steps.map((step) => (
@@ -16,9 +15,7 @@ export function StepList({ steps }: { steps: StepView[] }) {
               <span className="grow" />
               <span className="num dim caption">{progress(step)}</span>
             </div>
-            <div className="caption dim">
-              {step.note ?? [kindName(step.kind), step.source].filter(Boolean).join(" · ")}
-            </div>
+            <div className="caption dim">{step.note ?? [step.label, step.source].filter(Boolean).join(" · ")}</div>
             {step.state === "running" && step.total ? <Bar done={step.done ?? 0} total={step.total} /> : null}
           </div>
         </li>
@@ -35,7 +32,7 @@ export function Bar({ done, total }: { done: number; total: number }) {
   );
 }
 
-function progress(step: StepView): string {
+function progress(step: ShownStep): string {
   if (step.state === "running" && step.total) return `${count(step.done ?? 0)} of ${count(step.total)}`;
   const parts = [step.rows === null ? null : plural(step.rows, "row"), step.ms === null ? null : duration(step.ms)];
   return parts.filter(Boolean).join(" · ");

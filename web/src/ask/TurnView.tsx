@@ -16,8 +16,9 @@ import { PlanGraph } from "./PlanGraph";
 import { Prose } from "./Prose";
 import { Question } from "./Question";
 import { Receipt } from "./Receipt";
-import { isOver, type RunView, type StepView, shownSteps } from "./run";
+import { isOver, type RunView, type ShownStep, shownSteps } from "./run";
 import { StepList } from "./StepList";
+import { useStepKinds } from "./stepKinds";
 
 export interface TurnActions {
   stop: (turn: Turn) => void;
@@ -94,7 +95,7 @@ function Outcome({ turn, chosen, current, actions, onEdit }: Omit<Props, "editin
 }
 
 function StepsSummary({ run }: { run: RunView }) {
-  const steps = shownSteps(run);
+  const steps = shownSteps(run.steps, useStepKinds());
   const [open, setOpen] = useState(true);
   const ms = Math.max(
     run.answer?.usage.duration_ms ?? 0,
@@ -151,7 +152,7 @@ const WRONG_QUESTION = ["UserError", "NotFoundError", "SemanticError", "GraphErr
 
 function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; onEdit: () => void }) {
   const { error, phase } = turn.run;
-  const steps = shownSteps(turn.run);
+  const steps = shownSteps(turn.run.steps, useStepKinds());
   const kept = steps.filter((step) => step.state === "ok");
   if (error?.kind === "RefusedError") return <Refusal title={error.message} hint={error.hint} code={error.code} />;
   const wrong = WRONG_QUESTION.includes(error?.kind ?? "");
@@ -203,14 +204,14 @@ function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; o
 }
 
 /** What a step of a failed run produced before the failure: its program and some of its rows. */
-function Found({ step }: { step: StepView }) {
+function Found({ step }: { step: ShownStep }) {
   const names = Object.keys(step.sample[0] ?? {});
   return (
     <details>
       <summary>
         {step.name}: {plural(step.rows ?? 0, "row")}
       </summary>
-      <Code text={step.code ?? ""} language={step.kind === "python" ? "python" : "sql"} />
+      <Code text={step.code ?? ""} language={step.descriptor?.language ?? null} />
       {names.length > 0 && (
         <table className="plain">
           <thead>

@@ -7,6 +7,7 @@ import { say } from "../app/live";
 import { refresh } from "../shared/fetched";
 import { createStore } from "../shared/store";
 import { fold, isOver, NEW_RUN, type RunView, recalled, reconnected, shownSteps } from "./run";
+import { stepKinds } from "./stepKinds";
 
 export interface Turn {
   key: string;
@@ -156,7 +157,7 @@ function tell(before: RunView, after: RunView, event: RunEvent): void {
   if (event.type === "answer.final") say(event.answer.text);
   if (event.type === "run.failed") say(event.message);
   if (event.type !== "step.started" && event.type !== "step.failed") return;
-  const step = shownSteps(after).find((known) => known.id === event.node);
+  const step = shownSteps(after.steps, stepKinds.get()).find((known) => known.id === event.node);
   const same = before.steps.find((known) => known.id === event.node)?.state === step?.state;
   if (step && !same) say(`${step.name}: ${event.type === "step.failed" ? "failed" : "started"}`);
 }

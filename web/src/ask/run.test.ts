@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { RunEvent } from "../api/events";
+import type { PlanNode, RunEvent } from "../api/events";
 import type { Answer } from "../api/types";
 import { fold, isOver, isReading, NEW_RUN, recalled, reconnected, shownSteps } from "./run";
+import type { StepKinds } from "./stepKinds";
+
+const KINDS = new Map(
+  [
+    { name: "understand", title: "Understand", label: "question", produces: "graph" },
+    { name: "subgraph", produces: "value", is_wrapper: true },
+    { name: "sql", title: "Query", label: "SQL", produces: "rows", rows_from: "source", language: "sql" },
+    { name: "present", title: "Check and write", label: "answer", produces: "answer" },
+    { name: "forecast", title: "Forecast", label: "statistics", produces: "rows", rows_from: "steps" },
+  ].map((kind) => [kind.name, kind]),
+) as unknown as StepKinds;
 
 type Told = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never) : never;
 
@@ -47,13 +58,36 @@ const answer = {
 
 describe("a run folded from its events", () => {
   it("shows the steps of the plan after what understood it, without the wrapper", () => {
-    const steps = shownSteps(played(started, planned));
+    const steps = shownSteps(played(started, planned).steps, KINDS);
     expect(steps.map((step) => [step.id, step.after])).toEqual([
       ["understand", []],
       ["execute/query", ["understand"]],
       ["execute/answer", ["execute/query"]],
     ]);
     expect(steps[1]?.name).toBe("Query demo");
+  });
+
+  it("names a step after its plan, its kind or its id, in this order", () => {
+    const nodes: PlanNode[] = [
+      { id: "a", kind: "forecast", config: { title: "Next year" } },
+      { id: "b", kind: "forecast", config: { source: "demo" } },
+      { id: "late_payers", kind: "unheard_of" },
+    ];
+    const steps = shownSteps(played({ type: "plan.ready", sentence: null, plan: { nodes } }).steps, KINDS);
+    expect(steps.map((step) => [step.name, step.label])).toEqual([
+      ["Next year", "statistics"],
+      ["Forecast", "statistics"],
+      ["Late payers", "unheard_of"],
+    ]);
+  });
+
+  it("names steps in the reason why another was skipped", () => {
+    const run = played(started, planned, {
+      type: "step.skipped",
+      node: "execute/answer",
+      reason: "`execute/query` failed.",
+    });
+    expect(shownSteps(run.steps, KINDS)[2]?.note).toBe("Query demo failed.");
   });
 
   it("tells progress, tries and outcomes of steps", () => {
@@ -123,12 +157,12 @@ describe("a run folded from its events", () => {
   it("is the same from a stored answer", () => {
     const run = recalled(answer);
     expect(run).toMatchObject({ id: "run_1", phase: "done", rowCount: 2, rows: [[1], [2]] });
-    expect(shownSteps(run).map((step) => [step.kind, step.after])).toEqual([
-      ["understand", []],
-      ["sql", ["understand"]],
-      ["present", ["query"]],
+    expect(shownSteps(run.steps, KINDS).map((step) => [step.name, step.after])).toEqual([
+      ["Understand", []],
+      ["Query demo", ["graph"]],
+      ["Check and write", ["query"]],
     ]);
-    expect(shownSteps(run)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
+    expect(shownSteps(run.steps, KINDS)[1]).toMatchObject({ state: "ok", code: "SELECT 1" });
   });
 
   it("keeps what the steps of a failed run found", () => {
@@ -136,13 +170,13 @@ describe("a run folded from its events", () => {
     const wrong = { ...answer.steps[0], id: "wrong", status: "failed", row_count: null };
     const run = recalled({ ...answer, status: "failed", columns: [], rows: [], steps: [found, wrong] } as Answer);
     expect(run.phase).toBe("failed");
-    expect(shownSteps(run).map((step) => [step.id, step.state])).toEqual([
-      ["understand", "ok"],
+    expect(shownSteps(run.steps, KINDS).map((step) => [step.id, step.state])).toEqual([
+      ["graph", "ok"],
       ["found", "ok"],
       ["wrong", "error"],
-      ["present", "skipped"],
+      ["answer", "skipped"],
     ]);
-    expect(shownSteps(run)[1]).toMatchObject({ code: "SELECT 1", rows: 3, sample: [{ region: "East" }] });
+    expect(shownSteps(run.steps, KINDS)[1]).toMatchObject({ code: "SELECT 1", rows: 3, sample: [{ region: "East" }] });
   });
 });
 

@@ -1,14 +1,18 @@
 import type { PlanNode, RunEvent } from "../api/events";
-import type { Answer, ErrorRecord, Json, OutputColumn } from "../api/types";
+import type { Answer, ErrorRecord, Json, OutputColumn, StepKind } from "../api/types";
 import type { State } from "../shared/Status";
-import { stepName } from "./stepNames";
+import { kindProducing, type StepKinds } from "./stepKinds";
+import { kindLabel, stepName } from "./stepNames";
 
 /** What is known of a run, folded from its events. Pure: no page, no network. */
 
 export interface StepView {
   id: string;
-  kind: string;
-  name: string;
+  /** The name of its kind; null for a step that a stored answer does not record, which is known by its product. */
+  kind: string | null;
+  produces?: StepKind["produces"];
+  /** The plan's own name for the step. */
+  title: string | null;
   source: string | null;
   after: string[];
   state: State;
@@ -21,6 +25,15 @@ export interface StepView {
   code: string | null;
   /** A few of its rows as records. */
   sample: Record<string, unknown>[];
+}
+
+/** A step as it is shown, with the words that the descriptor of its kind gives. */
+export interface ShownStep extends StepView {
+  name: string;
+  /** One or two words for what it is. */
+  label: string;
+  /** None if the server does not know the kind, for example of a run that an older version stored. */
+  descriptor: StepKind | undefined;
 }
 
 export type Phase = "running" | "done" | "partial" | "failed" | "cancelled";
@@ -92,7 +105,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "step.failed":
       return changed(known, event.node, { state: "error", note: event.message, ms: event.duration_ms });
     case "step.skipped":
-      return changed(known, event.node, { state: "skipped", note: withNames(known, event.reason) });
+      return changed(known, event.node, { state: "skipped", note: event.reason });
     case "approval.requested":
       return changed(known, event.node, { state: "waiting", note: event.prompt });
     case "approval.decided":
@@ -133,11 +146,18 @@ export function recalled(answer: Answer): RunView {
     }),
   );
   const unanswered = answer.status === "failed" || answer.status === "cancelled";
-  const around = (kind: string, state: State = "ok"): StepView => ({ ...blankStep({ id: kind, kind }), state });
+  // An answer records only the steps that gave rows. What understood the question came before them, what wrote the
+  // answer after them.
+  const unrecorded = (produces: StepKind["produces"], state: State = "ok"): StepView => ({
+    ...blankStep({ id: produces, kind: "" }),
+    kind: null,
+    produces,
+    state,
+  });
   const steps = [
-    ...(answer.provenance.mind === "direct" ? [] : [around("understand")]),
+    ...(answer.provenance.mind === "direct" ? [] : [unrecorded("graph")]),
     ...told,
-    ...(told.length ? [around("present", unanswered ? "skipped" : "ok")] : []),
+    ...(told.length ? [unrecorded("answer", unanswered ? "skipped" : "ok")] : []),
   ];
   const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
   return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
@@ -153,15 +173,30 @@ export function isReading(run: RunView): boolean {
 }
 
 /** The steps to show. Wrappers around other steps are left out, and their successors are linked to their predecessors. */
-export function shownSteps(run: RunView): StepView[] {
-  const wrappers = new Map(run.steps.filter((step) => step.kind === "subgraph").map((step) => [step.id, step]));
-  return run.steps
+export function shownSteps(steps: readonly StepView[], kinds: StepKinds): ShownStep[] {
+  const named = new Map(steps.map((step) => [step.id, withWords(step, kinds)]));
+  const wrappers = new Map([...named].filter(([, step]) => step.descriptor?.is_wrapper));
+  return [...named.values()]
     .filter((step) => !wrappers.has(step.id))
     .map((step) => {
       const parent = wrappers.get(step.id.split("/").slice(0, -1).join("/"));
       const after = step.after.length ? step.after : (parent?.after ?? []);
-      return { ...step, after: after.flatMap((id) => wrappers.get(id)?.after ?? [id]) };
+      return {
+        ...step,
+        note: step.state === "skipped" ? withNames(step.note, named) : step.note,
+        after: after.flatMap((id) => wrappers.get(id)?.after ?? [id]),
+      };
     });
+}
+
+function withWords(step: StepView, kinds: StepKinds): ShownStep {
+  const descriptor = step.kind === null ? step.produces && kindProducing(step.produces, kinds) : kinds.get(step.kind);
+  return {
+    ...step,
+    descriptor,
+    name: stepName(step, descriptor),
+    label: kindLabel(step.kind ?? descriptor?.name ?? "", descriptor),
+  };
 }
 
 function withNodes(run: RunView, nodes: PlanNode[]): RunView {
@@ -174,7 +209,7 @@ function blankStep(node: PlanNode): StepView {
   return {
     id: node.id,
     kind: node.kind,
-    name: stepName(node),
+    title: typeof node.config?.title === "string" ? node.config.title : null,
     source,
     after: node.after ?? [],
     state: "idle",
@@ -240,8 +275,8 @@ function answered(run: RunView, answer: Answer): RunView {
 }
 
 /** Replaces step ids between backticks in a message with the names that people know. */
-function withNames(run: RunView, text: string): string {
-  return text.replace(/`([^`]+)`/g, (_, id: string) => run.steps.find((step) => step.id === id)?.name ?? id);
+function withNames(text: string | null, steps: ReadonlyMap<string, ShownStep>): string | null {
+  return text?.replace(/`([^`]+)`/g, (_, id: string) => steps.get(id)?.name ?? id) ?? null;
 }
 
 /** Steps that were under way when the run ended are not running any more. */

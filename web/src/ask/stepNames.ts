@@ -1,39 +1,22 @@
-import type { PlanNode } from "../api/events";
+import type { StepKind } from "../api/types";
 
-const NAMES: Record<string, string> = {
-  understand: "Understand",
-  sql: "Query",
-  present: "Check and write",
-  combine: "Combine",
-  python: "Compute",
-  cypher: "Graph query",
-  api: "API calls",
-  advice: "Advice",
-  react: "Explore",
-  clarify: "Ask back",
-};
-
-const KINDS: Record<string, string> = {
-  understand: "question",
-  sql: "SQL",
-  present: "answer",
-  combine: "join",
-  python: "Python",
-  cypher: "Cypher",
-  api: "API",
-};
-
-/** What people read for a step; a plan's own name for it where it has one. */
-export function stepName(node: PlanNode): string {
-  const title = node.config?.title;
-  if (typeof title === "string" && title) return title;
-  const source = node.config?.source;
-  if (node.kind === "sql" && typeof source === "string") return `Query ${source}`;
-  return NAMES[node.kind] ?? readable(node.id.split("/").pop() ?? node.id);
+interface NamedStep {
+  id: string;
+  /** The plan's own name for the step. */
+  title?: string | null;
+  source: string | null;
 }
 
-export function kindName(kind: string): string {
-  return KINDS[kind] ?? kind;
+/** The name of a step for people: the plan's name for it, or that of its kind, or its id. */
+export function stepName({ id, title, source }: NamedStep, kind: StepKind | undefined): string {
+  if (title) return title;
+  if (!kind?.title) return readable(id.split("/").pop() ?? id);
+  return kind.rows_from === "source" && source ? `${kind.title} ${source}` : kind.title;
+}
+
+/** One or two words that say what a step is. */
+export function kindLabel(name: string, kind: StepKind | undefined): string {
+  return kind?.label ?? name;
 }
 
 export function readable(name: string): string {

@@ -1,10 +1,11 @@
 import { Check, ChevronRight, CircleCheck, Copy, RotateCcw, ShieldCheck, Star, TriangleAlert } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api, path } from "../api/client";
-import type { Answer, Binding, RunTimeline, SourceList } from "../api/types";
+import type { About, Answer, Binding, RunTimeline, SourceList } from "../api/types";
 import { toast } from "../app/toasts";
 import { PlanGraph } from "../ask/PlanGraph";
-import { kindName } from "../ask/stepNames";
+import { useStepKinds } from "../ask/stepKinds";
+import { kindLabel } from "../ask/stepNames";
 import { Code } from "../shared/Code";
 import { useFetched } from "../shared/fetched";
 import { age, clock, count, duration, fingerprint, moment, plural } from "../shared/format";
@@ -20,8 +21,9 @@ import { replay, type Verdict, verdicts } from "./verdicts";
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {
   const [lit, setLit] = useState<ReadonlySet<number>>(NONE);
   const timeline = useTimeline(answer.run_id);
-  const steps = useMemo(() => checkSteps(answer, timeline), [answer, timeline]);
-  const thought = steps.find((step) => step.kind === "understand")?.ms ?? null;
+  const kinds = useStepKinds();
+  const steps = useMemo(() => checkSteps(answer, timeline, kinds), [answer, timeline, kinds]);
+  const thought = steps.find((step) => step.isPlan)?.ms ?? null;
   return (
     <div className="scroll checktab" tabIndex={0}>
       <VerdictBar answer={answer} />
@@ -128,7 +130,7 @@ function GoldenButton({ answer }: { answer: Answer }) {
 }
 
 function Steps({ answer, steps, ...lighting }: { answer: Answer; steps: CheckStep[] } & Lighting) {
-  const first = steps.findIndex((step) => step.code && step.kind !== "understand");
+  const first = steps.findIndex((step) => step.code && !step.isPlan);
   return (
     <section>
       <h3>
@@ -171,7 +173,7 @@ function Step({ step, bindings, open, lit, onLit }: StepProps) {
         <StateIcon state={step.state} />
       </span>
       <b>{step.name}</b>
-      <span className="dim clip grow">{[kindName(step.kind), step.note].filter(Boolean).join(", ")}</span>
+      <span className="dim clip grow">{[step.label, step.note].filter(Boolean).join(", ")}</span>
       <span className="num dim ri">{step.rowsIn === null ? "–" : count(step.rowsIn)}</span>
       <span className={`num ro ${step.rows === null ? "dim" : ""}`}>{step.rows === null ? "–" : count(step.rows)}</span>
       <span className="num dim ms">{step.ms === null ? "–" : duration(step.ms)}</span>
@@ -192,10 +194,11 @@ function Step({ step, bindings, open, lit, onLit }: StepProps) {
 /** The code of a step. A line of it lights the phrases it comes from; a query or a program can be changed and run. */
 function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> & { code: string }) {
   const [editing, setEditing] = useState(false);
-  const { language } = step;
+  const { language, isPlan } = step;
+  const runnable = useFetched<About>("/about").data?.runs_as_written.find((name) => name === language && !isPlan);
   const ties = useMemo(
-    () => bindings.map((binding) => (language === "yaml" ? [] : tiedLines(binding.meaning, code))),
-    [bindings, code, language],
+    () => bindings.map((binding) => (isPlan ? [] : tiedLines(binding.meaning, code))),
+    [bindings, code, isPlan],
   );
   const lines = new Set([...lit].flatMap((binding) => ties[binding] ?? []));
   const light = (line: number | null) =>
@@ -204,15 +207,15 @@ function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> &
     <div className="codebox">
       <div className="row cb">
         <span className="caption dim grow">{step.program}</span>
-        {language !== "yaml" && (
+        {runnable && (
           <button type="button" className="btn ghost small" onClick={() => setEditing(!editing)}>
             {editing ? "As it ran" : "Edit and run"}
           </button>
         )}
         <CopyButton text={code} />
       </div>
-      {editing && language !== "yaml" ? (
-        <RunEditor code={code} language={language} source={step.source} />
+      {editing && runnable ? (
+        <RunEditor code={code} language={runnable} source={step.source} />
       ) : (
         <Code text={code} language={language} lit={lines} onLine={light} />
       )}
@@ -272,6 +275,7 @@ const KINDS: Record<string, string> = {
 function ReadFrom({ answer }: { answer: Answer }) {
   const read = answer.steps.filter((step) => step.source);
   const known = useFetched<SourceList>("/sources").data?.sources ?? [];
+  const kinds = useStepKinds();
   if (!read.length) return null;
   return (
     <section>
@@ -292,7 +296,7 @@ function ReadFrom({ answer }: { answer: Answer }) {
               <td>{step.source}</td>
               <td className="hide-s">
                 {KINDS[known.find(({ name }) => name === step.source)?.kind ?? ""] ??
-                  kindName(step.data_source_type ?? step.kind)}
+                  kindLabel(step.kind, kinds.get(step.kind))}
               </td>
               <td className="r">{step.rows_in === null ? "not known" : count(step.rows_in)}</td>
               <td>{step.last_sync ? `${age(step.last_sync)} ago, ${clock(step.last_sync)}` : "not known"}</td>

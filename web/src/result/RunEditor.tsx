@@ -1,7 +1,7 @@
 import { Play } from "lucide-react";
 import { Suspense, useState } from "react";
-import { address, navigate } from "../app/router";
-import { ask } from "../ask/conversations";
+import { address, navigate, useRoute } from "../app/router";
+import { ask, DRAFT } from "../ask/conversations";
 import { Code } from "../shared/Code";
 import { later } from "../shared/later";
 
@@ -9,20 +9,18 @@ const Editor = later(() => import("../shared/Editor"));
 
 interface Props {
   code: string;
-  language: "sql" | "python";
+  language: string;
   source: string | null;
 }
 
 /** The code of a step, to change and run: it takes the same checks, limits and records as any other. */
 export function RunEditor({ code, language, source }: Props) {
   const [draft, setDraft] = useState(code);
+  const { view, parts } = useRoute();
   const run = () => {
-    const prefix = language === "python" ? "PYTHON:" : "SQL:";
-    const thread = location.pathname.split("/")[2];
-    if (thread)
-      void ask(thread, { message: `${prefix} ${draft}`, sources: source ? [source] : [] }, (made) =>
-        navigate(address("ask", made)),
-      );
+    const message = `${language.toUpperCase()}: ${draft}`;
+    const thread = view === "ask" ? (parts[0] ?? DRAFT) : DRAFT; // from the list of runs it begins a conversation
+    void ask(thread, { message, sources: source ? [source] : [] }, (made) => navigate(address("ask", made)));
   };
   return (
     <>

@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import type { Answer, RunTimeline } from "../api/types";
+import type { StepKinds } from "../ask/stepKinds";
 import { branches, checkSteps } from "./checkSteps";
+
+const KINDS = new Map(
+  [
+    { name: "understand", title: "Understand", produces: "graph" },
+    { name: "subgraph", produces: "value", is_wrapper: true },
+    { name: "sql", title: "Query", produces: "rows", rows_from: "source", language: "sql" },
+    { name: "present", title: "Check and write", produces: "answer" },
+  ].map((kind) => [kind.name, kind]),
+) as unknown as StepKinds;
 
 const answer = {
   row_count: 4,
@@ -20,7 +30,7 @@ const answer = {
   provenance: { plan: { entity: "orders" } },
 } as unknown as Answer;
 
-function told(id: string, kind: string, after: string[], start: number, end: number) {
+function timelineStep(id: string, kind: string, after: string[], start: number, end: number) {
   return {
     id,
     kind,
@@ -40,15 +50,15 @@ function told(id: string, kind: string, after: string[], start: number, end: num
 const timeline = {
   total_ms: 220,
   steps: [
-    told("understand", "understand", [], 5, 110),
-    told("execute", "subgraph", ["understand"], 112, 220),
-    told("execute/query", "sql", [], 113, 190),
-    told("execute/answer", "present", ["execute/query"], 191, 215),
+    timelineStep("understand", "understand", [], 5, 110),
+    timelineStep("execute", "subgraph", ["understand"], 112, 220),
+    timelineStep("execute/query", "sql", [], 113, 190),
+    timelineStep("execute/answer", "present", ["execute/query"], 191, 215),
   ],
 } as unknown as RunTimeline;
 
 it("accounts for every step of the run, with what it read and what came of it", () => {
-  const steps = checkSteps(answer, timeline);
+  const steps = checkSteps(answer, timeline, KINDS);
   expect(steps.map((step) => [step.name, step.rowsIn, step.rows, step.ms, step.code])).toEqual([
     ["Understand", null, null, 105, "entity: orders"],
     ["Query demo", 28_601, 4, 77, "SELECT 1"],
@@ -58,13 +68,13 @@ it("accounts for every step of the run, with what it read and what came of it", 
 });
 
 it("shows what the answer records until the times are known", () => {
-  expect(checkSteps(answer, null).map((step) => [step.name, step.rowsIn, step.rows, step.ms])).toEqual([
+  expect(checkSteps(answer, null, KINDS).map((step) => [step.name, step.rowsIn, step.rows, step.ms])).toEqual([
     ["Query demo", 28_601, 4, 24],
   ]);
 });
 
 it("sees where a plan branches", () => {
-  const step = (id: string, ...after: string[]) => ({ ...checkSteps(answer, null)[0]!, id, after });
+  const step = (id: string, ...after: string[]) => ({ ...checkSteps(answer, null, KINDS)[0]!, id, after });
   expect(branches([step("a"), step("b", "a"), step("c", "b")])).toBe(false);
   expect(branches([step("a"), step("b"), step("c", "a", "b")])).toBe(true);
   expect(branches([step("a"), step("b", "a"), step("c", "a")])).toBe(true);

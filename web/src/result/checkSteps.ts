@@ -1,16 +1,18 @@
 import type { Answer, RunTimeline, StepRecord } from "../api/types";
-import { NEW_RUN, type StepView, shownSteps } from "../ask/run";
-import { stepName } from "../ask/stepNames";
-import type { Language } from "../shared/Code";
+import { type ShownStep, type StepView, shownSteps } from "../ask/run";
+import type { StepKinds } from "../ask/stepKinds";
+import { languageName } from "../shared/languages";
 import type { State } from "../shared/Status";
 import { yamlOf } from "./yaml";
 
-/** A step as it is accounted for: what it read, what came of it, and the program that made the one of the other. */
-export interface CheckStep extends StepView {
+/** A step as the answer accounts for it: the rows it read, the rows it gave, and the program between them. */
+export interface CheckStep extends ShownStep {
   rowsIn: number | null;
-  language: Language;
+  language: string | null;
   /** What the program is called. */
   program: string;
+  /** Whether its code is the plan that it made. A plan is shown, but cannot be changed and run like a program. */
+  isPlan: boolean;
 }
 
 const STATES: Record<RunTimeline["steps"][number]["status"], State> = {
@@ -22,15 +24,26 @@ const STATES: Record<RunTimeline["steps"][number]["status"], State> = {
   skipped: "skipped",
 };
 
-/** Every step of a run, in its order; those that the answer records, as long as its times are not known. */
-export function checkSteps(answer: Answer, timeline: RunTimeline | null): CheckStep[] {
+/** Every step of a run, in order. Until the timeline has arrived: the steps that the answer records. */
+export function checkSteps(answer: Answer, timeline: RunTimeline | null, kinds: StepKinds): CheckStep[] {
   const records = new Map(answer.steps.map((step) => [step.id, step]));
-  if (!timeline) return answer.steps.map((step) => accounted(viewOf(step), step, answer));
-  const steps = timeline.steps.map((step) => ({
+  const steps = shownSteps(timeline ? timeline.steps.map(timelineStep) : answer.steps.map(recordedStep), kinds);
+  const planner = steps.find((step) => step.descriptor?.produces === "graph");
+  return steps.map((step) => {
+    if (step === planner) return planStep(step, answer);
+    if (step.descriptor?.produces === "answer")
+      return { ...step, rowsIn: answer.row_count, rows: answer.row_count, language: null, program: "", isPlan: false };
+    return programStep(step, records.get(step.id.split("/").at(-1) ?? ""));
+  });
+}
+
+const BLANK = { attempt: 1, title: null, note: null, done: null, total: null, sample: [] };
+
+function timelineStep(step: RunTimeline["steps"][number]): StepView {
+  return {
     ...BLANK,
     id: step.id,
     kind: step.kind,
-    name: stepName({ id: step.id, kind: step.kind, config: { source: step.source } }),
     source: step.source,
     after: step.after,
     state: STATES[step.status],
@@ -38,52 +51,40 @@ export function checkSteps(answer: Answer, timeline: RunTimeline | null): CheckS
     ms: step.start_ms === null || step.end_ms === null ? null : step.end_ms - step.start_ms,
     rows: step.row_count,
     code: step.code,
-  }));
-  return shownSteps({ ...NEW_RUN, steps }).map((step) =>
-    accounted(step, records.get(step.id.split("/").at(-1) ?? ""), answer),
-  );
+  };
 }
 
-const BLANK = { attempt: 1, note: null, done: null, total: null, sample: [] };
-
-function viewOf(step: StepRecord): StepView {
-  const state = step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped";
-  const name = stepName({ id: step.id, kind: step.kind, config: { source: step.source } });
+function recordedStep(step: StepRecord): StepView {
   return {
     ...BLANK,
     id: step.id,
     kind: step.kind,
-    name,
     source: step.source,
     after: [],
-    state,
+    state: step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped",
     ms: step.duration_ms,
     rows: step.row_count,
     code: step.code,
   };
 }
 
-function accounted(step: StepView, record: StepRecord | undefined, answer: Answer): CheckStep {
+function planStep(step: ShownStep, answer: Answer): CheckStep {
   const { plan } = answer.provenance;
-  if (step.kind === "understand")
-    return {
-      ...step,
-      rowsIn: null,
-      code: plan === null ? null : yamlOf(plan),
-      language: "yaml",
-      program: "Plan, as understood",
-    };
-  if (step.kind === "present")
-    return { ...step, rowsIn: answer.row_count, rows: answer.row_count, language: "sql", program: "" };
-  const python = step.kind === "python";
+  const code = plan === null ? null : yamlOf(plan);
+  return { ...step, rowsIn: null, code, language: "yaml", program: "Plan, as understood", isPlan: true };
+}
+
+function programStep(step: ShownStep, record: StepRecord | undefined): CheckStep {
+  const language = record?.language ?? step.descriptor?.language ?? null;
   return {
     ...step,
     rowsIn: record?.rows_in ?? null,
     rows: record?.row_count ?? step.rows,
     code: record?.code ?? step.code,
     note: record?.sandbox ? `in ${record.sandbox}` : step.note,
-    language: python ? "python" : "sql",
-    program: `${python ? "Python" : "SQL"}, as it ran`,
+    language,
+    program: language ? `${languageName(language)}, as it ran` : "As it ran",
+    isPlan: false,
   };
 }
 

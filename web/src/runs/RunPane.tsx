@@ -6,6 +6,7 @@ import { Link } from "../app/Link";
 import { address, navigate } from "../app/router";
 import { toast } from "../app/toasts";
 import { recalled } from "../ask/run";
+import { useStepKinds } from "../ask/stepKinds";
 import { CheckTab } from "../result/CheckTab";
 import { RunRows } from "../result/TableTab";
 import { replay, verdicts } from "../result/verdicts";
@@ -151,7 +152,8 @@ function RunHead({ run, retries }: { run: RunSummary; retries: number }) {
 
 function Facts({ run, timeline }: { run: RunSummary; timeline: RunTimeline | null }) {
   const verdict = useStore(verdicts)[run.run_id];
-  const steps = timeline?.steps.filter((step) => step.kind !== "subgraph") ?? [];
+  const kinds = useStepKinds();
+  const steps = timeline?.steps.filter((step) => !kinds.get(step.kind)?.is_wrapper) ?? [];
   const waited = steps.flatMap((step) => step.attempts).reduce((sum, attempt) => sum + (attempt.wait_ms ?? 0), 0);
   const calls = steps.reduce((sum, step) => sum + step.model_calls, 0);
   return (

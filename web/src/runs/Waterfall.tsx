@@ -1,6 +1,7 @@
 import { Fragment, useState } from "react";
 import type { RunTimeline, StepAttempt, TimelineStep } from "../api/types";
-import { kindName, readable } from "../ask/stepNames";
+import { type StepKinds, useStepKinds } from "../ask/stepKinds";
+import { kindLabel, readable } from "../ask/stepNames";
 import { Code } from "../shared/Code";
 import { count, duration, plural } from "../shared/format";
 import { Status } from "../shared/Status";
@@ -13,7 +14,8 @@ const MANY = 12;
 
 /** The steps on one scale of time: what took long, what waited, what was tried again. */
 export function Waterfall({ timeline }: { timeline: RunTimeline }) {
-  const steps = timeline.steps.filter((step) => step.kind !== "subgraph");
+  const kinds = useStepKinds();
+  const steps = timeline.steps.filter((step) => !kinds.get(step.kind)?.is_wrapper);
   const [chosen, setChosen] = useState<string | null>(null);
   const total = Math.max(1, timeline.total_ms);
   const step =
@@ -22,7 +24,7 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
     steps.find((known) => known.code) ??
     steps[0];
   const drawn = steps.map((known) => ({ step: known, bars: barsOf(known, total, SCALE) }));
-  const kinds = new Set(drawn.flatMap(({ bars }) => bars.map((bar) => bar.kind)));
+  const barKinds = new Set(drawn.flatMap(({ bars }) => bars.map((bar) => bar.kind)));
   return (
     <>
       <div className={`wf ${steps.length > MANY ? "many" : ""}`} role="group" aria-label={plural(steps.length, "step")}>
@@ -52,7 +54,7 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
           >
             <span className="wn">
               <b className="clip">{name(known)}</b>
-              <span className="m clip">{about(known)}</span>
+              <span className="m clip">{about(known, kinds)}</span>
             </span>
             <Bars step={known} bars={bars} total={total} />
             <span className="r num">{known.row_count === null ? "–" : count(known.row_count)}</span>
@@ -63,13 +65,19 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
         ))}
       </div>
       <div className="wleg" aria-hidden>
-        {LEGEND.filter(([kind]) => kinds.has(kind)).map(([kind, look, word]) => (
+        {LEGEND.filter(([kind]) => barKinds.has(kind)).map(([kind, look, word]) => (
           <span key={kind}>
             <i className={look} /> {word}
           </span>
         ))}
       </div>
-      {step && <StepDetail step={step} stopped={timeline.run.status === "cancelled"} />}
+      {step && (
+        <StepDetail
+          step={step}
+          language={kinds.get(step.kind)?.language ?? null}
+          stopped={timeline.run.status === "cancelled"}
+        />
+      )}
     </>
   );
 }
@@ -82,10 +90,10 @@ const LEGEND: [TimeBar["kind"], string, string][] = [
   ["running", "b-running", "under way"],
 ];
 
-function about(step: TimelineStep): string {
+function about(step: TimelineStep, kinds: StepKinds): string {
   const tokens = step.input_tokens + step.output_tokens;
   return [
-    kindName(step.kind),
+    kindLabel(step.kind, kinds.get(step.kind)),
     step.source,
     tokens && plural(tokens, "token"),
     step.attempts.length > 1 && plural(step.attempts.length, "try", "tries"),
@@ -120,7 +128,7 @@ function Bars({ step, bars, total }: { step: TimelineStep; bars: TimeBar[]; tota
   );
 }
 
-function StepDetail({ step, stopped }: { step: TimelineStep; stopped: boolean }) {
+function StepDetail({ step, language, stopped }: { step: TimelineStep; language: string | null; stopped: boolean }) {
   return (
     <section className="sd" aria-label={`Step ${name(step)}`}>
       <div className="sdh">
@@ -148,7 +156,7 @@ function StepDetail({ step, stopped }: { step: TimelineStep; stopped: boolean })
       {step.code && (
         <div className="codebox">
           <Fragment key={step.id}>
-            <Code text={step.code} language={step.kind === "python" ? "python" : "sql"} />
+            <Code text={step.code} language={language} />
           </Fragment>
         </div>
       )}

@@ -1,13 +1,13 @@
 import { Suspense, use, useMemo } from "react";
-
-export type Language = "sql" | "python" | "yaml";
+import { languageName } from "./languages";
 
 type Highlight = typeof import("./highlight").highlight;
 let loading: Promise<Highlight> | undefined;
 
 interface Props {
   text: string;
-  language: Language;
+  /** Null if it is not known. */
+  language: string | null;
   /** Lines to light, from 0. */
   lit?: ReadonlySet<number>;
   /** Hears over which line the pointer is; nothing when it leaves. */
@@ -17,7 +17,12 @@ interface Props {
 /** Code as text, with its words coloured once the colouring has been fetched. */
 export function Code({ text, language, lit, onLine }: Props) {
   return (
-    <pre className="code" tabIndex={0} aria-label={`${language} code`} onMouseLeave={onLine && (() => onLine(null))}>
+    <pre
+      className="code"
+      tabIndex={0}
+      aria-label={language ? `${languageName(language)} code` : "Code"}
+      onMouseLeave={onLine && (() => onLine(null))}
+    >
       <Suspense fallback={text}>
         <Coloured text={text} language={language} lit={lit} onLine={onLine} />
       </Suspense>

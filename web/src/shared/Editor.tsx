@@ -7,11 +7,11 @@ import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import type { Language } from "./Code";
+import { isKnownLanguage } from "./languages";
 
 interface Props {
   text: string;
-  language: Language;
+  language: string;
   label: string;
   onChange: (text: string) => void;
   onSubmit?: () => void;
@@ -70,7 +70,7 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
           lineNumbers(),
           history(),
           drawSelection(),
-          LANGUAGES[language](),
+          isKnownLanguage(language) ? LANGUAGES[language]() : [],
           COLOURS,
           LOOK,
           EditorView.contentAttributes.of({ "aria-label": label }),

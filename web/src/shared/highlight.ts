@@ -2,7 +2,7 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { PostgreSQL } from "@codemirror/lang-sql";
 import { yamlLanguage } from "@codemirror/lang-yaml";
 import { highlightCode, tagHighlighter, tags } from "@lezer/highlight";
-import type { Language } from "./Code";
+import { isKnownLanguage } from "./languages";
 
 const PARSERS = { sql: PostgreSQL.language.parser, python: pythonLanguage.parser, yaml: yamlLanguage.parser };
 
@@ -18,7 +18,8 @@ const STYLES = tagHighlighter([
 ]);
 
 /** The text in pieces, each with the class of its kind. */
-export function highlight(text: string, language: Language): [piece: string, style: string][] {
+export function highlight(text: string, language: string | null): [piece: string, style: string][] {
+  if (language === null || !isKnownLanguage(language)) return plain(text);
   const pieces: [string, string][] = [];
   highlightCode(
     text,
@@ -28,4 +29,15 @@ export function highlight(text: string, language: Language): [piece: string, sty
     () => pieces.push(["\n", ""]),
   );
   return pieces;
+}
+
+function plain(text: string): [piece: string, style: string][] {
+  return text.split("\n").flatMap((line, i): [string, string][] =>
+    i
+      ? [
+          ["\n", ""],
+          [line, ""],
+        ]
+      : [[line, ""]],
+  );
 }

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from answerable.answers.answer import StepRecord
 from answerable.core.context import Principal
 from answerable.core.ids import ArtifactId
-from answerable.core.values import Frozen
+from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import StepKind
 
 Product = Literal["rows", "graph", "answer", "advice", "value"]
@@ -27,6 +27,14 @@ class StepDescriptor(Frozen):
     """One or two words beside the title that say what the step is. If None, the name is shown."""
     rows_from: RowsFrom | None = None
     """Where it reads rows from: a source, or earlier steps. None if it reads no rows."""
+    looks_into_source: bool = False
+    """Whether it queries the source in its config without passing rows on, for example to read the catalog."""
+    agent: str | None = None
+    """The agent that it asks; None if it asks no model."""
+    is_wrapper: bool = False
+    """Whether it only runs the steps inside it. People see those in its place, and each has a time limit of its own."""
+    fallback: Json = None
+    """The output that stands in for the step's own if it fails; None if its failure counts."""
     language: str | None = None
     """The language in which its code is shown; None if it runs no code."""
     code_field: str | None = None
@@ -37,6 +45,11 @@ class StepDescriptor(Frozen):
     """The `data_source_type` of an answer whose rows come from this kind."""
     repeatable: bool = False
     """Whether the same code gives the same rows for the same data, so that an answer can be replayed."""
+
+    @property
+    def asks_source(self) -> bool:
+        """Whether it queries the source in its config. For other kinds the source there is only information."""
+        return self.rows_from == "source" or self.looks_into_source
 
 
 def accounted_as(kind: str, step_kinds: Mapping[str, StepDescriptor]) -> StepDescriptor | None:

@@ -29,7 +29,7 @@ class SubgraphStep:
     """Returns `{"status", "output", "outputs": {node: output}, "errors": {node: {"kind", "code", "message", "hint"}}}`.
     The nodes have the ids of the graph, without the prefix that they have in the run."""
 
-    descriptor = StepDescriptor(name="subgraph", config=SubgraphConfig, produces="value")
+    descriptor = StepDescriptor(name="subgraph", config=SubgraphConfig, produces="value", is_wrapper=True)
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SubgraphConfig)

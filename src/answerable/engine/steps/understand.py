@@ -72,7 +72,12 @@ class Router(Protocol):
 
 class UnderstandStep:
     descriptor = StepDescriptor(
-        name="understand", config=Question, title="Understand", label="question", produces="graph"
+        name="understand",
+        config=Question,
+        title="Understand",
+        label="question",
+        produces="graph",
+        looks_into_source=True,
     )
 
     def __init__(self, router: Router, threads: Threads, capsules: Capsules, window: int) -> None:

@@ -27,7 +27,8 @@ async def models(service: ServiceOf, principal: PrincipalOf) -> ModelsOverview:
 @router.post("/models/check", responses=documented(400, 404, 413, 422, 503))
 async def check(body: ModelToCheck, service: ServiceOf, principal: PrincipalOf) -> ModelCheck:
     """Try a model with tiny requests; they cost a fraction of a cent."""
-    return await service.setup.check_model(body.name, principal)
+    [checked] = await service.setup.check_models(principal, name=body.name)
+    return checked
 
 
 @router.get("/usage", responses=documented(422))

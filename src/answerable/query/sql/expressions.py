@@ -30,9 +30,10 @@ from answerable.query.plan import (
     TextMatch,
 )
 from answerable.query.scope import Scope, scope_of, selected, type_of
-from answerable.query.sql.dialects import Operand, SqlDialect, call, cast, grouped, moment_of
+from answerable.query.sql.dialects import SqlDialect
 from answerable.query.sql.measures import parsed_measure
 from answerable.query.sql.names import identifier
+from answerable.query.sql.syntax import Operand, call, cast, grouped, moment_of
 
 _COMPARISONS = {"=": exp.EQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT, ">=": exp.GTE}
 _ARITHMETIC = {"+": exp.Add, "-": exp.Sub, "*": exp.Mul}
@@ -148,7 +149,7 @@ class ExpressionCompiler(ABC):
 
     def _between(self, filter: Between) -> exp.Expr:
         operands = [self._operand(side) for side in (filter.left, filter.low, filter.high)]
-        this, low, high = (grouped(node) for node in self.dialect.aligned(operands))
+        this, low, high = (grouped(node) for node in self.dialect.aligned(operands, None))
         return exp.Between(this=this, low=low, high=high)
 
     def _match(self, filter: TextMatch) -> exp.Expr:
@@ -159,7 +160,7 @@ class ExpressionCompiler(ABC):
 
     def _in_list(self, filter: InList) -> exp.Expr:
         values = [value for value in filter.values if value.value is not None]
-        this, *nodes = self.dialect.aligned([self._operand(side) for side in (filter.left, *values)])
+        this, *nodes = self.dialect.aligned([self._operand(side) for side in (filter.left, *values)], None)
         if len(values) == len(filter.values):
             return exp.In(this=grouped(this), expressions=nodes)
         missing = exp.Is(this=grouped(self.expression(filter.left)), expression=exp.Null())

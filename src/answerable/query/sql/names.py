@@ -5,6 +5,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from answerable.core.values import Language
+from answerable.query.sql.dialects import DIALECTS
 
 _WORDS = """
 add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between
@@ -33,30 +34,30 @@ def identifier(name: str, dialect: Language) -> exp.Identifier:
 
 @lru_cache(4096)
 def _is_plain(name: str, dialect: Language) -> bool:
-    folded = name if dialect == "postgres" else ascii_lower(name)
+    folded = folded_name(name, dialect)
     if not folded or folded in RESERVED or folded[0] not in _SMALL:
         return False
     return all(letter in _SMALL or letter in _DIGITS for letter in folded)
 
 
 def address(table: str, dialect: Language) -> tuple[str | None, str]:
-    """Schema and name of a table of the catalog. In DuckDB and PostgreSQL a dot ends the schema; SQLite has none."""
+    """Schema and name of a table of the catalog; the schema is None if the dialect or the name has none."""
     schema, dot, name = table.partition(".")
-    if dialect == "sqlite" or not (schema and dot and name):
+    if not DIALECTS[dialect].has_schemas or not (schema and dot and name):
         return None, table
     return schema, name
 
 
 def folded(identifier: exp.Identifier, dialect: Language) -> str:
     """The key under which a written name is looked up; `folded_name` gives that of a stored name."""
-    if dialect == "postgres" and identifier.args.get("quoted"):
+    if identifier.args.get("quoted") and not DIALECTS[dialect].folds_quoted_names:
         return identifier.name
     return ascii_lower(identifier.name)
 
 
 def folded_name(name: str, dialect: Language) -> str:
-    """DuckDB and SQLite disregard case even in quotes; PostgreSQL keeps what is stored."""
-    return name if dialect == "postgres" else ascii_lower(name)
+    """The key of a stored name."""
+    return ascii_lower(name) if DIALECTS[dialect].folds_quoted_names else name
 
 
 def ascii_lower(name: str) -> str:

@@ -16,6 +16,7 @@ from answerable.core.values import ColumnType, Json
 from answerable.query.merged import Merged, Origin
 from answerable.query.plan import And, ColumnRef, Filter, QueryPlan, SelectItem
 from answerable.query.sql.check import CheckedSql, checked
+from answerable.query.sql.dialects import DIALECTS, FRAMES_DIALECT
 from answerable.query.sql.to_sql import to_sql
 
 _NOT_PUSHED = frozenset({"aggregate", "measure", "query", "in_query"})
@@ -97,7 +98,7 @@ def _pushed(plan: QueryPlan, name: str, merged: Merged) -> list[Filter]:
         return []
     aliases = [plan.alias or plan.entity] if plan.entity == name else []
     aliases += [join.alias or join.table for join in plan.joins if join.table == name and not join.outer]
-    kept_back = _NOT_PUSHED if merged.origins[name].dialect == "duckdb" else _NOT_PUSHED | _OWN_LETTERS
+    kept_back = _NOT_PUSHED if merged.origins[name].dialect == FRAMES_DIALECT else _NOT_PUSHED | _OWN_LETTERS
     return [each for each in _conjuncts(plan.where) if aliases and _speaks_only_of(each, aliases[0], kept_back)]
 
 
@@ -173,15 +174,15 @@ def _own_name(key: str, used: dict[str, Json], merged: Merged) -> dict[str, Json
 
 def typed(read: CheckedSql, merged: Merged) -> str:
     """The combining query, with what rows of SQLite are said to be."""
-    tree = sqlglot.parse_one(read.text, dialect="duckdb")
+    tree = sqlglot.parse_one(read.text, dialect=FRAMES_DIALECT)
     for table in stored_tables(tree):
         origin = merged.origins[table.name]
-        if origin.dialect == "sqlite":
+        if not DIALECTS[origin.dialect].columns_are_typed:
             columns = columns_read(table.name, read, merged)
             table.replace(
                 _cast(table.name, columns, merged).subquery(exp.to_identifier(table.alias_or_name, quoted=True))
             )
-    return tree.sql(dialect="duckdb")
+    return tree.sql(dialect=FRAMES_DIALECT)
 
 
 def stored_tables(tree: exp.Expr, made: frozenset[str] = frozenset()) -> list[exp.Table]:

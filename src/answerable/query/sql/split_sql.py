@@ -2,7 +2,7 @@
 
 A table is named `source.table`, or by its name alone where only one source has it. A query whose tables are all of one
 source goes there as it is, in that source's own dialect; else each table gives the columns that the whole needs, and
-the whole, in DuckDB's dialect, runs over those rows.
+the whole, in the dialect of the engine that combines, runs over those rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from answerable.core.errors import UserError
-from answerable.core.values import Language
 from answerable.query.merged import Merged
 from answerable.query.scope import nearest
 from answerable.query.sql.check import checked, parsed
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.query.sql.names import address
 from answerable.query.sql.split import Together, columns_read, fetched, stored_tables, typed
 
@@ -34,9 +34,9 @@ def split_sql(sql: str, merged: Merged) -> AloneSql | Together:
     sources = {merged.origins[name].source for name in used} or {next(iter(merged.labels))}
     if len(sources) == 1:
         return _alone(sql, sources.pop(), merged)
-    tree = parsed(sql, "duckdb")
+    tree = parsed(sql, FRAMES_DIALECT)
     _in_merged_names(tree, merged)
-    read = checked(tree.sql(dialect="duckdb"), merged.catalog)
+    read = checked(tree.sql(dialect=FRAMES_DIALECT), merged.catalog)
     fetches = [
         fetched(name, columns_read(name, read, merged), (), origin)
         for name, origin in merged.origins.items()
@@ -65,7 +65,7 @@ def _readable(sql: str, merged: Merged) -> exp.Query:
             return parsed(sql, dialect)
         except UserError:
             continue
-    return parsed(sql, "duckdb")
+    return parsed(sql, FRAMES_DIALECT)
 
 
 def _used(tree: exp.Query, merged: Merged) -> Iterator[tuple[exp.Table, str]]:
@@ -108,7 +108,8 @@ def _written(name: str, merged: Merged) -> str:
 
 
 def _alone(sql: str, source: str, merged: Merged) -> AloneSql:
-    dialect: Language = next((each.dialect for each in merged.origins.values() if each.source == source), "duckdb")
+    dialects = (each.dialect for each in merged.origins.values() if each.source == source)
+    dialect = next(dialects, FRAMES_DIALECT)
     tree = parsed(sql, dialect)
     for table, name in list(_used(tree, merged)):
         schema, own = address(merged.origins[name].table, dialect)

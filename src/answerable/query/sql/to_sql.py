@@ -12,9 +12,10 @@ from answerable.query.grouping import completed_keys
 from answerable.query.labels import labels_in
 from answerable.query.plan import Aggregate, And, ColumnRef, Expr, Filter, IsNull, OrderItem, QueryPlan
 from answerable.query.scope import Scope, aggregates, children, operands, scope_of, selected
-from answerable.query.sql.dialects import DIALECTS, SqlDialect, call, grouped, number, or_null_if_zero
+from answerable.query.sql.dialects import DIALECTS, SqlDialect
 from answerable.query.sql.expressions import ExpressionCompiler
 from answerable.query.sql.names import address
+from answerable.query.sql.syntax import call, grouped, number, or_null_if_zero
 from answerable.query.sql.writing import written
 from answerable.query.validate import validate
 
@@ -71,7 +72,7 @@ class _Statement(ExpressionCompiler):
         if self.plan.limit is not None:
             query.set("limit", exp.Limit(expression=number(self.plan.limit)))
         if self.plan.offset:
-            if self.plan.limit is None and self.dialect.name == "sqlite":
+            if self.plan.limit is None and self.dialect.offset_needs_limit:
                 query.set("limit", exp.Limit(expression=number(-1)))
             query.set("offset", exp.Offset(expression=number(self.plan.offset)))
         return query

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, product
 from typing import NamedTuple
 
-from answerable.reader.candidates.comparisons import comparing_tests
 from answerable.reader.candidates.composition import (
     Candidate,
     Chances,
@@ -21,15 +20,15 @@ from answerable.reader.candidates.composition import (
     UnscoredCandidate,
     composition_of,
 )
+from answerable.reader.candidates.from_clause import with_joined_tables
 from answerable.reader.candidates.group_clause import group_options, groupings, having_options, having_score
 from answerable.reader.candidates.impossible_drafts import is_impossible
-from answerable.reader.candidates.joined_tables import with_joined_tables
 from answerable.reader.candidates.order_clause import sort_options, sorting_score
 from answerable.reader.candidates.roles import Roles
 from answerable.reader.candidates.select_clause import SelectSet, select_options, select_sets, with_distinct
 from answerable.reader.candidates.shape import UNSEEN, shape_of, shape_of_having, shape_of_limit, shape_of_order
 from answerable.reader.candidates.variants import with_variants
-from answerable.reader.candidates.where_clause import WhereSet, condition_options, where_sets
+from answerable.reader.candidates.where_clause import WhereSet, comparing_tests, condition_options, where_sets
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft
 

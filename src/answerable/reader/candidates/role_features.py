@@ -1,189 +1,37 @@
-"""What the role models look at: one feature vector for each table, column, value and number of a question.
-
-Features have names. A group of features is a named tuple, so that each value stands beside its name; the names of whole
-vectors, in order, are the constants at the end of this file. The weights file stores the names that its models were
-fitted with, and loading compares the two.
-"""
+"""What the role models look at: one feature vector for each table, column, value and number of a question."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from answerable.reader.linking.cues import TAG_IDS, TAGS
+from answerable.reader.candidates.role_feature_names import (
+    CUES_BEFORE,
+    FAR,
+    NO_COMPETITION,
+    NO_CONTEXT,
+    OFFSETS,
+    QUESTION_TAGS,
+    TAGS_AFTER,
+    TYPES,
+    WIDTH,
+    ColumnFeatures,
+    Competition,
+    FunctionFeatures,
+    MentionFeatures,
+    NumberFeatures,
+    NumberRoleFeatures,
+    QuestionSize,
+    TableDistances,
+    TableFeatures,
+    ValueFeatures,
+    ValueTableDistances,
+)
+from answerable.reader.fitted.features import Vector
+from answerable.reader.linking.cues import FUNCTION_TAGS, TAG_IDS
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import CLAUSES, Scene
 from answerable.reader.linking.schema import ColumnView
 
-Vector = list[float]
 
-_OFFSETS = (-1, -2, -3, 1, 2)
-_WIDTH = len(TAGS)
-_QUESTION_TAGS = tuple(tag for tag in TAGS if tag not in ("OF", "IN", "THE", "BE", "O", "NONE", "MARK"))
-_TYPES = ("text", "integer", "number", "boolean", "date", "datetime", "time")
-FAR = 30.0
-
-FUNCTION_TAGS: dict[str, tuple[str, ...]] = {
-    "avg": ("AVG",),
-    "sum": ("SUM", "MUCH"),
-    "max": ("MAX", "OLD", "MOST", "YOUNG"),
-    "min": ("MIN", "YOUNG", "LEAST", "OLD"),
-    "count": ("COUNT",),
-}
-EXTREMES = ("MAX", "MIN", "OLD", "YOUNG", "MOST", "LEAST", "COMMON", "RARE")
-
-
-_CUES_BEFORE: dict[str, tuple[str, ...]] = {
-    "sort": ("SORT",),
-    "each": ("EACH",),
-    "extreme": EXTREMES,
-    "count": ("COUNT",),
-    "negation": ("NEG",),
-    "comparison": ("THAN", "GT", "LT", "GE", "LE"),
-}
-_TAGS_AFTER: dict[str, tuple[str, ...]] = {
-    "comparison": ("GT", "LT", "GE", "LE", "EQ"),
-    "number": ("NUM",),
-    "value": ("VAL", "QUOTE"),
-    "extreme": EXTREMES,
-}
-CONTEXT_FEATURES = (
-    *(f"tag[{offset:+d}]={tag}" for offset in _OFFSETS for tag in TAGS),
-    *(f"clause={kind}" for kind in CLAUSES),
-    "place_in_clause",
-    "relative_place",
-    "place",
-    "tokens_after",
-    *(f"since_{name}" for name in _CUES_BEFORE),
-    *(f"until_{name}" for name in _TAGS_AFTER),
-)
-_NO_CONTEXT = [0.0] * len(CONTEXT_FEATURES)
-
-
-class MentionFeatures(NamedTuple):
-    score: float
-    length: float
-    exists: float
-
-
-class QuestionSize(NamedTuple):
-    tokens: float
-    values: float
-    numbers: float
-    tables_named: float
-    columns_named: float
-
-
-class TableFeatures(NamedTuple):
-    mentions: float
-    better_rival: float
-    """The best score times length of another table that is named by the same words."""
-    columns_named: float
-    columns_named_alone: float
-    best_column_score: float
-    has_chosen_value: float
-    has_possible_value: float
-    chosen_values: float
-    neighbours: float
-    neighbours_named: float
-    neighbours_with_values: float
-    is_bridge: float
-    columns: float
-    tables: float
-    tables_named: float
-
-
-class ColumnFeatures(NamedTuple):
-    """What a column is, besides its type."""
-
-    is_key: float
-    is_foreign_key: float
-    names_rows: float
-    looks_like_id: float
-    is_unique: float
-    distinct_share: float
-    name_words: float
-    position: float
-    table_is_bridge: float
-    has_chosen_value: float
-    table_chance: float
-    table_score: float
-    table_is_named_first: float
-    called_like_table: float
-
-
-class TableDistances(NamedTuple):
-    """How many tokens lie between a column and the mentions of tables around it."""
-
-    own_before: float
-    own_after: float
-    other_before: float
-    other_after: float
-
-
-class Competition(NamedTuple):
-    """Other columns that the same words may name."""
-
-    equal: float
-    better: float
-    equal_in_likelier_tables: float
-    best_better: float
-    better_in_own_table: float
-    mentions: float
-    """How often this column is mentioned; for an unmentioned one, how many columns of its table are."""
-
-
-class FunctionFeatures(NamedTuple):
-    """Where the cues of an aggregate function stand."""
-
-    cue_before: float
-    cue_after: float
-    cues: float
-    has_main_cue: float
-    first_cue: float
-
-
-class ValueFeatures(NamedTuple):
-    score: float
-    quoted: float
-    length: float
-    characters: float
-    rivals: float
-    better_rivals: float
-    best_rival_table_chance: float
-    chosen: float
-    column_distance: float
-    capital: float
-    column_score: float
-    column_lead: float
-    """How much better this column is named than the best named of its rivals."""
-
-
-class ValueTableDistances(NamedTuple):
-    before: float
-    after: float
-
-
-class NumberFeatures(NamedTuple):
-    """A number beside a column that it may be compared with."""
-
-    within_range: float
-    has_range: float
-    size: float
-    may_be_year: float
-    is_number: float
-    is_date: float
-    gap: float
-    distance: float
-    mention_score: float
-
-
-class NumberRoleFeatures(NamedTuple):
-    size: float
-    may_be_year: float
-    is_number: float
-    is_date: float
-
-
-class Featurizer:
+class RoleFeaturizer:
     """Makes the vectors of one question. What several vectors share is computed once."""
 
     def __init__(self, scene: Scene) -> None:
@@ -203,7 +51,7 @@ class Featurizer:
         scene = self.scene
         present = set(scene.tags) | scene.cue_tags
         return [
-            *(float(tag in present) for tag in _QUESTION_TAGS),
+            *(float(tag in present) for tag in QUESTION_TAGS),
             *QuestionSize(
                 tokens=float(len(scene.tokens)),
                 values=float(len(scene.values)),
@@ -219,20 +67,20 @@ class Featurizer:
         if cached is not None:
             return cached
         scene = self.scene
-        vector = [0.0] * (_WIDTH * len(_OFFSETS))
+        vector = [0.0] * (WIDTH * len(OFFSETS))
         count = len(scene.tags)
-        for slot, offset in enumerate(_OFFSETS):
+        for slot, offset in enumerate(OFFSETS):
             place = start + offset if offset < 0 else end - 1 + offset
             tag = scene.tags[place] if 0 <= place < count else "NONE"
-            vector[slot * _WIDTH + TAG_IDS[tag]] = 1.0
+            vector[slot * WIDTH + TAG_IDS[tag]] = 1.0
         clause = scene.clause[start]
         vector.extend(float(clause == kind) for kind in CLAUSES)
         vector.append(float(start - scene.clause_start[start]))
         vector.append(start / max(1, count))
         vector.append(float(start))
         vector.append(float(count - end))
-        vector.extend(self._nearest(start, tags) for tags in _CUES_BEFORE.values())
-        vector.extend(self._following(end, tags) for tags in _TAGS_AFTER.values())
+        vector.extend(self._nearest(start, tags) for tags in CUES_BEFORE.values())
+        vector.extend(self._following(end, tags) for tags in TAGS_AFTER.values())
         self.context_of[(start, end)] = vector
         return vector
 
@@ -304,7 +152,7 @@ class Featurizer:
 
     def _at_mention(self, mention: Mention | None) -> Vector:
         if mention is None:
-            return [*_NO_CONTEXT, *MentionFeatures(score=0.0, length=0.0, exists=0.0)]
+            return [*NO_CONTEXT, *MentionFeatures(score=0.0, length=0.0, exists=0.0)]
         described = MentionFeatures(score=mention.score, length=float(mention.end - mention.start), exists=1.0)
         return [*self.context(mention.start, mention.end), *described]
 
@@ -330,7 +178,7 @@ class Featurizer:
         source, table = view.source, self.schema.tables[view.table]
         rows = table.source.row_count or 0
         return [
-            *(float(source.type == kind) for kind in _TYPES),
+            *(float(source.type == kind) for kind in TYPES),
             *ColumnFeatures(
                 is_key=float(view.key),
                 is_foreign_key=float(view.foreign),
@@ -370,7 +218,7 @@ class Featurizer:
     def _competition(self, view: ColumnView, mention: Mention | None) -> Competition:
         if mention is None:
             named = [c for c in self.schema.tables[view.table].columns if c in self.scene.columns]
-            return _NO_COMPETITION._replace(mentions=float(len(named)))
+            return NO_COMPETITION._replace(mentions=float(len(named)))
         overlapping = [m for m in self._overlapping(mention) if m.id != view.id]
         equal = [m for m in overlapping if abs(m.score - mention.score) <= 0.03]
         better = [m for m in overlapping if m.score > mention.score + 0.03]
@@ -476,7 +324,7 @@ class Featurizer:
                 distance=abs(gap),
                 mention_score=float(mention.score if mention else 0.0),
             ),
-            *(self.context(mention.start, mention.end) if mention else _NO_CONTEXT),
+            *(self.context(mention.start, mention.end) if mention else NO_CONTEXT),
             *self._about(view),
             *self._competition(view, mention),
             *self.question,
@@ -494,43 +342,3 @@ class Featurizer:
             ),
             *self.question,
         ]
-
-
-_NO_COMPETITION = Competition(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-def prefixed(prefix: str, names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{prefix}.{name}" for name in names)
-
-
-_QUESTION = prefixed("question", (*(f"has_{tag}" for tag in _QUESTION_TAGS), *QuestionSize._fields))
-_AT_MENTION = (*CONTEXT_FEATURES, *prefixed("mention", MentionFeatures._fields))
-_COLUMN = prefixed("column", (*(f"type={kind}" for kind in _TYPES), *ColumnFeatures._fields))
-_COMPETITION = prefixed("competition", Competition._fields)
-
-TABLE_FEATURE_NAMES = (*_AT_MENTION, *prefixed("table", TableFeatures._fields), *_QUESTION)
-COLUMN_FEATURE_NAMES = (
-    *_AT_MENTION,
-    "is_mentioned",
-    *_COLUMN,
-    *prefixed("table_distance", TableDistances._fields),
-    *_COMPETITION,
-    *_QUESTION,
-)
-FUNCTION_FEATURE_NAMES = prefixed("function", (*(f"is_{name}" for name in FUNCTION_TAGS), *FunctionFeatures._fields))
-VALUE_FEATURE_NAMES = (
-    *CONTEXT_FEATURES,
-    *prefixed("value", ValueFeatures._fields),
-    *_COLUMN,
-    *prefixed("table_distance", ValueTableDistances._fields),
-    *_QUESTION,
-)
-NUMBER_FEATURE_NAMES = (
-    *CONTEXT_FEATURES,
-    *prefixed("number", NumberFeatures._fields),
-    *prefixed("column_mention", CONTEXT_FEATURES),
-    *_COLUMN,
-    *_COMPETITION,
-    *_QUESTION,
-)
-NUMBER_ROLE_FEATURE_NAMES = (*CONTEXT_FEATURES, *prefixed("number", NumberRoleFeatures._fields), *_QUESTION)

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from answerable.reader.candidates.role_features import (
+from answerable.reader.candidates.role_feature_names import (
     COLUMN_FEATURE_NAMES,
     FUNCTION_FEATURE_NAMES,
-    FUNCTION_TAGS,
     NUMBER_FEATURE_NAMES,
     NUMBER_ROLE_FEATURE_NAMES,
     TABLE_FEATURE_NAMES,
     VALUE_FEATURE_NAMES,
-    Featurizer,
 )
+from answerable.reader.candidates.role_features import RoleFeaturizer
 from answerable.reader.fitted.trees import Trees
+from answerable.reader.linking.cues import FUNCTION_TAGS
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene
 
@@ -131,7 +131,7 @@ def number_columns(scene: Scene, columns: list[tuple[int, Mention | None]]) -> I
 
 
 def assign_roles(scene: Scene, models: RoleModels) -> Roles:
-    maker = Featurizer(scene)
+    maker = RoleFeaturizer(scene)
     roles = Roles(_table_chances(maker, models["table"]))
     maker.table_chance = roles.tables
     columns = relevant_columns(scene)
@@ -143,7 +143,7 @@ def assign_roles(scene: Scene, models: RoleModels) -> Roles:
     return roles
 
 
-def _table_chances(maker: Featurizer, model: Trees) -> list[float]:
+def _table_chances(maker: RoleFeaturizer, model: Trees) -> list[float]:
     """Tables that nothing points to are not asked about."""
     scene = maker.scene
     hinted = set(scene.tables) | {scene.schema.columns[c].table for c in scene.columns} | maker.value_tables
@@ -155,7 +155,7 @@ def _table_chances(maker: Featurizer, model: Trees) -> list[float]:
 
 
 def _column_roles(
-    maker: Featurizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
+    maker: RoleFeaturizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
 ) -> None:
     vectors = [maker.column(number, mention) for number, mention in columns]
     for role in COLUMN_ROLES:
@@ -175,7 +175,7 @@ def _column_roles(
 
 
 def _number_roles(
-    maker: Featurizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
+    maker: RoleFeaturizer, models: RoleModels, columns: list[tuple[int, Mention | None]], roles: Roles
 ) -> None:
     places = maker.scene.numbers
     vectors = [maker.number_role(place) for place in places]

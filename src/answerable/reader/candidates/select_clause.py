@@ -6,8 +6,8 @@ from math import exp
 from typing import NamedTuple
 
 from answerable.reader.candidates.composition import LEAST_CHANCE, Composition, SelectOption, UnscoredCandidate, logit
-from answerable.reader.candidates.role_features import FUNCTION_TAGS
 from answerable.reader.candidates.roles import Roles
+from answerable.reader.linking.cues import FUNCTION_TAGS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import ROWS, Draft, Term

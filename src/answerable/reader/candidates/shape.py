@@ -1,10 +1,8 @@
 """The shape of a query, and how likely each part of it is given the words of the question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from math import exp, log
 from typing import NamedTuple
 
 from answerable.reader.linking.scene import Scene
@@ -150,44 +148,6 @@ def _said_columns(scene: Scene) -> int:
     """Places where a column is named in full, each counted by its first word."""
     full = [m for m in scene.links.columns if m.score >= 0.88]
     return len({m.start for m in full if not any(o.start < m.start and o.end >= m.end for o in full)})
-
-
-@dataclass(frozen=True, slots=True)
-class LinearPart:
-    """The weights of one part of the shape: what each n-gram says for each class."""
-
-    classes: Sequence[str]
-    bias: Sequence[float]
-    rows: Mapping[int, int]
-    """From the number of an n-gram to its row; most say nothing of this part."""
-    weights: Sequence[float]
-    """Row by row, one number for each class."""
-
-    def chances(self, known: Sequence[int]) -> dict[str, float]:
-        sums = list(self.bias)
-        width, weights = len(sums), self.weights
-        for number in known:
-            row = self.rows.get(number)
-            if row is not None:
-                start = row * width
-                for place in range(width):
-                    sums[place] += weights[start + place]
-        top = max(sums)
-        total = log(sum(exp(value - top) for value in sums)) + top
-        return {name: value - total for name, value in zip(self.classes, sums, strict=True)}
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """Soft-max of sums of weights, one model for each part of the shape."""
-
-    grams: Mapping[str, int]
-    parts: Mapping[str, LinearPart]
-
-    def chances(self, features: Sequence[str]) -> dict[str, dict[str, float]]:
-        """For each part the logarithm of the probability of each class."""
-        known = [self.grams[feature] for feature in features if feature in self.grams]
-        return {name: part.chances(known) for name, part in self.parts.items()}
 
 
 # About one in a thousand: a shape that was never seen is unlikely, but it can still win.

@@ -9,22 +9,18 @@ from dataclasses import dataclass
 
 from answerable.query.plan import Bucket, DatePart, QueryPlan
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
-from answerable.reader.grammar.entity_forms import (
+from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
+from answerable.reader.grammar.partner_forms import bought_both, in_one_period_only, more_than_manager, never, with_many
+from answerable.reader.grammar.row_forms import (
     all_rows,
-    bought_both,
     facts,
     first_rows,
-    in_one_period_only,
     listing,
     missing_value,
     more_than_average,
-    more_than_manager,
     most_common,
-    never,
     unfinished,
-    with_many,
 )
-from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
 from answerable.reader.plans.joins import NoPath
 

@@ -5,6 +5,7 @@ from sqlglot.errors import ParseError
 
 from answerable.core.catalog import Measure
 from answerable.query.plan import Aggregate, Arithmetic, ColumnRef, Constant, Expr, Filter, MeasureRef
+from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.reader.linking.schema import ColumnView
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
@@ -21,7 +22,8 @@ _ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "
 def written_out(measure: Measure) -> Expr | None:
     """The measure as an expression, or None if it says more than the plan language can."""
     try:
-        return _expr(parse_one(measure.expression, dialect="duckdb"), measure.table)
+        # What a plan can say of a measure, every dialect writes alike; any of them can read it.
+        return _expr(parse_one(measure.expression, dialect=FRAMES_DIALECT), measure.table)
     except (ParseError, _TooMuch):
         return None
 

@@ -143,3 +143,14 @@ def _starts_another(words: list[str], place: int, phrase: tuple[str, ...]) -> bo
     """Over 8 or under 5: `or under` ends a comparison only where no number follows, and numbers have no word here."""
     after = place + len(phrase)
     return phrase[0] in ("or", "and") and len(phrase) > 1 and words[after : after + 1] == [""]
+
+
+FUNCTION_TAGS: dict[str, tuple[str, ...]] = {
+    "avg": ("AVG",),
+    "sum": ("SUM", "MUCH"),
+    "max": ("MAX", "OLD", "MOST", "YOUNG"),
+    "min": ("MIN", "YOUNG", "LEAST", "OLD"),
+    "count": ("COUNT",),
+}
+"""For each aggregate function the cues that ask for it, the usual one first."""
+EXTREMES = ("MAX", "MIN", "OLD", "YOUNG", "MOST", "LEAST", "COMMON", "RARE")

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from math import exp
 from typing import NamedTuple
 
-from answerable.reader.candidates.role_features import Vector, prefixed
+from answerable.reader.fitted.features import Vector, prefixed
 from answerable.reader.linking.unknown_words import unknown_words
-from answerable.reader.pipeline import CandidateRanking, RankedCandidate
 from answerable.reader.plans.draft import Draft
 from answerable.reader.ranking.dry_run import DryRunResult
 from answerable.reader.ranking.meaning import meaning_of
-from answerable.reader.ranking.ranker_features import RANKER_FEATURE_NAMES
+from answerable.reader.ranking.rank import CandidateRanking, RankedCandidate
+from answerable.reader.ranking.ranker_feature_names import RANKER_FEATURE_NAMES
 
 # Candidates behind the thirtieth have hardly any weight in the sums: their scores are far below the best.
 _RIVALS = 30

@@ -5,7 +5,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from answerable.reader.candidates.composition import ConditionOption
-from answerable.reader.candidates.role_features import FUNCTION_TAGS, Vector
+from answerable.reader.fitted.features import Vector
+from answerable.reader.linking.cues import FUNCTION_TAGS
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft, DraftOrder, Term, all_drafts

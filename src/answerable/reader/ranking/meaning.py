@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from answerable.reader.candidates.shape import without_ties
-from answerable.reader.pipeline import RankedCandidate
 from answerable.reader.plans.draft import Draft, DraftCondition
+from answerable.reader.ranking.rank import RankedCandidate
 
 _REPEATED = 0.5
 """By how much a reading falls back for each one before it that means nearly the same; fitted on the folds."""

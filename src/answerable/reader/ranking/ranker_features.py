@@ -1,193 +1,33 @@
-"""Ranking: what speaks for and against a candidate as a whole, and the model that weighs it."""
+"""What speaks for and against a candidate as a whole: one feature vector for each candidate of a question."""
 
 from collections.abc import Collection, Iterable, Sequence
 from math import log
-from typing import NamedTuple
 
 from answerable.reader.candidates.composition import Candidate, ConditionOption
-from answerable.reader.candidates.role_features import Vector, prefixed
 from answerable.reader.candidates.roles import Roles
-from answerable.reader.candidates.shape import PARTS
+from answerable.reader.fitted.features import Vector
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft, Term, all_drafts, own_columns, own_terms
 from answerable.reader.plans.draft_to_plan import tables_of
 from answerable.reader.plans.joins import NoPath, join_tree
-from answerable.reader.ranking.listed_items import LISTED_FEATURE_NAMES, Listing
-
-# The order is part of the fitted weights: new names go to the end, followed by a new fit.
-_VARIANTS = (
-    "",
-    "or",
-    "intersect",
-    "unequal",
-    "not_in",
-    "except",
-    "nest_first",
-    "nest_common",
-    "inner",
-    "avoid",
-    "member",
-    "ties",
-    "union",
-)
-_CUES = (
-    "COUNT",
-    "AVG",
-    "SUM",
-    "MAX",
-    "MIN",
-    "MOST",
-    "LEAST",
-    "COMMON",
-    "OLD",
-    "YOUNG",
-    "EACH",
-    "SORT",
-    "ASC",
-    "DESC",
-    "NEG",
-    "BOTH",
-    "EITHER",
-    "DISTINCT",
-    "GT",
-    "LT",
-    "GE",
-    "LE",
-    "BETWEEN",
-    "LIKE",
-    "REL",
-    "THAN",
-    "BY",
-    "MUCH",
+from answerable.reader.ranking.listed_items import Listing
+from answerable.reader.ranking.ranker_feature_names import (
+    CUES,
+    CUES_ASKING,
+    IS_VARIANT,
+    UNCOVERED,
+    CueUses,
+    EvidenceFeatures,
+    GenerationFeatures,
+    MentionUse,
+    QuestionLength,
+    SelectChances,
+    Structure,
+    TableUse,
 )
 
 
-class CueUses(NamedTuple):
-    """What a candidate does that cues ask for."""
-
-    counting: bool
-    average: bool
-    sum: bool
-    extreme: bool
-    group: bool
-    sort: bool
-    negation: bool
-    either: bool
-    combination: bool
-    greater: bool
-    less: bool
-    range: bool
-    pattern: bool
-    distinct: bool
-
-
-_CUES_ASKING: dict[str, frozenset[str]] = {
-    "counting": frozenset({"COUNT"}),
-    "average": frozenset({"AVG"}),
-    "sum": frozenset({"SUM"}),
-    "extreme": frozenset({"MAX", "MIN", "MOST", "LEAST", "COMMON", "RARE", "OLD", "YOUNG"}),
-    "group": frozenset({"EACH"}),
-    "sort": frozenset({"SORT", "ASC", "DESC"}),
-    "negation": frozenset({"NEG"}),
-    "either": frozenset({"EITHER"}),
-    "combination": frozenset({"BOTH"}),
-    "greater": frozenset({"GT", "GE"}),
-    "less": frozenset({"LT", "LE"}),
-    "range": frozenset({"BETWEEN"}),
-    "pattern": frozenset({"LIKE", "STARTS", "ENDS"}),
-    "distinct": frozenset({"DISTINCT"}),
-}
-"""The cues that ask for each of them."""
-
-
-class GenerationFeatures(NamedTuple):
-    """How the candidate came about."""
-
-    score: float
-    behind_best: float
-    number: float
-
-
-class EvidenceFeatures(NamedTuple):
-    select: float
-    where: float
-    order: float
-    having: float
-    group: float
-    dropped: float
-    weakest_condition: float
-
-
-class TableUse(NamedTuple):
-    joined: float
-    tables: float
-    least_chance: float
-    log_chance: float
-    log_chance_of_missing: float
-    best_missing: float
-    without_column: float
-    unmentioned: float
-    bridges: float
-
-
-class Structure(NamedTuple):
-    selected: float
-    conditions: float
-    levels: float
-    group_is_shown: float
-    group_is_key: float
-    group_is_row: float
-    group_in_only_table: float
-    order_is_shown: float
-    order_is_numeric: float
-    order_looks_like_id: float
-    shows_what_is_fixed: float
-    limit: float
-    distinct: float
-    shows_twice: float
-    entity_is_mentioned: float
-    entity_place: float
-    shows_unique: float
-    multiplies_rows: float
-    counts_one_row: float
-
-
-class SelectChances(NamedTuple):
-    """Chances of what is shown, and of what might have been."""
-
-    weakest: float
-    strongest: float
-    best_other: float
-    best_other_aggregate: float
-    order: float
-    best_other_order: float
-    best_group: float
-    best_count: float
-
-
-class MentionUse(NamedTuple):
-    """How well the used columns are named, and what is named in full and not used."""
-
-    weakest_selected: float
-    average_selected: float
-    weakest_tested: float
-    weakest_ordered: float
-    unused: float
-    unused_long: float
-    unused_tables: float
-
-
-class QuestionLength(NamedTuple):
-    tokens: float
-    values: float
-    numbers: float
-
-
-_UNCOVERED = ("COL", "TAB", "VAL", "NUM", "QUOTE", "DATE", "O")
-_IS_VARIANT = {variant: [float(variant == name) for name in _VARIANTS] for variant in _VARIANTS}
-
-
-class Ranker:
+class CandidateFeaturizer:
     """Compares what one question says with what each of its candidates uses."""
 
     def __init__(self, scene: Scene, roles: Roles, candidates: Sequence[Candidate]) -> None:
@@ -198,8 +38,8 @@ class Ranker:
         self.top = candidates[0].score if candidates else 0.0
         self.listing = Listing(scene)
         self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
-        self.cues = [float(tag in scene.cue_tags) for tag in _CUES]
-        self.asked_for = [not scene.cue_tags.isdisjoint(_CUES_ASKING[use]) for use in CueUses._fields]
+        self.cues = [float(tag in scene.cue_tags) for tag in CUES]
+        self.asked_for = [not scene.cue_tags.isdisjoint(CUES_ASKING[use]) for use in CueUses._fields]
         self.likeliest = _Likeliest(roles)
         self.said = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
         self.full_spans = _full_spans(scene)
@@ -237,7 +77,7 @@ class Ranker:
                 dropped=float(evidence.dropped),
                 weakest_condition=min((test.chance for test in evidence.tests), default=1.0),
             ),
-            *_IS_VARIANT[evidence.variant],
+            *IS_VARIANT[evidence.variant],
             *self._tables(joined[0], tables, used),
             *self._coverage(drafts, tables, used, evidence.tests),
             *self._cue_use(draft, drafts),
@@ -287,7 +127,7 @@ class Ranker:
         for place in self.scene.numbers:
             if self.scene.tokens[place].value in numbers:
                 covered.add(place)
-        counts = dict.fromkeys(_UNCOVERED, 0.0)
+        counts = dict.fromkeys(UNCOVERED, 0.0)
         for place, tag in enumerate(self.scene.tags):
             if tag in counts and place not in covered:
                 counts[tag] += 1.0
@@ -448,22 +288,3 @@ def _full_spans(scene: Scene) -> list[tuple[int, int]]:
     values = {place for value in scene.values for place in range(value.start, value.end)}
     spans = {(m.start, m.end) for m in scene.links.columns if m.score >= 0.88 and m.start not in values}
     return sorted(s for s in spans if not any(o != s and o[0] <= s[0] and s[1] <= o[1] for o in spans))
-
-
-RANKER_FEATURE_NAMES = (
-    *prefixed("generation", GenerationFeatures._fields),
-    *prefixed("shape", PARTS),
-    *prefixed("evidence", EvidenceFeatures._fields),
-    *prefixed("variant", [name or "none" for name in _VARIANTS]),
-    *prefixed("tables", TableUse._fields),
-    *prefixed("uncovered", _UNCOVERED),
-    "covered_share",
-    *(f"cue.{name}.{end}" for name in CueUses._fields for end in ("unused", "unsaid")),
-    *prefixed("structure", Structure._fields),
-    *prefixed("chance", SelectChances._fields),
-    *prefixed("mention", MentionUse._fields),
-    *prefixed("listed", LISTED_FEATURE_NAMES),
-    *prefixed("has", _CUES),
-    *prefixed("question", QuestionLength._fields),
-)
-"""The names of the features of a candidate, in order."""

@@ -11,6 +11,7 @@ from sqlglot import exp
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.values import Language
+from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import Sql, chunked, union_all
 from answerable.sources.statistics import ColumnStatistics, HistogramBin, RelationshipCheck, TableStatistics, ValueCount
@@ -146,8 +147,8 @@ class _Numbers(_Spread):
     def place(self, value: exp.Expr, dialect: Language) -> exp.Expr:
         distance = exp.Sub(this=exp.cast(value, exp.DType.DOUBLE), expression=_number(self._low))
         share = exp.Div(this=exp.paren(distance), expression=_number(self._width), typed=False, safe=False)
-        if dialect == "sqlite":
-            return exp.cast(share, exp.DType.INT)  # cuts; the others round
+        if DIALECTS[dialect].cast_truncates:
+            return exp.cast(share, exp.DType.INT)
         return exp.cast(exp.Floor(this=share), exp.DType.INT)
 
     def bins(self, found: Sequence[tuple[Any, int]]) -> Iterator[HistogramBin]:

@@ -38,6 +38,7 @@ from answerable.sources.discovery import (
 )
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
+from answerable.sources.sql.duckdb import DuckDbBackend
 from answerable.sources.sql.source import Snapshot, SourceOptions, write_whole
 
 _FORMAT = "2"
@@ -82,7 +83,7 @@ class _Rows:
 
 class FilesBackend:
     kind = "files"
-    dialect: Language = "duckdb"
+    dialect: Language = DuckDbBackend.dialect
     is_local = True
 
     def __init__(self, path: Path, cache: Path, options: SourceOptions) -> None:
@@ -111,7 +112,7 @@ class FilesBackend:
 
     def _snapshot(self, kept: _Kept, fingerprint: str, last_sync: datetime | None) -> Snapshot:
         spec = {
-            "engine": "duckdb",
+            "engine": DuckDbBackend.kind,
             "views": [{"name": view.name, "files": list(view.files)} for view in kept.views],
             "files": [file for view in kept.views for file in view.files],
             "threads": self._options.threads,

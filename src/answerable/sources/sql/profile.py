@@ -21,6 +21,7 @@ from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import ColumnType, Language, Scalar
 from answerable.core.words import name_words, singular
+from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql import storage
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import (
@@ -82,7 +83,7 @@ class Facts:
     minimum: object = None
     maximum: object = None
     stored: storage.Stored | None = None
-    """SQLite only: how the values are stored."""
+    """How the values are stored, if columns are not typed."""
     proven: bool = False
     """`distinct` was counted on all rows."""
 
@@ -115,12 +116,12 @@ class _Profiling:
     budget: ProbeBudget
     notices: list[Warning]
     views: set[str] = field(default_factory=set)
-    """PostgreSQL relations that know no TABLESAMPLE."""
+    """Relations that know no TABLESAMPLE."""
 
     # How many rows
 
     async def count_rows(self, tables: Sequence[Table]) -> list[Table]:
-        counts = await self._postgres_estimates(tables) if self.dialect == "postgres" else {}
+        counts = await self._estimates(tables) if DIALECTS[self.dialect].row_estimate else {}
         uncounted = [table for table in tables if table.name not in counts]
         for chunk in chunked(uncounted, _TABLES_A_STATEMENT):
             counts.update(await self._each("tables", chunk, self._exact_counts))
@@ -131,12 +132,12 @@ class _Profiling:
         [row] = await self.probe.rows(select(count(table=table.name) for table in tables))
         return {table.name: int(number) for table, number in zip(tables, row, strict=True)}
 
-    async def _postgres_estimates(self, tables: Sequence[Table]) -> dict[str, int]:
-        """Counting a huge table takes PostgreSQL long; its own estimate is near enough. Smaller ones are counted."""
+    async def _estimates(self, tables: Sequence[Table]) -> dict[str, int]:
+        """Counting a huge table takes long; the server's own estimate is near enough. Smaller ones are counted."""
         counts: dict[str, int] = {}
         for chunk in chunked(tables, _TABLES_A_STATEMENT):
-            named = (literal(quoted(table.name, "postgres"), "postgres") for table in chunk)
-            asked = (_relation()(number=number, name=name) for number, name in enumerate(named))
+            named = (literal(quoted(table.name, self.dialect), self.dialect) for table in chunk)
+            asked = (_row_estimate(self.dialect)(number=number, name=name) for number, name in enumerate(named))
             for number, estimate, kind in await self.probe.rows(union_all(asked)):
                 name = chunk[number].name
                 if kind == "v":
@@ -159,7 +160,7 @@ class _Profiling:
     async def _estimated(self, table: Table) -> dict[str, Facts]:
         rows = table.row_count or 0
         affordable = rows * len(table.columns) <= self.budget.range_cells
-        if self.dialect == "duckdb" and affordable:
+        if DIALECTS[self.dialect].counts_distinct_approximately and affordable:
             facts = await self._figures(table, table.columns, "approximate")
         else:
             seen = await self._figures(table, table.columns, "exact", self._part(table))
@@ -200,10 +201,10 @@ class _Profiling:
 
     def _part(self, table: Table) -> Sql:
         """Some rows that stand for all: spread over the table where the engine can do that, else the first ones."""
-        if self.dialect != "postgres" or table.name in self.views:
+        if not DIALECTS[self.dialect].samples_pages or table.name in self.views:
             return first_rows(self.dialect, self.budget.sample_rows)(table=table.name)
         percent = min(100.0, 100 * self.budget.sample_rows / max(1, table.row_count or 1))
-        return _spread_rows(self.budget.sample_rows)(table=table.name, percent=Sql(f"{percent:.6f}"))
+        return _spread_rows(self.dialect, self.budget.sample_rows)(table=table.name, percent=Sql(f"{percent:.6f}"))
 
     # Frequent values
 
@@ -257,13 +258,11 @@ def _row_count(dialect: Language) -> Template:
     return Template(exp.select(exp.Count(this=exp.Star())).from_(table_hole()).subquery(), dialect)
 
 
-@lru_cache(maxsize=1)
-def _relation() -> Template:
-    """Estimated rows and kind of a relation, looked up by name the way that the statements themselves will be."""
-    named = exp.EQ(this=exp.column("oid"), expression=exp.func("to_regclass", column_hole("name")))
-    relations = exp.table_("pg_class", db="pg_catalog")
-    items = (column_hole("number"), exp.column("reltuples"), exp.column("relkind"))
-    return Template(exp.select(*items).from_(relations).where(named), "postgres")
+@lru_cache(maxsize=8)
+def _row_estimate(dialect: Language) -> Template:
+    estimate = DIALECTS[dialect].row_estimate
+    assert estimate is not None
+    return Template(estimate(column_hole("number"), column_hole("name")), dialect)
 
 
 @lru_cache(maxsize=512)
@@ -279,26 +278,27 @@ def _figures(type_: ColumnType, dialect: Language, how: How) -> Mapping[str, Tem
         figures["distinct"] = exp.ApproxDistinct(this=comparable(type_, dialect))
     if how in ("exact", "range"):
         figures |= _extremes(type_, dialect)
-    if how in ("exact", "stored") and dialect == "sqlite" and counted:
+    if how in ("exact", "stored") and counted and not DIALECTS[dialect].columns_are_typed:
         figures |= storage.figures(column_hole())
     return {name: Template(tree, dialect) for name, tree in figures.items()}
 
 
 def _extremes(type_: ColumnType, dialect: Language) -> dict[str, exp.Expr]:
     value: exp.Expr = column_hole()
-    if dialect == "sqlite" and type_ in ("integer", "number"):
+    untyped = not DIALECTS[dialect].columns_are_typed
+    if untyped and type_ in ("integer", "number"):
         value = storage.numbers_only(value)
-    elif type_ not in _ORDERED and not (dialect == "sqlite" and type_ == "text"):
+    elif type_ not in _ORDERED and not (untyped and type_ == "text"):
         return {}
     return {"minimum": exp.Min(this=value), "maximum": exp.Max(this=value.copy())}
 
 
 @lru_cache(maxsize=8)
-def _spread_rows(count: int) -> Template:
+def _spread_rows(dialect: Language, count: int) -> Template:
     table = table_hole()
     sample = exp.TableSample(method=exp.var("SYSTEM"), percent=column_hole("percent"), seed=exp.Literal.number(1))
     table.set("sample", sample)
-    return Template(exp.select(exp.Star()).from_(table).limit(count).subquery("part"), "postgres")
+    return Template(exp.select(exp.Star()).from_(table).limit(count).subquery("part"), dialect)
 
 
 @lru_cache(maxsize=8)

@@ -19,6 +19,7 @@ from answerable.core.catalog import Column, Relationship, Table, Warning
 from answerable.core.errors import LimitError, SourceError, UserError
 from answerable.core.values import ColumnType, Language
 from answerable.core.words import name_words, singular
+from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import (
     Sql,
@@ -276,9 +277,9 @@ def _mentioned(index: Mapping[str, list[_Key]], pointer: _Pointer) -> Iterable[_
 
 
 def _comparable(one: Column, other: Column, dialect: Language) -> bool:
-    """SQLite compares a number with its text."""
+    """Columns without types may hold a number as its text."""
     numeric = {"integer", "number"}
-    alike = numeric | {"text"} if dialect == "sqlite" else numeric
+    alike = numeric if DIALECTS[dialect].columns_are_typed else numeric | {"text"}
     return one.type == other.type or {one.type, other.type} <= alike
 
 
@@ -462,8 +463,8 @@ def _inclusion(dialect: Language, type_: ColumnType, key_type: ColumnType) -> Te
     query = exp.select(number, count).from_(asked.subquery("asked"))
     key = comparable(key_type, dialect, exp.column(hole("key"), "target"))
     target = exp.alias_(table_hole("key_table"), "target", table=True)
-    if dialect == "sqlite":
-        # It joins without an index by comparing all with all, but makes an index of what stands behind IN.
+    if not DIALECTS[dialect].hashes_joins:
+        # SQLite joins without an index by comparing all with all, but makes an index of what stands behind IN.
         known = exp.In(this=exp.column("v", "asked"), query=exp.select(key).from_(target).subquery())
         found = exp.Count(this=exp.Case(ifs=[exp.If(this=known, true=exp.Literal.number(1))]))
         return Template(query.select(found), dialect)

@@ -14,6 +14,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from answerable.core.values import ColumnType, Language
+from answerable.query.sql.dialects import DIALECTS
 
 T = TypeVar("T")
 
@@ -73,9 +74,9 @@ def union_all(selects: Iterable[Sql]) -> Sql:
 
 
 def comparable(type_: ColumnType, dialect: Language, column: exp.Column | None = None) -> exp.Expr:
-    """A column in a form that can be compared: PostgreSQL has types shown as text (xml, point) that cannot."""
+    """A column in a form that can be compared."""
     column = column_hole() if column is None else column
-    return exp.cast(column, exp.DType.TEXT) if type_ == "text" and dialect == "postgres" else column
+    return column if type_ != "text" or DIALECTS[dialect].compares_all_text else exp.cast(column, exp.DType.TEXT)
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,7 @@ from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Language
+from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import Template, column_hole, comparable, literal, table_hole, union_all
 from answerable.sources.value_forms import PIECES, all_forms
@@ -260,10 +261,10 @@ class _ValueReader:
 
 
 def _value(dialect: Language) -> exp.Expr:
-    """In PostgreSQL in the order of its bytes: the order of a language is slower, and may hold two texts equal."""
+    """A text column, in the order of its bytes."""
     value = comparable("text", dialect)
-    if dialect == "postgres":
-        return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+    if collation := DIALECTS[dialect].byte_order_collation:
+        return exp.Collate(this=value, expression=exp.to_identifier(collation, quoted=True))
     return exp.cast(value, exp.DType.TEXT)  # in SQLite, a UNION would make numbers of the digits of one column
 
 
@@ -272,7 +273,7 @@ def _values(dialect: Language, longest: int) -> exp.Select:
     bounds = {"low": exp.Literal.number(1), "high": exp.Literal.number(longest)}
     query = exp.select(value).distinct().from_(table_hole())
     query = query.where(exp.Between(this=exp.Length(this=value.copy()), **bounds))
-    if dialect != "sqlite":
+    if DIALECTS[dialect].columns_are_typed:
         return query
     stored = exp.Anonymous(this="typeof", expressions=[column_hole()])
     return query.where(exp.EQ(this=stored, expression=exp.Literal.string("text")))

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterator
 
-from answerable.reader.candidates.composition import Composition, Tests, UnscoredCandidate, compared_columns
+from answerable.reader.candidates.composition import Composition, UnscoredCandidate
 from answerable.reader.plans.draft import ROWS, Draft, own_columns
-from answerable.reader.plans.draft_to_plan import tables_of
-from answerable.reader.plans.joins import join_tree
 
 # A second table may be what is asked about only if it is about as likely as not: "how many are there in Berlin?"
 _LEAST_ENTITY = 0.3
@@ -45,14 +43,3 @@ def _entities(draft: Draft, named: list[int], composition: Composition) -> list[
     if named:
         return list(dict.fromkeys([named[0], *(t for t in ranked[:2] if chances[t] > _LEAST_ENTITY)]))[:2]
     return ranked[:2]
-
-
-def other_relationship(draft: Draft, _: Tests, composition: Composition) -> Iterator[tuple[Draft, str]]:
-    """A match has a home team and an away team: where one of two relationships is used, the other may be meant."""
-    if not composition.parallel_keys:
-        return
-    named = tables_of(draft, composition.schema)
-    tree = join_tree(composition.schema, draft.entity, named, draft.avoid) if len(named) > 1 else []
-    used = {column for edge in tree for pair in edge.pairs for column in pair}
-    for column in sorted(composition.parallel_keys & (used | compared_columns(draft.where))):
-        yield draft._replace(avoid=frozenset({column})), "avoid"

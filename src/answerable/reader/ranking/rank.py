@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from answerable.reader.candidates.compose import compose_candidates
 from answerable.reader.candidates.composition import Candidate
-from answerable.reader.candidates.role_features import Vector
 from answerable.reader.candidates.roles import RoleModels, Roles, assign_roles
-from answerable.reader.candidates.shape import Linear, grams
+from answerable.reader.candidates.shape import grams
+from answerable.reader.fitted.features import Vector
+from answerable.reader.fitted.linear import Linear
 from answerable.reader.fitted.trees import Trees
 from answerable.reader.linking.scene import Scene
-from answerable.reader.ranking.ranker_features import Ranker
+from answerable.reader.ranking.ranker_features import CandidateFeaturizer
 
 _FAR_BEHIND = 2.0
 
@@ -40,7 +41,7 @@ def rank_candidates(scene: Scene, roles: RoleModels, shapes: Linear, ranker: Tre
     assigned = assign_roles(scene, roles)
     chances = shapes.chances(grams(scene))
     candidates = compose_candidates(scene, assigned, chances)
-    vectors = Ranker(scene, assigned, candidates).vectors()
+    vectors = CandidateFeaturizer(scene, assigned, candidates).vectors()
     joined = [(candidate, vector) for candidate, vector in zip(candidates, vectors, strict=True) if vector is not None]
     scores = ranker.scores([vector for _, vector in joined], least_score)
     ranked = [RankedCandidate(*pair, score) for pair, score in zip(joined, scores, strict=True)]

@@ -1,4 +1,4 @@
-"""One question about several sources: a folder of CSV files, SQLite, DuckDB and PostgreSQL."""
+"""Federation: one question over a folder of CSV files, SQLite, DuckDB and PostgreSQL."""
 
 import sqlite3
 from collections.abc import Callable, Iterator

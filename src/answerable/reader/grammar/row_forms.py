@@ -1,198 +1,36 @@
-"""Forms of questions about things: lists, firsts, never, both, more than average, still open.
+"""Forms of questions about the rows of one table: lists, firsts, what is missing, more than average, still open.
 
 Each form returns a plan with the words that it uses, or None if the question does not have this form.
 """
 
-from answerable.core.catalog import Relationship
 from answerable.core.words import stem
 from answerable.query.plan import (
     Aggregate,
     Between,
-    ColumnRef,
     Compare,
     Constant,
     Expr,
-    InQuery,
     IsNull,
-    Join,
-    QueryPlan,
     ScalarQuery,
-    SelectItem,
 )
 from answerable.reader.grammar.clauses import (
     ColumnUse,
     Conditions,
-    DateBounds,
-    Words,
     compared_column,
     limit,
     numeric_column,
-    table_dimension,
     time_conditions,
     value_conditions,
-    within,
 )
 from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, Parse, places_of
 from answerable.reader.linking.cues import Cue
-from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import comparison_at, is_row_word
 from answerable.reader.linking.schema import ColumnView
-from answerable.reader.plans.draft_to_plan import build_plan, column_ref, equals
-from answerable.reader.plans.joins import join_tree
+from answerable.reader.plans.draft_to_plan import build_plan, column_ref
 
-_NEGATIONS = frozenset({"nobody", "never", "no", "without", "none", "not", "n't"})
 _END_STEMS = frozenset({"resolv", "clos", "end", "finish", "complet", "solv", "deliver", "ship"})
 _COMPARISONS = ("GT", "LT", "GE", "LE", "EQ")
 _COUNT_ROWS = Aggregate(function="count")
-
-
-def more_than_manager(question: DatedScene) -> Parse | None:
-    """Employees who earn more than their manager: rows of a table are compared with the row that they point to."""
-    cue = question.cue("GT", "LT")
-    if cue is None or question.dates:
-        return None
-    words: Words = frozenset()
-    for relationship in question.schema.catalog.relationships:
-        if relationship.from_table != relationship.to_table:
-            continue
-        table = question.schema.table_ids[relationship.from_table]
-        names = {
-            stem(word)
-            for name in (relationship.name, *relationship.synonyms)
-            for word in name.replace("_", " ").split()
-        }
-        tokens = enumerate(question.scene.tokens)
-        said = [place for place, token in tokens if token.stem in names and place > cue.start]
-        compared = compared_column(question, table)
-        display = question.schema.tables[table].display
-        words |= compared.words if compared else frozenset()
-        if said and compared is not None and display is not None:
-            words |= places_of([cue, *question.tables_of(table)]) | frozenset(said)
-            return Parse(_compared_with_other_row(question, relationship, table, compared.column, display, cue), words)
-    return None
-
-
-def _compared_with_other_row(
-    question: DatedScene, relationship: Relationship, table: int, column: int, display: int, cue: Cue
-) -> QueryPlan:
-    name = question.schema.tables[table].name
-    value = question.schema.columns[column].name
-    other = relationship.from_columns[0].lower().removesuffix("_id") or "other"
-    other = f"other_{other}" if other in question.schema.table_ids else other
-    on = tuple(
-        (ColumnRef(table=name, column=here), ColumnRef(table=other, column=there))
-        for here, there in zip(relationship.from_columns, relationship.to_columns, strict=True)
-    )
-    return QueryPlan(
-        entity=name,
-        joins=(Join(table=name, alias=other, on=on),),
-        select=(SelectItem(expr=column_ref(question.schema, display)),),
-        where=Compare(
-            left=ColumnRef(table=name, column=value),
-            op=">" if cue.tag == "GT" else "<",
-            right=ColumnRef(table=other, column=value),
-        ),
-    )
-
-
-def bought_both(question: DatedScene) -> Parse | None:
-    """Customers who bought both A and B: two values of one column of another table."""
-    if len(question.values) != 2 or not question.tables or question.dates:
-        return None
-    if question.cue("BOTH", "AND") is None or question.cue("COUNT"):
-        return None
-    schema, entity = question.schema, question.tables[0]
-    first, second = question.values
-    columns = {v.column for v in question.rivals(first)} & {v.column for v in question.rivals(second)}
-    columns = {c for c in columns if schema.columns[c].table != entity.id}
-    display = schema.tables[entity.id].display
-    if not columns or display is None:
-        return None
-    column = min(columns, key=lambda c: (question.distance_to(entity.id, c), c))
-    path = join_tree(schema, entity.id, [schema.columns[column].table])
-    if len(path) < 2:
-        return None
-    left, right = path[0].pairs[0]
-    tests = []
-    for value in (first, second):
-        text = next(v.value for v in question.rivals(value) if v.column == column)
-        condition = equals(schema, column, text)
-        inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=[condition])
-        tests.append(InQuery(left=column_ref(schema, left), plan=inner))
-    # "bought" and "ordered" link to the date column of the orders; here they only say how the tables are related
-    verbs = [m for m in question.scene.links.columns if m.score >= 0.85 and schema.columns[m.id].temporal]
-    words = places_of([first, second, *question.tables, *question.cues("BOTH"), *verbs])
-    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
-
-
-def in_one_period_only(question: DatedScene) -> Parse | None:
-    """Customers who ordered in 2024 but not in 2025."""
-    spans = question.spans("range", "point")
-    if len(spans) != 2 or question.cue("NEG") is None or not question.tables:
-        return None
-    schema, entity = question.schema, question.tables[0]
-    named = next((question.own_date(m.id) for m in question.tables[1:]), None)
-    verb = None if named else _date_of_verb(question, entity.id)
-    date_of = named or (verb.column if verb else None)
-    display = schema.tables[entity.id].display
-    if date_of is None or display is None:
-        return None
-    path = join_tree(schema, entity.id, [schema.columns[date_of].table])
-    left, right = path[0].pairs[0]
-    tests = []
-    for number, span in enumerate(spans):
-        where = within(schema, date_of, DateBounds(span.start, span.end))
-        inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=where)
-        tests.append(InQuery(left=column_ref(schema, left), plan=inner, negated=number == 1))
-    words = places_of([*question.tables, *question.cues("NEG")]) | (verb.words if verb else frozenset())
-    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
-
-
-def _date_of_verb(question: DatedScene, entity: int) -> ColumnUse | None:
-    """Ordered, as a verb, is the date of another table."""
-    for mention in question.scene.links.columns:
-        view = question.schema.columns[mention.id]
-        if view.temporal and view.table != entity and mention.score >= 0.85:
-            return ColumnUse(mention.id, places_of([mention]))
-    return None
-
-
-def never(question: DatedScene) -> Parse | None:
-    """Things that have no partner: customers without an order."""
-    negation = next((place for place, word in enumerate(question.words) if word in _NEGATIONS), None)
-    if negation is None or not question.tables or question.tables[0].start > negation or question.dates:
-        return None
-    schema, entity = question.schema, question.tables[0]
-    lacking = _lacking_table(question, entity, negation)
-    display = schema.tables[entity.id].display
-    if lacking is None or display is None:
-        return None
-    other, mention = lacking
-    path = join_tree(schema, entity.id, [other])
-    left, right = path[0].pairs[0]
-    values = value_conditions(question, entity.id)
-    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters)
-    condition = InQuery(left=column_ref(schema, left), plan=inner, negated=True)
-    count = question.cue("COUNT")
-    shown: Expr = _COUNT_ROWS if count else column_ref(schema, display)
-    words = places_of([entity, mention, count, *question.cues("NEG")]) | values.words | {negation}
-    return Parse(build_plan(schema, entity.id, [shown], where=[condition]), words)
-
-
-def _lacking_table(question: DatedScene, entity: Mention, negation: int) -> tuple[int, Mention] | None:
-    """What is lacking: a table, or the table of a measure or of a column that is said as a verb."""
-    schema, links = question.schema, question.scene.links
-    for mention in links.tables:
-        if mention.start > negation and mention.id != entity.id and mention.score >= 0.6:
-            return mention.id, mention
-    for mention in links.measures:
-        if mention.start > negation and mention.score >= 0.45:
-            return schema.table_ids[schema.measures[mention.id][0].table], mention
-    for mention in links.columns:
-        table = schema.columns[mention.id].table
-        if mention.start > negation and table != entity.id and mention.score >= 0.85:
-            return table, mention
-    return None
 
 
 def unfinished(question: DatedScene) -> Parse | None:
@@ -273,36 +111,6 @@ def more_than_average(question: DatedScene) -> Parse | None:
     values = value_conditions(question, entity)
     words = places_of([cue, average, *question.tables_of(entity)]) | compared.words | values.words
     return Parse(build_plan(schema, entity, [column_ref(schema, display)], where=[test, *values.filters]), words)
-
-
-def with_many(question: DatedScene) -> Parse | None:
-    """Customers with more than 50 orders."""
-    numbers = question.free_numbers
-    if len(question.tables) < 2 or len(numbers) != 1 or question.cue(*_COMPARISONS) is None:
-        return None
-    entity, other = question.tables[:2]
-    place = numbers[0]
-    if not 0 < other.start - place <= 2:
-        return None
-    dimension = table_dimension(question, entity)
-    times = time_conditions(question, other.id)
-    number = question.scene.tokens[place].value
-    if dimension is None or times is None or number is None:
-        return None
-    operator = comparison_at(question.scene, place)
-    having = Compare(left=_COUNT_ROWS, op=operator, right=Constant(value=number))
-    values = value_conditions(question, other.id)
-    plan = build_plan(
-        question.schema,
-        entity.id,
-        dimension.shown,
-        where=[*values.filters, *times.filters],
-        group=dimension.key,
-        having=having,
-        extra=[other.id],
-    )
-    words = places_of([entity, other, *question.cues(*_COMPARISONS)]) | {place}
-    return Parse(plan, words | dimension.words | times.words | values.words)
 
 
 def most_common(question: DatedScene) -> Parse | None:

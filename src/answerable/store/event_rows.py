@@ -1,0 +1,29 @@
+"""Events as rows, with the notices that are due when they are stored."""
+
+from collections.abc import Sequence
+
+from answerable.core.codec import encode_body
+from answerable.core.events import Event
+from answerable.store.database import Insert, Row, Statement
+from answerable.store.outbox import INSERT as INSERT_NOTICES
+from answerable.store.outbox import notices_of
+
+INSERT_EVENTS = Insert(
+    into="INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body)",
+    types=("TEXT", "BIGINT", "TEXT", "TEXT", "DOUBLE PRECISION", "TEXT", "TEXT"),
+)
+
+
+def event_inserts(events: Sequence[Event], tenant: str, user: str) -> list[tuple[Insert, Sequence[Row]]]:
+    rows = [(e.run, e.seq, tenant, user, float(e.at), e.type, encode_body(e)) for e in events]
+    notices = notices_of(events, rows)
+    return [(INSERT_EVENTS, rows), *([(INSERT_NOTICES, notices)] if notices else [])]
+
+
+def event_statements(events: Sequence[Event], tenant: str, user: str) -> list[Statement]:
+    """The same, for a commit that stores more than events."""
+    return [
+        (f"{target.into} VALUES ({', '.join('?' * len(target.types))})", row)
+        for target, rows in event_inserts(events, tenant, user)
+        for row in rows
+    ]
