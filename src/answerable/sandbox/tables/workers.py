@@ -70,7 +70,7 @@ class TableWorkers:
                 raise
             self._returned(worker)
         if "refused" in reply:
-            into.unlink(missing_ok=True)
+            _remove(into)
             raise NoTable(str(reply["refused"])[:1_000])
         return frame_of(reply)
 
@@ -99,6 +99,11 @@ class TableWorkers:
         task = asyncio.ensure_future(worker.ended())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
+
+
+def _remove(file: Path) -> None:
+    """What was begun must not be taken for a table."""
+    file.unlink(missing_ok=True)
 
 
 def _started() -> WorkerProcess:
