@@ -32,9 +32,7 @@ from answerable.gateway.routes import (
 )
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
-from answerable.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+from answerable.settings import LOOPBACK, Settings
 
 
 def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:

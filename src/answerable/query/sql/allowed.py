@@ -1,9 +1,8 @@
-"""What written SQL may hold, listed by construction: whatever is not named here is refused.
+"""What syntax written SQL may hold, listed by construction: whatever is not named here is refused.
 
 A node of the syntax tree must be of a listed type and may set only the listed arguments, so a new kind of node or a new
-clause that a later parser learns stays outside until someone adds it here. Functions are listed apart: those that the
-parser has a type for, and per dialect those that it knows only by name. None reads files, settings, system catalogs,
-the environment or the network, waits, or draws random numbers (a replayed answer must come out the same).
+clause that a later parser learns stays outside until someone adds it here. Which functions may be called is decided by
+what they are, see `function_classes.py`.
 """
 
 from collections.abc import Mapping
@@ -17,18 +16,19 @@ def _nodes(entries: Mapping[type[exp.Expr], str]) -> Mapping[type[exp.Expr], fro
 
 NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
     {
-        exp.Select: "with_ expressions distinct from_ joins where group having qualify windows order limit offset",
-        exp.Union: "with_ this expression distinct order limit offset",
+        exp.Select: "with_ expressions distinct from_ joins where group having qualify windows order limit offset"
+        " sample",
+        exp.Union: "with_ this expression distinct order limit offset by_name",
         exp.Intersect: "with_ this expression distinct order limit offset",
         exp.Except: "with_ this expression distinct order limit offset",
-        exp.Subquery: "this alias order limit offset",
+        exp.Subquery: "this alias order limit offset pivots sample with_",
         exp.With: "expressions recursive",
         exp.CTE: "this alias materialized",
         exp.From: "this",
         exp.Join: "this on using side kind method",
-        exp.Table: "this db alias",
+        exp.Table: "this db alias pivots sample ordinality",
         exp.TableAlias: "this columns",
-        exp.Values: "expressions alias",
+        exp.Values: "expressions alias order limit offset",
         exp.Where: "this",
         exp.Group: "expressions grouping_sets cube rollup all",
         exp.GroupingSets: "expressions",
@@ -45,7 +45,7 @@ NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
         exp.Distinct: "expressions on",
         exp.Column: "this table db",
         exp.Identifier: "this quoted",
-        exp.Star: "except_ replace",
+        exp.Star: "except_ replace rename",
         exp.Alias: "this alias",
         exp.Tuple: "expressions",
         exp.Paren: "this",
@@ -55,11 +55,34 @@ NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
         exp.Interval: "this unit",
         exp.IntervalSpan: "this expression",
         exp.Var: "this",
-        exp.DataType: "this expressions",
+        exp.DataType: "this expressions nested values",
         exp.DataTypeParam: "this",
         exp.Window: "this partition_by order spec alias over",
-        exp.WindowSpec: "kind start start_side end end_side",
+        exp.WindowSpec: "kind start start_side end end_side exclude",
         exp.Filter: "this expression",
+        exp.Lateral: "this alias view outer ordinality",
+        exp.TableSample: "this method size percent seed",
+        exp.Pivot: "this alias expressions fields unpivot using group columns into include_nulls default_on_null"
+        " value_columns_first prefixed_pivot_columns identify_pivot_strings pivot_column_naming",
+        exp.PivotAlias: "this alias",
+        exp.UnpivotColumns: "this expressions",
+        exp.Describe: "this",
+        exp.Summarize: "this table",
+        exp.Bracket: "this expressions offset safe",
+        exp.Slice: "this expression step",
+        exp.Dot: "this expression",
+        exp.Lambda: "this expressions colon",
+        exp.Comprehension: "this expression position iterator condition",
+        exp.PropertyEQ: "this expression",
+        exp.Kwarg: "this expression",
+        exp.ColumnDef: "this kind",
+        exp.PositionalColumn: "this",
+        exp.HexString: "this",
+        exp.Match: "this expression expressions",
+        exp.BitwiseLeftShift: "this expression",
+        exp.BitwiseRightShift: "this expression",
+        exp.Overlaps: "this expression",
+        exp.Distance: "this expression",
         exp.WithinGroup: "this expression",
         exp.IgnoreNulls: "this",
         exp.RespectNulls: "this",
@@ -99,217 +122,23 @@ NODES: Mapping[type[exp.Expr], frozenset[str]] = _nodes(
         exp.JSONPathRoot: "",
         exp.JSONPathKey: "this",
         exp.JSONPathSubscript: "this",
+        exp.JSONKeyValue: "this expression",
         exp.HavingMax: "this expression max",
     }
 )
 
-JOINS = frozenset({"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL", "SEMI", "ANTI"})
+JOINS = frozenset(
+    {"", "LEFT", "RIGHT", "FULL", "INNER", "OUTER", "CROSS", "NATURAL", "SEMI", "ANTI", "ASOF", "POSITIONAL"}
+)
 """Words before JOIN."""
 
-FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
-    {
-        # Logic and conversion.
-        exp.And,
-        exp.Or,
-        exp.Case,
-        exp.If,
-        exp.Coalesce,
-        exp.Nullif,
-        exp.Exists,
-        exp.Cast,
-        exp.TryCast,
-        exp.Typeof,
-        exp.Collate,
-        exp.Greatest,
-        exp.Least,
-        # Aggregates.
-        exp.AnyValue,
-        exp.ApproxDistinct,
-        exp.ApproxQuantile,
-        exp.ArgMax,
-        exp.ArgMin,
-        exp.Avg,
-        exp.Corr,
-        exp.Count,
-        exp.CountIf,
-        exp.CovarPop,
-        exp.CovarSamp,
-        exp.First,
-        exp.GroupConcat,
-        exp.Grouping,
-        exp.Kurtosis,
-        exp.Last,
-        exp.LogicalAnd,
-        exp.LogicalOr,
-        exp.Max,
-        exp.Median,
-        exp.Min,
-        exp.Mode,
-        exp.PercentileCont,
-        exp.PercentileDisc,
-        exp.Quantile,
-        exp.RegrAvgx,
-        exp.RegrAvgy,
-        exp.RegrCount,
-        exp.RegrIntercept,
-        exp.RegrR2,
-        exp.RegrSlope,
-        exp.Skewness,
-        exp.Stddev,
-        exp.StddevPop,
-        exp.StddevSamp,
-        exp.Sum,
-        exp.Variance,
-        exp.VariancePop,
-        # Windows.
-        exp.CumeDist,
-        exp.DenseRank,
-        exp.FirstValue,
-        exp.Lag,
-        exp.LastValue,
-        exp.Lead,
-        exp.NthValue,
-        exp.Ntile,
-        exp.PercentRank,
-        exp.Rank,
-        exp.RowNumber,
-        # Numbers.
-        exp.Abs,
-        exp.Cbrt,
-        exp.Ceil,
-        exp.Degrees,
-        exp.Exp,
-        exp.Floor,
-        exp.IsInf,
-        exp.IsNan,
-        exp.Ln,
-        exp.Log,
-        exp.Pi,
-        exp.Pow,
-        exp.Radians,
-        exp.Round,
-        exp.Sign,
-        exp.Sqrt,
-        exp.Trunc,
-        exp.WidthBucket,
-        # Text. Repeat and Pad only with a small literal size, see SIZED.
-        exp.Ascii,
-        exp.Chr,
-        exp.Concat,
-        exp.ConcatWs,
-        exp.Contains,
-        exp.EndsWith,
-        exp.Initcap,
-        exp.JarowinklerSimilarity,
-        exp.Left,
-        exp.Length,
-        exp.Levenshtein,
-        exp.Lower,
-        exp.Pad,
-        exp.RegexpCount,
-        exp.RegexpExtract,
-        exp.RegexpFullMatch,
-        exp.RegexpILike,
-        exp.RegexpLike,
-        exp.RegexpReplace,
-        exp.Repeat,
-        exp.Replace,
-        exp.Reverse,
-        exp.Right,
-        exp.SplitPart,
-        exp.StartsWith,
-        exp.StrPosition,
-        exp.Substring,
-        exp.ToChar,
-        exp.ToNumber,
-        exp.Translate,
-        exp.Trim,
-        exp.Unicode,
-        exp.Upper,
-        # Points in time.
-        exp.AddMonths,
-        exp.CurrentDate,
-        exp.CurrentTime,
-        exp.CurrentTimestamp,
-        exp.Date,
-        exp.DateAdd,
-        exp.DateBin,
-        exp.DateDiff,
-        exp.DateFromParts,
-        exp.DateSub,
-        exp.DateTrunc,
-        exp.Datetime,
-        exp.DatetimeAdd,
-        exp.DatetimeDiff,
-        exp.DatetimeSub,
-        exp.DatetimeTrunc,
-        exp.Day,
-        exp.DayOfMonth,
-        exp.DayOfWeek,
-        exp.DayOfWeekIso,
-        exp.DayOfYear,
-        exp.Dayname,
-        exp.Extract,
-        exp.Hour,
-        exp.JustifyDays,
-        exp.JustifyHours,
-        exp.JustifyInterval,
-        exp.LastDay,
-        exp.Localtime,
-        exp.Localtimestamp,
-        exp.MakeInterval,
-        exp.Minute,
-        exp.Month,
-        exp.Monthname,
-        exp.Quarter,
-        exp.Second,
-        exp.StrToDate,
-        exp.StrToTime,
-        exp.Time,
-        exp.TimeToStr,
-        exp.TimeToUnix,
-        exp.Timestamp,
-        exp.TimestampAdd,
-        exp.TimestampDiff,
-        exp.TimestampFromParts,
-        exp.TimestampSub,
-        exp.TimestampTrunc,
-        exp.ToDays,
-        exp.TsOrDsAdd,
-        exp.TsOrDsDiff,
-        exp.TsOrDsToDate,
-        exp.TsOrDsToTime,
-        exp.TsOrDsToTimestamp,
-        exp.UnixToTime,
-        exp.Week,
-        exp.WeekOfYear,
-        exp.Year,
-        # JSON.
-        exp.JSONBExtract,
-        exp.JSONBExtractScalar,
-        exp.JSONExtract,
-        exp.JSONExtractScalar,
-        exp.JSONType,
-    }
+SAMPLING = frozenset({"system", "bernoulli", "reservoir"})
+"""Methods of TABLESAMPLE. PostgreSQL takes any other name for a function that somebody may have created."""
+
+TABLE_FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
+    {exp.Unnest, exp.Explode, exp.GenerateSeries, exp.ExplodingGenerateSeries, exp.Values, exp.Table}
 )
-
-_DUCKDB = """
-age btrim century damerau_levenshtein date_part datepart decade entropy era favg fdiv fmod fsum isfinite isoyear jaccard
-jaro_similarity mad millennium nextafter now prefix product round_even sem strip_accents strlen suffix sum_no_overflow
-timezone to_hours to_minutes to_months to_seconds to_weeks to_years try_strptime weekday yearweek
-"""
-_POSTGRES = """
-age cardinality every isfinite json_array_length json_typeof jsonb_array_length jsonb_typeof make_date num_nonnulls
-num_nulls octet_length scale trim_scale unaccent
-"""
-_SQLITE = """
-date datetime json_array_length julianday strftime time timediff total unixepoch
-"""
-
-DUCKDB_FUNCTIONS = frozenset(_DUCKDB.split())
-POSTGRES_FUNCTIONS = frozenset(_POSTGRES.split())
-SQLITE_FUNCTIONS = frozenset(_SQLITE.split())
-"""Functions that the parser has no type for, by name in lower case."""
+"""Types of the parser for functions that may stand in FROM."""
 
 SIZED: frozenset[type[exp.Expr]] = frozenset({exp.Repeat, exp.Pad})
 """Functions that make text as long as they are told."""
@@ -341,6 +170,32 @@ TYPES: frozenset[exp.DType] = frozenset(
         exp.DType.TINYINT,
         exp.DType.UBIGINT,
         exp.DType.UINT,
+        exp.DType.ARRAY,
+        exp.DType.LIST,
+        exp.DType.STRUCT,
+        exp.DType.MAP,
+        exp.DType.ENUM,
+        exp.DType.UNION,
+        exp.DType.BIT,
+        exp.DType.BLOB,
+        exp.DType.VARBINARY,
+        exp.DType.UINT128,
+        exp.DType.UTINYINT,
+        exp.DType.USMALLINT,
+        exp.DType.TIMESTAMP_S,
+        exp.DType.TIMESTAMP_MS,
+        exp.DType.TIMESTAMP_NS,
+        exp.DType.TIMETZ,
+        exp.DType.MONEY,
+        exp.DType.INET,
+        exp.DType.XML,
+        exp.DType.INT4RANGE,
+        exp.DType.INT8RANGE,
+        exp.DType.NUMRANGE,
+        exp.DType.DATERANGE,
+        exp.DType.TSRANGE,
+        exp.DType.TSTZRANGE,
+        exp.DType.NVARCHAR,
         exp.DType.UUID,
         exp.DType.VARCHAR,
     }

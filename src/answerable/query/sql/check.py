@@ -5,6 +5,7 @@ faithfully the first text was understood. Bombs that no reading of the text can 
 a text that doubles itself) are left to the limits of the worker that runs it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,8 +18,10 @@ from answerable.core.catalog import Catalog
 from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
-from answerable.query.sql.allowed import FUNCTIONS, JOINS, MAX_SIZE, NODES, SIZED, TYPES
+from answerable.query.sql.allowed import JOINS, MAX_SIZE, NODES, SAMPLING, SIZED, TABLE_FUNCTIONS, TYPES
+from answerable.query.sql.calls import WITHOUT_BRACKETS, check_calls, refused_function
 from answerable.query.sql.dialects import DIALECTS
+from answerable.query.sql.function_classes import function_classes
 from answerable.query.sql.resolve import Names, resolved
 from answerable.query.sql.writing import written
 
@@ -27,10 +30,14 @@ MAX_TOKENS = 20_000
 MAX_DEPTH = 60
 """Of brackets and CASE within each other, and of signs and NOTs in a row."""
 
-_STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN}
+_STARTS = {TokenType.SELECT, TokenType.WITH, TokenType.FROM, TokenType.L_PAREN, TokenType.VALUES, TokenType.TABLE}
+_DESCRIBING = {TokenType.DESCRIBE, TokenType.SUMMARIZE, TokenType.PIVOT, TokenType.UNPIVOT}
+"""Statements of DuckDB that read only, and can stand in FROM."""
 _OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 _PREFIXES = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+_WIDE_FIELD = re.compile(r"\d{4}|\*")
+"""In a format: a field of a thousand characters or more, or of a width that an argument gives."""
 _WRITING = {
     "ALTER",
     "ANALYZE",
@@ -70,12 +77,15 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
     name = dialect or catalog.dialect
     try:
         tree = parsed(sql, name)
+        check_text(sql, tree, name)
         names = _inspected(tree, catalog, name)
         if max_rows is not None:
             tree = _limited(tree, max_rows)
         text = written(tree, name)
         if text != sql:
-            names = _inspected(_parsed(text, name), catalog, name)
+            again = _parsed(text, name)
+            check_text(text, again, name)
+            names = _inspected(again, catalog, name)
     except RecursionError as error:
         raise _too_deep() from error
     except SqlglotError as error:
@@ -96,7 +106,7 @@ def parsed(sql: str, dialect: Language) -> exp.Query:
 
 def _parsed(sql: str, dialect: Language) -> exp.Query:
     tokens = _tokens(sql, dialect)
-    _check_statement(tokens)
+    _check_statement(tokens, dialect)
     _check_depth(tokens)
     try:
         trees = [tree for tree in SqlglotDialect.get_or_raise(dialect).parser().parse(tokens, sql) if tree is not None]
@@ -104,10 +114,34 @@ def _parsed(sql: str, dialect: Language) -> exp.Query:
         raise _unparsable(error) from error
     if len(trees) != 1:
         raise _many_statements()
-    (tree,) = trees
+    tree = _as_query(_methods_as_calls(trees[0]))
     if not isinstance(tree, exp.Query):
         raise _not_select(type(tree).__name__.upper())
     return tree
+
+
+def _as_query(tree: exp.Expr) -> exp.Expr:
+    """Rows that are written out, and what describes or turns a table, as a SELECT from it: so it can be limited."""
+    if isinstance(tree, exp.Values):
+        tree.set("alias", exp.TableAlias(this=exp.to_identifier("written")))
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=tree))
+    if isinstance(tree, exp.Describe | exp.Summarize | exp.Pivot):
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=tree)))
+    return tree
+
+
+def _methods_as_calls(tree: exp.Expr) -> exp.Expr:
+    """`status.lower()` as `lower(status)`. The parser takes the column for a schema, and would not look it up."""
+    for dot in list(tree.find_all(exp.Dot)):
+        method, of = dot.expression, dot.this
+        if isinstance(method, exp.Anonymous) and isinstance(of, exp.Identifier) and not _is_system(of):
+            call = exp.Anonymous(this=method.this, expressions=[exp.Column(this=of.copy()), *method.expressions])
+            dot.replace(call)
+    return tree
+
+
+def _is_system(schema: exp.Identifier) -> bool:
+    return any(schema.name.lower() == row.system_schema for row in DIALECTS.values())
 
 
 def parsed_expression(sql: str, dialect: Language) -> exp.Expr:
@@ -145,7 +179,7 @@ def _tokens(sql: str, dialect: Language) -> list[Token]:
     return tokens
 
 
-def _check_statement(tokens: list[Token]) -> None:
+def _check_statement(tokens: list[Token], dialect: Language) -> None:
     body = [token.token_type for token in tokens]
     while body and body[-1] is TokenType.SEMICOLON:
         body.pop()
@@ -153,7 +187,8 @@ def _check_statement(tokens: list[Token]) -> None:
         raise _many_statements()
     if not body:
         raise UserError("The SQL is empty.", code="sql_empty", hint="Write a SELECT statement.")
-    if body[0] not in _STARTS:
+    describes = body[0] in _DESCRIBING and DIALECTS[dialect].describes_tables
+    if body[0] not in _STARTS and not describes:
         raise _not_select(tokens[0].text.upper())
 
 
@@ -191,6 +226,11 @@ def _inspected(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
     return resolved(tree, catalog, dialect)
 
 
+def check_text(sql: str, tree: exp.Expr, dialect: Language) -> None:
+    """Refuses a text that calls a function that is not allowed, whatever the parser made of it."""
+    check_calls(_tokens(sql, dialect), tree, function_classes(dialect), DIALECTS[dialect].system_schema)
+
+
 def check_nodes(tree: exp.Expr, dialect: Language) -> None:
     """Refuses a tree that holds anything but allowed parts. Names of tables and columns are not looked at."""
     for node in tree.walk():
@@ -199,13 +239,8 @@ def check_nodes(tree: exp.Expr, dialect: Language) -> None:
 
 def _check_node(node: exp.Expr, dialect: Language) -> None:
     kind = type(node)
-    if kind in FUNCTIONS:
-        _check_words(node)
-        if kind in SIZED:
-            _check_size(node)
-        return
-    if isinstance(node, exp.Func):
-        _check_named_function(node, dialect)
+    if isinstance(node, exp.Func) and kind not in NODES:
+        _check_function(node, dialect)
         return
     if isinstance(node, exp.DML | exp.DDL | exp.Into):
         raise _not_select(type(node).__name__.upper())
@@ -215,50 +250,114 @@ def _check_node(node: exp.Expr, dialect: Language) -> None:
     for name, value in node.args.items():
         if value and name not in allowed:
             raise _not_allowed(node, name)
-    _check_content(node)
+    _check_content(node, dialect)
 
 
-def _check_named_function(node: exp.Func, dialect: Language) -> None:
-    by_name = isinstance(node, exp.Anonymous) and isinstance(node.this, str)
-    name = node.name.lower() if by_name else node.sql_name().lower()
-    if not by_name or name not in DIALECTS[dialect].functions:
-        raise RefusedError(
-            f"The function {name} is not allowed.",
-            code="sql_function_refused",
-            hint="Only functions that compute from the rows of the query can be used.",
-            name=name,
-        )
+def _check_function(node: exp.Expr, dialect: Language) -> None:
+    """Refuses what is known to reach outside. That nothing else is called than allowed functions, `check_text` sees in
+    the text, both before and after it is written anew."""
+    classes = function_classes(dialect)
+    if isinstance(node, exp.Anonymous):
+        if not isinstance(node.this, str) or not classes.allows(node.name.lower()):
+            raise refused_function(node.name)
+        return
+    names = node.sql_names() if isinstance(node, exp.Func) else ()
+    for name in names:
+        if name.lower() in classes.outside:
+            raise refused_function(name.lower())
+    _check_words(node)
+    if not DIALECTS[dialect].runs_in_worker:
+        _check_size(node)
 
 
 def _check_size(node: exp.Expr) -> None:
-    size = node.args.get("times") or node.args.get("expression")
-    if not isinstance(size, exp.Literal) or not size.name.isdigit() or int(size.name) > MAX_SIZE:
+    """Nothing bounds what one value may take of a server's memory, so the text must show that it is little."""
+    if isinstance(node, exp.Format):
+        fits = isinstance(node.this, exp.Literal) and not _WIDE_FIELD.search(node.this.name)
+    elif type(node) in SIZED:
+        size = node.args.get("times") or node.args.get("expression")
+        fits = isinstance(size, exp.Literal) and size.name.isdigit() and int(size.name) <= MAX_SIZE
+    else:
+        return
+    if not fits:
         raise RefusedError(
             f"{node.key.upper()} needs a plain number up to {MAX_SIZE} as its size.", code="sql_function_refused"
         )
 
 
-def _check_content(node: exp.Expr) -> None:
+def _check_content(node: exp.Expr, dialect: Language) -> None:
+    """What the type and the arguments of a node leave open."""
     match node:
         case exp.Identifier():
-            if not node.args.get("quoted") and not node.name.replace("$", "_").isidentifier():
-                raise _not_allowed(node)
+            allowed = bool(node.args.get("quoted")) or node.name.replace("$", "_").isidentifier()
         case exp.Literal():
-            if not node.is_string and not _is_number(node.name):
-                raise _not_allowed(node)
+            allowed = node.is_string or _is_number(node.name)
+        case exp.HexString():
+            allowed = node.name.isalnum()
+        case exp.Join():
+            allowed = {node.side, node.kind, node.method} <= JOINS
+        case exp.TableSample():
+            allowed = _is_plain_sample(node)
+        case exp.Dot():
+            allowed = _is_plain_dot(node, dialect)
+        case exp.Describe() | exp.Summarize():
+            allowed = isinstance(node.this, exp.Table | exp.Query)
+        case exp.DataType() | exp.Column() | exp.Table() | exp.Lateral():
+            _check_reference(node, dialect)
+            return
+        case exp.JSONPathKey() | exp.JSONPathSubscript():
+            return
+        case _:
+            _check_words(node)
+            return
+    if not allowed:
+        raise _not_allowed(node)
+
+
+def _check_reference(node: exp.Expr, dialect: Language) -> None:
+    """Types, columns and tables: names that could also be those of something else."""
+    match node:
         case exp.DataType():
             if node.this not in TYPES:
                 raise RefusedError(f"The type {node.sql()} is not allowed.", code="sql_type_refused")
-        case exp.With():
-            if node.args.get("recursive"):
-                raise RefusedError("Recursive queries are not allowed.", code="sql_recursive_refused")
-        case exp.Join():
-            if not {node.side, node.kind, node.method} <= JOINS:
-                raise _not_allowed(node)
-        case exp.JSONPathKey() | exp.JSONPathSubscript():
-            pass
+        case exp.Column():
+            if not node.table and _is_bare_function(node.this, dialect):
+                raise refused_function(node.name)
         case _:
-            _check_words(node)
+            _check_table_function(node.this, dialect)
+
+
+def _is_plain_sample(node: exp.TableSample) -> bool:
+    sizes = [node.args[key] for key in ("size", "percent", "seed") if node.args.get(key)]
+    method = node.args.get("method")
+    return all(isinstance(size, exp.Literal) for size in sizes) and (method is None or method.name.lower() in SAMPLING)
+
+
+def _is_plain_dot(node: exp.Dot, dialect: Language) -> bool:
+    """A field of a nested value, all fields of a row, or a function of the system's own schema. PostgreSQL takes
+    `(row).name` for a call of the function `name` if the row has no such column."""
+    of, part = node.this, node.expression
+    if isinstance(of, exp.Identifier):
+        return _is_system(of) and isinstance(part, exp.Func)
+    return isinstance(part, exp.Star) or DIALECTS[dialect].dot_reads_fields
+
+
+def _is_bare_function(name: exp.Expr, dialect: Language) -> bool:
+    """Whether a name without quotes is read as a function of the session, such as `user`, and not as a column."""
+    bare = isinstance(name, exp.Identifier) and not name.args.get("quoted") and name.name.lower() in WITHOUT_BRACKETS
+    return bare and name.name.lower() in function_classes(dialect).outside
+
+
+def _check_table_function(called: exp.Expr, dialect: Language) -> None:
+    """In the place of a table, only a function that is made for it. DuckDB has functions that compute when they are
+    called, and read a table by its name when they stand in FROM."""
+    if isinstance(called, exp.Dot):
+        called = called.expression
+    if isinstance(called, exp.Identifier | exp.Query) or type(called) in TABLE_FUNCTIONS:
+        return
+    name = called.name if isinstance(called, exp.Anonymous) else called.key
+    if not isinstance(called, exp.Anonymous) or name.lower() not in function_classes(dialect).table:
+        raise refused_function(name)
 
 
 def _check_words(node: exp.Expr) -> None:
@@ -315,4 +414,4 @@ def _not_allowed(node: exp.Expr, argument: str | None = None) -> RefusedError:
     )
 
 
-__all__ = ["CheckedSql", "check_nodes", "checked", "parsed", "parsed_expression"]
+__all__ = ["CheckedSql", "check_nodes", "check_text", "checked", "parsed", "parsed_expression"]

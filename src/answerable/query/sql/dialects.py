@@ -15,7 +15,7 @@ from sqlglot.generator import Generator
 
 from answerable.core.values import Language, Scalar
 from answerable.query.plan import Part, Unit
-from answerable.query.sql import allowed, forms, generators
+from answerable.query.sql import forms, generators
 from answerable.query.sql.syntax import Duration, Moment, Operand, cast, grouped, moment_of, number, or_null_if_zero
 from answerable.query.sql.syntax import quotient as divided_by
 from answerable.query.sql.syntax import text as text_literal
@@ -26,8 +26,6 @@ class SqlDialect:
     name: Language
     generator: type[Generator]
     """Writes syntax trees as text."""
-    functions: frozenset[str]
-    """Functions that may be called although the parser has no type for them, in lower case."""
 
     # Names.
     folds_quoted_names: bool = True
@@ -51,6 +49,14 @@ class SqlDialect:
     """Whether a cast to a whole number cuts off; else it rounds."""
 
     # What the engine can do.
+    runs_in_worker: bool = True
+    """Whether the engine is a process of ours, whose memory is bounded. If not, a query could fill a server's."""
+    describes_tables: bool = False
+    """Whether DESCRIBE, SUMMARIZE, PIVOT and UNPIVOT are statements."""
+    system_schema: str | None = None
+    """The schema of the built-in functions, if a call can name it. Other schemas may hold anybody's functions."""
+    has_match_tables: bool = False
+    """Whether a full-text table has a hidden column of its own name: `docs MATCH 'x'`."""
     has_statistics: bool = True
     """Whether median and standard deviation are functions."""
     counts_distinct_approximately: bool = False
@@ -101,8 +107,8 @@ class SqlDialect:
 _DUCKDB = SqlDialect(
     name="duckdb",
     generator=generators.DuckDb,
-    functions=allowed.DUCKDB_FUNCTIONS,
     dot_reads_fields=True,
+    describes_tables=True,
     counts_distinct_approximately=True,
     casts_dividend="never",
     difference=forms.duckdb_difference,
@@ -111,7 +117,8 @@ _DUCKDB = SqlDialect(
 _POSTGRES = SqlDialect(
     name="postgres",
     generator=generators.Postgres,
-    functions=allowed.POSTGRES_FUNCTIONS,
+    runs_in_worker=False,
+    system_schema="pg_catalog",
     folds_quoted_names=False,
     compares_all_text=False,
     byte_order_collation="C",
@@ -123,9 +130,9 @@ _POSTGRES = SqlDialect(
 _SQLITE = SqlDialect(
     name="sqlite",
     generator=generators.Sqlite,
-    functions=allowed.SQLITE_FUNCTIONS,
     has_schemas=False,
     unknown_quoted_name_is_text=True,
+    has_match_tables=True,
     columns_are_typed=False,
     cast_truncates=True,
     has_statistics=False,

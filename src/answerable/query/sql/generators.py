@@ -71,8 +71,13 @@ class DuckDb(_WithTypedLiterals, DuckDBGenerator):
     TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **_TRANSFORMS}  # noqa: RUF012
 
 
+def _to_hex(generator: Generator, expression: exp.LowerHex) -> str:
+    """sqlglot reads `to_hex` and writes `hex`, which PostgreSQL does not have."""
+    return generator.func("TO_HEX", expression.this)
+
+
 class Postgres(_WithTypedLiterals, PostgresGenerator):
-    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **_TRANSFORMS}  # noqa: RUF012
+    TRANSFORMS = {**PostgresGenerator.TRANSFORMS, **_TRANSFORMS, exp.Hex: _to_hex, exp.LowerHex: _to_hex}  # noqa: RUF012
 
 
 class Sqlite(_Readable, SQLiteGenerator):

@@ -9,7 +9,7 @@ from answerable.core.catalog import Catalog, Measure, Table
 from answerable.core.errors import AnswerableError, UserError
 from answerable.core.values import Language
 from answerable.query.scope import nearest
-from answerable.query.sql.check import check_nodes, parsed_expression
+from answerable.query.sql.check import check_nodes, check_text, parsed_expression
 from answerable.query.sql.names import folded, folded_name
 
 
@@ -48,6 +48,7 @@ def summed_column(measure: Measure, catalog: Catalog) -> str | None:
 def _checked(measure: Measure, dialect: Language) -> exp.Expr:
     try:
         tree = parsed_expression(measure.expression, dialect)
+        check_text(measure.expression, tree, dialect)
         check_nodes(tree, dialect)
     except AnswerableError as error:
         raise _invalid(measure, error.message, error.hint) from error

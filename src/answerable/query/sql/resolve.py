@@ -14,12 +14,10 @@ from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.values import Language
 from answerable.query.scope import nearest
 from answerable.query.sql.dialects import DIALECTS
+from answerable.query.sql.multiplication import refuse_multiplication
 from answerable.query.sql.names import address, folded, folded_name
 
 MAX_SOURCES = 50
-MAX_UNCONNECTED = 2
-"""Tables, or groups of joined tables, that one SELECT may multiply with each other. One-row tables do not count."""
-
 _SYSTEM = ("pg_", "sqlite_", "duckdb_", "pragma_", "information_schema", "dbstat", "__")
 
 
@@ -44,6 +42,8 @@ class _Relation:
     """Look-up key to the name in the catalog, for columns of a table."""
     schema: str | None = None
     one_row: bool = False
+    is_open: bool = False
+    """Whether it may have columns that only the engine knows: those of a table function, or of a pivoted table."""
 
 
 @dataclass(slots=True)
@@ -90,13 +90,25 @@ class _Resolver:
         if isinstance(node, exp.SetOperation):
             left = self.query(node.this, ctes, outer)
             right = self.query(node.expression, ctes, outer)
-            self._same_width(node, left, right)
-            self._tail(node, left, ctes, outer)
-            return _Relation(left.columns)
+            if node.args.get("by_name"):
+                both = _Relation({**right.columns, **left.columns}, is_open=left.is_open or right.is_open)
+            else:
+                self._same_width(node, left, right)
+                both = _Relation(left.columns, is_open=left.is_open or right.is_open)
+            self._tail(node, both, ctes, outer)
+            return both
         if isinstance(node, exp.Subquery):
             inner = self.query(node.this, ctes, outer)
             self._tail(node, inner, ctes, outer)
             return inner
+        if isinstance(node, exp.Values):
+            return self._values(node, ctes, outer)
+        if isinstance(node, exp.Pivot):
+            of = self._relation(node.this, ctes, _Level({}, outer))
+            return self._pivoted(of, node, ctes, outer)
+        if isinstance(node, exp.Describe | exp.Summarize):
+            self._relation(node.this, ctes, _Level({}, outer))
+            return _Relation({}, is_open=True)
         raise RefusedError(
             f"{type(node).__name__.upper()} cannot stand where a query is expected.", code="sql_not_allowed"
         )
@@ -114,11 +126,16 @@ class _Resolver:
                     code="sql_name_taken",
                     hint="Give it another name.",
                 )
+            if clause.args.get("recursive") and isinstance(cte.this, exp.SetOperation):
+                # The first side says which columns the common table expression has when the second one reads it.
+                start = replace(self.query(cte.this.this, known, outer), table=None, stored={}, one_row=False)
+                _require_end(cte)
+                known[name] = self._renamed(start, cte.args["alias"])
             known[name] = self._renamed(self.query(cte.this, known, outer), cte.args["alias"])
         return known
 
     def _same_width(self, node: exp.Expr, left: _Relation, right: _Relation) -> None:
-        if len(left.columns) != len(right.columns):
+        if len(left.columns) != len(right.columns) and not (left.is_open or right.is_open):
             raise UserError(
                 f"The sides of {node.key.upper()} have {len(left.columns)} and {len(right.columns)} columns.",
                 code="sql_columns_differ",
@@ -141,7 +158,8 @@ class _Resolver:
             self._add_source(item, level, ctes, outer)
         for join in node.args.get("joins") or ():
             self._join_columns(join, level)
-        _refuse_multiplication(node, level, self.dialect)
+        multiplied = {name: source.columns for name, source in level.sources.items() if not source.one_row}
+        refuse_multiplication(node, multiplied, self.dialect)
         level.aliases = frozenset(
             folded(item.args["alias"], self.dialect) for item in node.expressions if isinstance(item, exp.Alias)
         )
@@ -149,7 +167,14 @@ class _Resolver:
         for key, value in node.args.items():
             if key not in ("with_", "from_"):
                 self._read_all(_unstarred(value) if key == "expressions" else _listed(value), ctes, level)
-        return _Relation(columns, one_row=_gives_one_row(node))
+        is_open = any(self._has_unknown_columns(item, level) for item in node.expressions)
+        return _Relation(columns, one_row=_gives_one_row(node), is_open=is_open)
+
+    def _has_unknown_columns(self, item: exp.Expr, level: _Level) -> bool:
+        """Whether only the engine knows how many columns an item of a SELECT becomes."""
+        if item.is_star and isinstance(item, exp.Star | exp.Column):
+            return any(source.is_open for source in self._starred(item, level))
+        return item.find(exp.Columns, exp.Explode) is not None or (isinstance(item, exp.Dot) and item.is_star)
 
     # What is selected from.
 
@@ -161,7 +186,9 @@ class _Resolver:
         self.reads.sources += 1
         if self.reads.sources > MAX_SOURCES:
             raise RefusedError(f"The statement reads from more than {MAX_SOURCES} tables.", code="sql_too_large")
-        relation = self._renamed(self._relation(item, ctes, outer), item.args.get("alias"))
+        relation = self._renamed(self._relation(item, ctes, level), item.args.get("alias"))
+        for pivot in item.args.get("pivots") or ():
+            relation = self._renamed(self._pivoted(relation, pivot, ctes, outer), pivot.args.get("alias"))
         name = self._source_name(item)
         if name in level.sources:
             raise UserError(
@@ -173,26 +200,43 @@ class _Resolver:
         alias = item.args.get("alias")
         if alias is not None and alias.this is not None:
             return folded(alias.this, self.dialect)
-        if isinstance(item, exp.Table):
+        if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
             return folded(item.this, self.dialect)
         return f"\0{self.reads.sources}"
 
-    def _relation(self, item: exp.Expr, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
-        if isinstance(item, exp.Table):
+    def _relation(self, item: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> _Relation:
+        """`level` holds the tables that stand before this one in the FROM. Functions and lateral queries see them."""
+        if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
             return self._table(item, ctes)
+        if isinstance(item, exp.Lateral) and isinstance(item.this, exp.Query):
+            return self.query(item.this, ctes, level)
         if isinstance(item, exp.Values):
-            self._read_all(item.expressions, ctes, _Level({}, outer))
-            width = len(item.expressions[0].expressions) if item.expressions else 0
-            return _Relation({f"\0{number}": None for number in range(width)})
-        return self.query(item, ctes, outer)
+            return self._values(item, ctes, level.outer)
+        if isinstance(item, exp.Table | exp.Lateral | exp.Unnest):
+            self._read_all(item.expressions if isinstance(item, exp.Unnest) else [item.this], ctes, level)
+            return _Relation({}, is_open=True)
+        return self.query(item, ctes, level.outer)
+
+    def _values(self, item: exp.Values, ctes: Mapping[str, _Relation], outer: _Level | None) -> _Relation:
+        self._read_all(item.expressions, ctes, _Level({}, outer))
+        first = item.expressions[0] if item.expressions else None
+        width = len(first.expressions) if isinstance(first, exp.Tuple) else 1
+        # SQLite and DuckDB name these columns themselves, each in another way.
+        return _Relation({f"\0{number}": None for number in range(width)}, is_open=True)
+
+    def _pivoted(
+        self, of: _Relation, pivot: exp.Pivot, ctes: Mapping[str, _Relation], outer: _Level | None
+    ) -> _Relation:
+        """Its columns are named after values, so only the engine knows them."""
+        level = _Level({"": of}, outer)
+        for key in ("expressions", "using", "group", "fields"):
+            for part in _listed(pivot.args.get(key) or ()):
+                new_name = isinstance(part, exp.Identifier)  # UNPIVOT (value FOR name IN …)
+                self._read(None if new_name else part, ctes, level)
+        self._mark(of, of.columns)
+        return _Relation({}, is_open=True)
 
     def _table(self, item: exp.Table, ctes: Mapping[str, _Relation]) -> _Relation:
-        if not isinstance(item.this, exp.Identifier):
-            raise RefusedError(
-                "Functions cannot stand in place of a table.",
-                code="sql_function_refused",
-                hint="Select from the tables of the source.",
-            )
         schema = item.args.get("db")
         name = folded(item.this, self.dialect)
         if schema is None and name in ctes:
@@ -227,6 +271,8 @@ class _Resolver:
         if alias is None or not alias.args.get("columns"):
             return relation
         names = alias.args["columns"]
+        if relation.is_open and len(names) > len(relation.columns):
+            return replace(relation, columns={folded(_identifier(name), self.dialect): name.name for name in names})
         if len(names) > len(relation.columns):
             raise UserError(
                 f"{alias.name!r} names {len(names)} columns but has {len(relation.columns)}.",
@@ -245,7 +291,7 @@ class _Resolver:
         """USING names columns of both sides; a natural join uses all that they share."""
         for name in join.args.get("using") or ():
             self._find(exp.Column(this=name.this if isinstance(name, exp.Column) else name), level)
-        if join.args.get("method"):
+        if join.args.get("method") == "NATURAL":
             for relation in level.sources.values():
                 self._mark(relation, relation.columns)
 
@@ -296,6 +342,13 @@ class _Resolver:
                 continue
             if isinstance(current, exp.Query):
                 self.query(current, ctes, level)
+            elif isinstance(current, exp.Lambda | exp.Comprehension):
+                self._read_bound(current, ctes, level)
+            elif isinstance(current, exp.Columns):
+                for relation in level.sources.values():
+                    self._mark(relation, relation.columns)
+            elif isinstance(current, exp.Kwarg | exp.PropertyEQ):
+                stack.append(current.expression)
             elif current.is_star:
                 self._read_star(current, level)
             elif isinstance(current, exp.Column):
@@ -304,6 +357,14 @@ class _Resolver:
                 stack.append(current.args.get("on"))
             else:
                 stack.extend(_below(current))
+
+    def _read_bound(self, node: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> None:
+        """A lambda or a comprehension of a list: the names that it binds are known within it."""
+        bound = node.expressions if isinstance(node, exp.Lambda) else [node.expression, node.args.get("position")]
+        names = frozenset(folded(_identifier(each), self.dialect) for each in bound if each is not None)
+        within = _Level({}, level, names)
+        self._read(node.args.get("iterator"), ctes, level)
+        self._read_all([node.this, node.args.get("condition")], ctes, within)
 
     def _read_star(self, star: exp.Expr, level: _Level) -> None:
         """A star within an expression stands for whole rows, but for that of `count(*)`."""
@@ -321,10 +382,12 @@ class _Resolver:
                 self._mark(source, [key])
             if holders or (not column.table and key in scope.aliases):
                 return
-            if column.table and sources:
+            if column.table and sources and not any(source.is_open for source in sources):
                 raise self._unknown_column(column, sources)
-        if self._is_field(column, level) or self._became_text(column):
+        if self._is_field(column, level) or self._is_whole_row(column, level) or self._became_text(column):
             return
+        if any(source.is_open for scope in _outwards(level) for source in self._sources_named(column, scope)):
+            return  # the engine will say if there is no such column
         if column.table:
             raise self._unknown_alias(column.args["table"], level)
         raise self._unknown_column(column, [source for scope in _outwards(level) for source in scope.sources.values()])
@@ -341,6 +404,17 @@ class _Resolver:
         column.replace(exp.Literal.string(column.name))
         return True
 
+    def _is_whole_row(self, column: exp.Column, level: _Level) -> bool:
+        """The name of a table stands for a whole row; in SQLite for the hidden column that full-text search matches."""
+        key = folded(column.this, self.dialect)
+        if DIALECTS[self.dialect].has_match_tables and not isinstance(column.parent, exp.Match | exp.Anonymous):
+            return False
+        for scope in _outwards(level):
+            if not column.table and key in scope.sources:
+                self._mark(scope.sources[key], scope.sources[key].columns)
+                return True
+        return False
+
     def _is_field(self, column: exp.Column, level: _Level) -> bool:
         """DuckDB writes the field of a nested value like a column of a table: `address.city`."""
         holder = column.args.get("table")
@@ -350,9 +424,11 @@ class _Resolver:
         key = folded(holder, self.dialect)
         for scope in _outwards(level):
             for source in self._sources_named(nested, scope):
+                if key not in source.columns:
+                    continue
                 stored = source.table.column(source.stored[key]) if source.table and key in source.stored else None
-                if stored is not None and stored.type == "json":
-                    self._mark(source, [key])
+                if stored is None or stored.type == "json":  # what a query computed may be nested
+                    self._mark(source, [key] if stored else ())
                     return True
         return False
 
@@ -437,49 +513,14 @@ def _aggregates(item: exp.Expr, select: exp.Select) -> bool:
     return any(aggregate.find_ancestor(exp.Window, exp.Query) is select for aggregate in found)
 
 
-def _refuse_multiplication(node: exp.Select, level: _Level, dialect: Language) -> None:
-    """Tables without a condition between them multiply their rows; more than two such groups is a bomb or a slip."""
-    groups = {name: name for name, relation in level.sources.items() if not relation.one_row}
-
-    def root(name: str) -> str:
-        while groups[name] != name:
-            name = groups[name]
-        return name
-
-    if len(groups) <= MAX_UNCONNECTED:
-        return
-    owners: dict[str, list[str]] = {}
-    for name in groups:
-        for key in level.sources[name].columns:
-            owners.setdefault(key, []).append(name)
-    for names in _connections(node, owners, dialect):
-        present = [name for name in names if name in groups]
-        for name in present[1:]:
-            groups[root(name)] = root(present[0])
-    if len({root(name) for name in groups}) > MAX_UNCONNECTED:
+def _require_end(cte: exp.CTE) -> None:
+    """A recursive query must say when it ends. The worker's limit on time holds for one that says so wrongly."""
+    union = cte.this
+    selects = [*union.expression.find_all(exp.Select)]
+    ends = any(select.args.get("where") or select.args.get("joins") for select in selects)
+    if not (ends or union.args.get("limit")):
         raise RefusedError(
-            f"{len(groups)} tables are combined without conditions between them.",
-            code="sql_cross_join",
-            hint="Join each table on columns that belong together.",
+            f"The recursive query {cte.alias!r} has no condition that ends it.",
+            code="sql_recursive_refused",
+            hint="Add a WHERE to its second part.",
         )
-
-
-def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Language) -> Iterator[list[str]]:
-    """The tables whose columns one comparison of FROM or WHERE holds, for every comparison."""
-    conditions = [node.args["where"]] if node.args.get("where") else []
-    for join in node.args.get("joins") or ():
-        if join.args.get("method"):
-            yield from owners.values()
-        yield from (owners.get(folded(_identifier(name), dialect), []) for name in join.args.get("using") or ())
-        if join.args.get("on") is not None:
-            conditions.append(join.args["on"])
-    for condition in conditions:
-        for comparison in condition.find_all(exp.Binary, exp.Between):
-            if not isinstance(comparison, exp.Connector):
-                yield [name for column in comparison.find_all(exp.Column) for name in _owner(column, owners, dialect)]
-
-
-def _owner(column: exp.Column, owners: Mapping[str, list[str]], dialect: Language) -> list[str]:
-    if column.table:
-        return [folded(column.args["table"], dialect)]
-    return [] if column.is_star else owners.get(folded(column.this, dialect), [])[:1]

@@ -17,6 +17,7 @@ from answerable.sources.workers.harden import Needs
 _INTEGERS = ("tinyint", "smallint", "integer", "utinyint", "usmallint", "uinteger")
 _WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint", "bignum")
 _NESTED = ("list", "struct", "map", "array", "union", "variant")
+_QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
 _WIDE = "INT8"
 """The cast of integers that may not fit 64 bits; when one does not, the whole column becomes a number."""
 
@@ -141,9 +142,12 @@ class DuckDbEngine(SqlEngine):
         self._cursor.interrupt()
 
     def _only_select(self, sql: str) -> None:
-        statements = self._cursor.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise Failure("RefusedError", "sql_refused", "Only a single SELECT statement can be run.")
+        # A PIVOT that takes its columns from the data is more than one statement to DuckDB. Only a query, of whichever
+        # kind, can stand in brackets.
+        for text in (sql, f"SELECT * FROM ({_bare(sql)})"):
+            statements = self._cursor.extract_statements(text)
+            if len(statements) != 1 or statements[0].type not in _QUERIES:
+                raise Failure("RefusedError", "sql_refused", "Only a single SELECT statement can be run.")
 
     @contextmanager
     def _running(self) -> Iterator[None]:

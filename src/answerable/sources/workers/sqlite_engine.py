@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from answerable.query.sql.function_classes import function_classes
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Deadline, Request, SqlEngine, quoted, unique_names
@@ -20,19 +21,8 @@ T = TypeVar("T")
 _STEPS_BETWEEN_CLOCK_READINGS = 10_000
 _MAX_VALUE_BYTES = 256 * 1024 * 1024
 
-_FUNCTIONS = frozenset(
-    """
-    abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
-    format glob group_concat hex ifnull iif instr julianday json json_array json_array_length json_extract
-    json_group_array json_group_object json_object json_type json_valid lag last_value lead length like likelihood
-    likely ln log log10 log2 lower ltrim max min mod nth_value ntile nullif octet_length percent_rank pi pow power
-    printf quote rank replace round row_number rtrim sign sqrt strftime string_agg substr substring sum time timediff
-    total trim trunc typeof unhex unicode unixepoch unlikely upper -> ->> acos asin atan atan2 cos sin tan degrees
-    radians acosh asinh atanh cosh sinh tanh soundex json_insert json_patch json_quote json_remove json_replace json_set
-    current_date current_time current_timestamp median stddev stddev_samp
-    """.split()  # noqa: SIM905 - a hundred lines otherwise
-)
-_TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
+_FUNCTIONS = function_classes("sqlite")
+"""Read here, because the worker may open no other file once it is confined."""
 
 
 class SqliteEngine(SqlEngine):
@@ -124,9 +114,9 @@ class SqliteEngine(SqlEngine):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
             table = (first or "").casefold()
-            allowed = not table or table in self._tables or table in _TABLE_FUNCTIONS
+            allowed = not table or table in self._tables or table in _FUNCTIONS.table
             return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-        if action == sqlite3.SQLITE_FUNCTION and (second or "").casefold() in _FUNCTIONS:
+        if action == sqlite3.SQLITE_FUNCTION and _FUNCTIONS.allows((second or "").casefold()):
             return sqlite3.SQLITE_OK
         return sqlite3.SQLITE_DENY
 
