@@ -142,7 +142,7 @@ async def test_only_what_may_be_read_is_shown(
         source = await opened(postgres_url.replace("postgres:@", f"{name}:@"))
         assert [table.name for table in (await source.describe()).tables] == ["open"]
         with pytest.raises(Exception, match="permission denied"):
-            await source.rows("SELECT * FROM closed")
+            await source.rows("SELECT * FROM public.closed")
     finally:
         write(f"DROP OWNED BY {name}; DROP ROLE {name}")
 

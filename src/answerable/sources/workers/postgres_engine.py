@@ -11,7 +11,7 @@ from psycopg.types.string import TextLoader
 from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
+from answerable.sources.workers.engine import Request, SqlEngine, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
@@ -152,8 +152,9 @@ class PostgresEngine(SqlEngine):
                     cursor.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
                     if self._role:
                         cursor.execute(f"SET LOCAL ROLE {self._role}")
-                    if self._schema:
-                        cursor.execute(f"SET LOCAL search_path = {quoted(self._schema)}")
+                    # Functions, operators, types and collations come from the system alone. Tables are named with
+                    # their schema. `pg_temp` stands last, because it would otherwise come first.
+                    cursor.execute("SET LOCAL search_path = pg_catalog, pg_temp")
                     yield cursor
                 finally:
                     if not self._connection.closed:
