@@ -69,4 +69,16 @@ def _parameters(url: str) -> _Parameters:
     inherited = {name: os.environ[variable] for variable, name in _ENVIRONMENT.items() if variable in os.environ}
     passfile = Path.home() / ".pgpass"
     default = {"passfile": str(passfile)} if passfile.exists() else {}
-    return _Parameters({**default, **inherited, **explicit})
+    parameters = _Parameters({**default, **inherited, **explicit})
+    _check_port(parameters.get("port", "5432"))
+    return parameters
+
+
+def _check_port(port: str) -> None:
+    """The worker opens its firewall for this port, so it must be one number."""
+    if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+        raise UserError(
+            "The port of the database is not a number from 1 to 65535.",
+            code="source_url_invalid",
+            hint="Write it as postgresql://user:password@host:5432/database.",
+        )

@@ -231,11 +231,12 @@ def _failure(error: psycopg.Error, seconds: float) -> Failure:
         return Failure("RefusedError", "sql_refused", f"The database refuses this: {message}.")
     if state.startswith("42"):
         return failures.bad_sql(message)
-    if state.startswith(("22", "23", "0A")) or isinstance(error, psycopg.DataError):
+    if state.startswith(("21", "22", "23", "0A", "54")) or isinstance(error, psycopg.DataError):
         return failures.sql_failed(message)
     if state.startswith("53"):
         return Failure("TransientError", "source_busy", f"The database is short of resources: {message}.")
-    if state.startswith(("08", "57")) or isinstance(error, psycopg.OperationalError):
+    # An error that the server itself reported came over a connection that works, unless the state says otherwise.
+    if state.startswith(("08", "57P")) or (not state and isinstance(error, psycopg.OperationalError)):
         return Failure("TransientError", "source_unreachable", f"The connection to the database was lost: {message}")
     return Failure("SourceError", "source_failed", f"The database failed: {message}.")
 
