@@ -28,6 +28,7 @@ MODULES = (
     "models_served",
     "sandbox",
     "sandbox_monty",
+    "crowd",
     "page",
 )
 """Each has `def measure(quick: bool) -> list[Figure]`. The first measures the peak memory of this process."""
@@ -42,6 +43,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer repeats; nothing is written")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # commands that are measured would compile themselves each time
     unknown = set(options.names) - set(MODULES)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(MODULES)}")

@@ -10,7 +10,7 @@ ALLOWED = (
     "query/sql/dialects.py",
     "sources/sql/duckdb.py",
     "sources/sql/sqlite.py",
-    "sources/sql/postgres.py",
+    "sources/sql/postgres",
     "sources/sql/database_files.py",  # the first bytes of each engine's files
     "sources/workers/",
     "store/",

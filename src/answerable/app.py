@@ -78,7 +78,7 @@ async def open_service(
         agents=_agents(settings.models_config, for_runs, clock, tape),
         readers=Readers(sources, clock, computing),
         sources=sources,
-        sql=SqlStep(sources, for_runs.artifacts, limits),
+        sql=SqlStep(sources, for_runs.artifacts, limits, computing),
         combine=CombineStep(query_frames, for_runs.artifacts, limits),
         python=PythonStep(
             sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)

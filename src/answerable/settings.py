@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from answerable.models.config import ModelsConfig
     from answerable.sources.added import AddedSources
     from answerable.sources.registry import SourceRegistry
+    from answerable.sources.sql.postgres_access import AllowedHosts
 
 PREFIX = "ANSWERABLE_"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _FILE_ONLY = ("apis", "home", "models", "sources")
 
 
@@ -117,6 +119,11 @@ class Settings(Frozen):
         default=2048, ge=0, description="Largest file that may be uploaded; 0 forbids adding sources over HTTP."
     )
     upload_total_mb: int = Field(default=20_480, ge=0, description="Most that all uploaded files may have together.")
+    source_hosts: str = Field(
+        default="",
+        description="Hosts, separated by commas, whose databases may be added over HTTP; "
+        "this machine's may be if the server listens on loopback.",
+    )
     keep_days: int = Field(default=0, ge=0, description="Days that finished runs are kept; 0 keeps them for ever.")
     keep_runs: int = Field(default=0, ge=0, description="Most runs that are kept of each tenant; 0 for any number.")
     keep_mb: int = Field(
@@ -157,10 +164,19 @@ class Settings(Frozen):
         from answerable.sources.registry import SourceRegistry
 
         named = {"demo": str(demo.location()), **self.sources}
-        registry = SourceRegistry(named, self.home, any_location=any_location)
+        registry = SourceRegistry(named, self.home, any_location=any_location, hosts=self.allowed_hosts)
         if expect is not None:
             registry.expect(*expect)
         return registry
+
+    @property
+    def allowed_hosts(self) -> "AllowedHosts":
+        """Hosts whose databases may be added over HTTP. This machine's are among them only while nobody else can reach
+        the server: a database may trust everybody who connects from its own machine."""
+        from answerable.sources.sql.postgres_access import AllowedHosts
+
+        names = frozenset(name.strip().lower() for name in self.source_hosts.split(",") if name.strip())
+        return AllowedHosts(names, loopback=self.host in LOOPBACK)
 
     def added_sources(self, principal: Principal) -> "AddedSources":
         """The sources that the principal's tenant has added while Answerable ran."""

@@ -14,7 +14,7 @@ def test_a_folder_is_added_where_it_lies_and_asked_by_name(answerable: Answerabl
     added = answerable("sources", "add", "sales", "--json").json
     assert (added["name"], added["origin"], added["state"], added["rows"]) == ("sales", "added", "ready", 2)
     stored = json.loads((home / ".answerable" / "added-sources.json").read_text())
-    assert stored == {"sales": str(tmp_path / "sales")}
+    assert stored == {"sales": {"location": str(tmp_path / "sales"), "by_operator": True}}
     assert answerable("ask", "SQL: SELECT count(*) FROM orders", "-s", "sales", "--json").json["rows"] == [[2]]
     (tmp_path / "sales" / "orders.csv").write_text("id,region,amount\n1,North,10.5\n")
     assert answerable("sources", "sync", "sales", "--json").json["rows"] == 1

@@ -82,8 +82,8 @@ def test_name_and_content_must_agree(tmp_path: Path) -> None:
 
 def test_a_url_is_kept_for_its_owner_only(tmp_path: Path) -> None:
     added = AddedSources(tmp_path)
-    added.add_location("crm", "postgresql://u:secret@h/crm")
-    added.add_location("shop", "postgresql://h/shop")
+    added.add_location("crm", "postgresql://u:secret@h/crm", by_operator=True)
+    added.add_location("shop", "postgresql://h/shop", by_operator=False)
     file = tmp_path / "added-sources.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert AddedSources(tmp_path).all()["crm"].location == "postgresql://u:secret@h/crm"
@@ -140,7 +140,7 @@ def test_files_on_their_way_take_room_and_are_forgotten_when_broken_off(tmp_path
 
 def test_two_processes_that_add_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     def add(number: int) -> None:
-        AddedSources(tmp_path).add_location(f"s{number}", "/nowhere")
+        AddedSources(tmp_path).add_location(f"s{number}", "/nowhere", by_operator=True)
 
     with ThreadPoolExecutor(8) as pool:  # each call opens the lock anew, as another process would
         list(pool.map(add, range(60)))

@@ -100,12 +100,12 @@ async def test_a_source_that_moved_is_opened_and_read_again(registry: SourceRegi
     watch, added = Watch(registry, SystemClock()), AddedSources(tmp_path)
     for name, rows in (("one", "1\n"), ("two", "1\n2\n")):
         (tmp_path / f"{name}.csv").write_text(f"a\n{rows}")
-    added.add_location("moved", str(tmp_path / "one.csv"))
+    added.add_location("moved", str(tmp_path / "one.csv"), by_operator=True)
     watch.look("moved", LOCAL)
     before = (await settled(watch, "moved"))[0].catalog
     together = await registry.federated(("moved", "shop"), LOCAL)
     added.remove("moved")
-    added.add_location("moved", str(tmp_path / "two.csv"))
+    added.add_location("moved", str(tmp_path / "two.csv"), by_operator=True)
     assert watch.seen("moved", LOCAL).state == "unread"
     watch.look("moved", LOCAL)
     after = (await settled(watch, "moved"))[0].catalog

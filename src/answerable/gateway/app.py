@@ -32,9 +32,7 @@ from answerable.gateway.routes import (
 )
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
-from answerable.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+from answerable.settings import LOOPBACK, Settings
 
 
 def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:
@@ -43,6 +41,15 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with running(app):
+                yield
+        except BaseException as error:
+            app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
+            raise
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         opened = open_service(
             settings,

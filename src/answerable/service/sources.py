@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -18,7 +17,7 @@ from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
 from answerable.sources.base import browsable
 from answerable.sources.registry import SourceRegistry
-from answerable.sources.sql.postgres import SCHEMES
+from answerable.sources.sql.postgres_url import SCHEMES, parsed
 from answerable.sources.statistics import TableStatistics, plain, table_named
 from answerable.sources.watch import Watch
 
@@ -141,7 +140,7 @@ class SourceService:
             location = str(_existing(location))
             wanted = Path(location).stem or "files"
         elif location.partition("://")[0].lower() in SCHEMES:
-            wanted = _database(location)
+            wanted = self._database(location)
         else:
             raise UserError(
                 "Only databases can be added by URL.",
@@ -150,7 +149,7 @@ class SourceService:
                 + ("name files by their path." if self._any_location else "upload files instead."),
             )
         called = self._free_name(name or wanted, principal, chosen=name is not None)
-        self._added(principal).add_location(called, location)
+        self._added(principal).add_location(called, location, by_operator=self._any_location)
         self._watch.read(called, principal)
         return self._summary(called, principal)
 
@@ -236,6 +235,13 @@ class SourceService:
     def _added(self, principal: Principal) -> AddedSources:
         return self._settings.added_sources(principal)
 
+    def _database(self, url: str) -> str:
+        """The name of the database in a URL that this caller may add."""
+        parameters = parsed(url)
+        if not self._any_location:
+            self._settings.allowed_hosts.check(parameters)
+        return parameters.get("dbname") or "database"
+
     def _check_adding(self) -> None:
         if not self._settings.upload_mb and not self._any_location:
             raise RefusedError(
@@ -309,10 +315,3 @@ def _existing(location: str) -> Path:
     if not path.exists():
         raise NotFoundError(f"There is no file or folder at {path}.", code="source_missing", hint="Check the path.")
     return path
-
-
-def _database(url: str) -> str:
-    try:
-        return urlsplit(url).path.strip("/") or "database"
-    except ValueError:
-        return "database"

@@ -41,6 +41,8 @@ class Added:
     location: str
     origin: Origin
     files: tuple[str, ...] = ()
+    by_operator: bool = False
+    """Whether the person at the machine added it, and not somebody over HTTP."""
 
 
 def tenant_home(home: Path, tenant: TenantId) -> Path:
@@ -64,18 +66,18 @@ class AddedSources:
 
     # Databases, files and folders that stay where they are
 
-    def add_location(self, name: str, location: str) -> None:
+    def add_location(self, name: str, location: str, *, by_operator: bool) -> None:
         """Adds a database by its URL, or a file or folder that stays where it is."""
         with self._changing() as known:
-            known[name] = location
+            known[name] = Added(location, "added", by_operator=by_operator)
 
     def _by_location(self) -> dict[str, Added]:
         try:
             known = json.loads(self._file.read_bytes())
-            return {str(name): Added(str(url), "added") for name, url in known.items()}
+            return {str(name): _read(entry) for name, entry in known.items()}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, AttributeError) as error:
+        except (OSError, ValueError, AttributeError, KeyError) as error:
             raise OperatorError(
                 f"{self._file} cannot be read: {error}.",
                 code="added_sources_unreadable",
@@ -83,7 +85,7 @@ class AddedSources:
             ) from error
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[str, str]]:
+    def _changing(self) -> Iterator[dict[str, Added]]:
         """Names and locations to be changed, written at the end. A server and commands may do so at the same time, so
         each waits for the other: else the one that writes last would undo what the other has added."""
         with _writing(self._file):
@@ -91,19 +93,20 @@ class AddedSources:
             lock = os.open(self._file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            known = {name: added.location for name, added in self._by_location().items()}
+            known = self._by_location()
             yield known
             self._write(known)
         finally:
             os.close(lock)
 
-    def _write(self, urls: Mapping[str, str]) -> None:
+    def _write(self, known: Mapping[str, Added]) -> None:
         """The file is readable by its owner before anything is in it."""
+        entries = {name: _written(added) for name, added in known.items()}
         partial = self._file.with_name(f".{secrets.token_hex(8)}")
         with _writing(self._file):
             descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(urls, file, ensure_ascii=False, indent=2)
+                json.dump(entries, file, ensure_ascii=False, indent=2)
             partial.replace(self._file)
 
     # Uploads
@@ -178,6 +181,17 @@ class AddedSources:
         with _writing(self.uploads):
             (self.uploads / name).replace(gone)
         shutil.rmtree(gone, ignore_errors=True)
+
+
+def _read(entry: object) -> Added:
+    """A location alone says nothing about who added it, so that it is taken for somebody else than the operator."""
+    if isinstance(entry, dict):
+        return Added(str(entry["location"]), "added", by_operator=entry.get("by_operator") is True)
+    return Added(str(entry), "added")
+
+
+def _written(added: Added) -> object:
+    return {"location": added.location, "by_operator": True} if added.by_operator else added.location
 
 
 def source_name(wanted: str) -> str:

@@ -1,10 +1,10 @@
 """From a path or a URL to a source. What a file is, its content says; its name only when the content leaves it open."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
@@ -12,6 +12,9 @@ from answerable.sources.discovery import named_file
 from answerable.sources.fingerprints import digest
 from answerable.sources.sql import duckdb, files, postgres, sqlite
 from answerable.sources.sql.database_files import database_kind
+from answerable.sources.sql.postgres import EXAMPLE
+from answerable.sources.sql.postgres_access import AllowedHosts
+from answerable.sources.sql.postgres_url import SCHEMES, is_connection_string, shown_url
 from answerable.sources.sql.source import SourceOptions, SqlBackend, SqlSource
 
 
@@ -25,6 +28,8 @@ class Opening:
     cache: Path
     """A folder of its own."""
     options: SourceOptions
+    hosts: AllowedHosts | None
+    """Hosts that whoever named the location may name; None if that was the operator."""
 
     @property
     def path(self) -> Path:
@@ -45,7 +50,7 @@ class SourceKind:
 
 
 def _postgres(opening: Opening) -> Source:
-    backend = postgres.PostgresBackend(opening.location, opening.options)
+    backend = postgres.PostgresBackend(opening.location, opening.options, opening.hosts)
     return opening.served_by(backend, backend.database)
 
 
@@ -56,7 +61,7 @@ def _files(opening: Opening) -> Source:
 
 
 SOURCE_KINDS: tuple[SourceKind, ...] = (
-    SourceKind(postgres.PostgresBackend.kind, _postgres, schemes=postgres.SCHEMES),
+    SourceKind(postgres.PostgresBackend.kind, _postgres, schemes=SCHEMES),
     SourceKind(
         sqlite.SqliteBackend.kind,
         lambda o: o.served_by(sqlite.SqliteBackend(o.path, o.options), _stem(o.path)),
@@ -79,31 +84,37 @@ async def open_source(
     cache: Path,
     options: SourceOptions | None = None,
     semantic: Path | None = None,
+    hosts: AllowedHosts | None = None,
 ) -> Source:
     """Opens a file, a folder or a URL. What cannot be read is found out here or when it is first described.
-    A file at `semantic` wins over a `semantic.yaml` beside the data."""
+    A file at `semantic` wins over a `semantic.yaml` beside the data. With `hosts`, a URL was named by somebody other
+    than the operator: it may name only these hosts, and uses no credentials but its own."""
     if not location.strip():
         raise UserError("No source was named.", code="source_unnamed", hint="Name a file, a folder or a database URL.")
+    if is_connection_string(location):
+        raise UserError("A database is named by its URL.", code="source_url_invalid", hint=f"Write it as {EXAMPLE}.")
     by = _by_url if "://" in location else _by_path
-    source = await asyncio.to_thread(by, location, name, cache, options or SourceOptions())
+    source = await asyncio.to_thread(by, location, name, cache, options or SourceOptions(), hosts)
     if semantic is not None:
         source.semantic_files = (semantic, *source.semantic_files)
     return source
 
 
-def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions) -> Source:
+def _by_url(location: str, name: str | None, cache: Path, options: SourceOptions, hosts: AllowedHosts | None) -> Source:
     scheme = location.partition("://")[0].lower()
     kind = next((kind for kind in SOURCE_KINDS if scheme in kind.schemes), None)
     if kind is None:
         raise UserError(
             f"A source of type {scheme!r} cannot be opened.",
             code="source_unsupported",
-            hint=f"Use a file, a folder, or a URL such as {postgres.EXAMPLE}.",
+            hint=f"Use a file, a folder, or a URL such as {EXAMPLE}.",
         )
-    return kind.open(Opening(location, name, cache / _folder(shown_location(location)), options))
+    return kind.open(Opening(location, name, cache / _folder(shown_location(location)), options, hosts))
 
 
-def _by_path(location: str, name: str | None, cache: Path, options: SourceOptions) -> Source:
+def _by_path(
+    location: str, name: str | None, cache: Path, options: SourceOptions, hosts: AllowedHosts | None
+) -> Source:
     try:
         path = Path(location).expanduser().absolute()
         found = path.exists()
@@ -117,7 +128,7 @@ def _by_path(location: str, name: str | None, cache: Path, options: SourceOption
         )
     try:
         kind = _kind_at(path)
-        return kind.open(Opening(str(path), name, cache / _folder(str(path)), options))
+        return kind.open(Opening(str(path), name, cache / _folder(str(path)), options, hosts))
     except OSError as error:
         raise SourceError(
             f"{path} cannot be read: {error.strerror}.",
@@ -152,15 +163,13 @@ def _nearby(path: Path) -> str:
 
 
 def shown_location(location: str) -> str:
-    """A location as it may be shown: without the password."""
-    if "://" not in location:
+    """A location as it may be shown and recorded: without anything that is secret, or that could be."""
+    scheme, is_url, rest = location.partition("://")
+    if is_connection_string(location):
+        return "…"
+    if not is_url or location.startswith("sqlite:///"):
         return location
-    scheme = location.partition("://")[0]
-    try:
-        parts = urlsplit(location)
-    except ValueError:
-        return f"{scheme}://…"
-    login, _, host = parts.netloc.rpartition("@")
-    user = login.partition(":")[0]
-    query = "&".join(item for item in parts.query.split("&") if not item.lower().startswith("password="))
-    return f"{scheme}://{user}{'@' if user else ''}{host}{parts.path}{'?' if query else ''}{query}"
+    if scheme.lower() in SCHEMES:
+        return shown_url(location)
+    # Of other addresses nobody knows which part is secret: all before the last `@`, and the query, may be.
+    return f"{scheme}://{re.split('[?#]', rest.rpartition('@')[2])[0]}"

@@ -13,6 +13,7 @@ from answerable.core.errors import AnswerableError, NotFoundError
 from answerable.sources.added import AddedSources, tenant_home
 from answerable.sources.base import Source
 from answerable.sources.open import open_source, shown_location
+from answerable.sources.sql.postgres_access import AllowedHosts
 
 if TYPE_CHECKING:
     from answerable.sources.federation import FederatedSources
@@ -26,8 +27,12 @@ class SourceRegistry:
     person at their machine, never for the network.
     """
 
-    def __init__(self, named: Mapping[str, str], home: Path, *, any_location: bool) -> None:
-        """`named`: locations of the sources that everybody may ask. `home`: the home folder of the installation."""
+    def __init__(
+        self, named: Mapping[str, str], home: Path, *, any_location: bool, hosts: AllowedHosts | None = None
+    ) -> None:
+        """`named`: locations of the sources that everybody may ask. `home`: the home folder of the installation.
+        `hosts`: those whose databases may be added over HTTP; by default none."""
+        self._hosts = hosts or AllowedHosts()
         self._named = dict(named)
         self._home = home
         self._any_location = any_location
@@ -87,7 +92,13 @@ class SourceRegistry:
         home = tenant_home(self._home, principal.tenant)
         is_named = self._named_location(name, principal) is not None
         semantic = home / "semantic" / f"{quote(name, safe='')}.yaml" if is_named else None
-        return await open_source(location, name=name, cache=home / "cache", semantic=semantic)
+        hosts = None if self._is_operators(name, principal) else self._hosts
+        return await open_source(location, name=name, cache=home / "cache", semantic=semantic, hosts=hosts)
+
+    def _is_operators(self, name: str, principal: Principal) -> bool:
+        """Whether the operator named this location: in the settings, on the command line, or in a program."""
+        added = AddedSources(tenant_home(self._home, principal.tenant)).get(name)
+        return name in self._named or added is None or added.by_operator
 
     async def federated(self, names: Sequence[str], principal: Principal) -> "FederatedSources":
         """Several sources as one, as this principal may see them."""
@@ -126,7 +137,7 @@ class SourceRegistry:
         names = self.names(principal)
         near = get_close_matches(name, names, n=1)
         return NotFoundError(
-            f"There is no source named {name!r}.",
+            f"There is no source named {shown_location(name)!r}.",
             code="source_unknown",
             hint=f"Did you mean {near[0]!r}?" if near else f"Sources are: {', '.join(names)}.",
         )
@@ -134,7 +145,8 @@ class SourceRegistry:
     def _with_password(self, shown: str, principal: Principal) -> str | None:
         """A run knows its database without the password; a named source may be that very one."""
         named = (*self._named.values(), *self._added(principal).values())
-        return next((location for location in named if shown_location(location) == shown), None)
+        wanted = shown_location(shown)  # runs of older versions know it in another form
+        return next((location for location in named if shown_location(location) == wanted), None)
 
     async def release(self, name: str, principal: Principal) -> None:
         """Closes one source that nobody uses at the moment; it is opened again when it is asked for."""

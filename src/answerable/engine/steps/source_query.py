@@ -3,7 +3,7 @@
 A kind for another query language is a config, a descriptor, and a function from the catalog to a checked query.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -36,7 +36,7 @@ class SourceQueries:
         self,
         descriptor: StepDescriptor,
         name: str,
-        check: Callable[[Catalog], Q],
+        check: Callable[[Catalog], Awaitable[Q]],
         principal: Principal,
         on_code: Callable[[str], None],
         progress: Progress,
@@ -44,7 +44,7 @@ class SourceQueries:
         """Runs the query that `check` builds for the source's catalog. `on_code` gets the query before it runs."""
         source = await self.sources.get(name, principal)
         catalog = await source.describe(progress)
-        query = check(catalog)
+        query = await check(catalog)
         on_code(query.text)  # before it runs, so that people see the code of a query that is slow or fails
         result, frame = await stored_frame(
             lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal

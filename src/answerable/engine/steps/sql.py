@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import model_validator
 
 from answerable.answers.answer import StepRecord
+from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.progress import Progress, no_progress
@@ -22,6 +23,7 @@ from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.source_query import SourceQueries, Sources
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
+from answerable.query.sql.jobs import CheckSqlJob
 from answerable.sources.base import Limits
 from answerable.store.base import Artifacts
 
@@ -55,8 +57,11 @@ class SqlStep:
         repeatable=True,
     )
 
-    def __init__(self, sources: Sources, artifacts: Artifacts, limits: Limits) -> None:
+    def __init__(
+        self, sources: Sources, artifacts: Artifacts, limits: Limits, computing: ComputingProcesses | None = None
+    ) -> None:
         self._queries = SourceQueries(sources, artifacts, limits)
+        self._computing = computing or ComputingProcesses()
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
@@ -79,11 +84,11 @@ class SqlStep:
     ) -> Produced:
         """Runs the query. `on_code` gets the regenerated SQL before it runs."""
 
-        def check(catalog: Catalog) -> "CheckedSql":
-            from answerable.query.sql.check import checked
-
-            # SQL compiled from a plan is checked as well: the check is the one wall, and a compiler may have bugs.
-            return checked(_text(config, catalog), catalog)
+        async def check(catalog: Catalog) -> "CheckedSql":
+            written = config.plan if config.plan is not None else config.sql
+            assert written is not None
+            query: CheckedSql = await self._computing.compute(CheckSqlJob(written), catalog)
+            return query
 
         produced, query, catalog = await self._queries.ask(
             self.descriptor, config.source, check, principal, on_code, progress
@@ -94,15 +99,6 @@ class SqlStep:
             "quantities": _quantities(config, query.text, catalog),
         }
         return produced.model_copy(update=known)
-
-
-def _text(config: SqlConfig, catalog: Catalog) -> str:
-    if config.plan is not None:
-        from answerable.query.sql.to_sql import to_sql
-
-        return to_sql(config.plan, catalog)
-    assert config.sql is not None
-    return config.sql
 
 
 def _rows_in(tables: Collection[str], catalog: Catalog) -> int | None:

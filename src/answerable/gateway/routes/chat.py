@@ -1,9 +1,10 @@
 """Asking."""
 
 from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 
 from answerable.agents.question_request import QuestionRequest
+from answerable.answers.answer import Answer
 from answerable.core.context import Principal
 from answerable.core.ids import RunId, ThreadId, new_thread_id
 from answerable.gateway.access import PrincipalOf, RequestId, ServiceOf
@@ -15,12 +16,14 @@ from answerable.service import Service
 router = APIRouter(prefix=API, tags=["chat"])
 
 
-@router.post("/chat", responses=documented(400, 404, 413, 422, 503))
-async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> ChatReply:
+@router.post("/chat", response_model=ChatReply, responses=documented(400, 404, 413, 422, 503))
+async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> Response:
     """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
     run, thread = await _begin(body, service, principal, request_id)
     answer = await service.runs.wait(run, principal)
-    return ChatReply.model_validate({**answer.model_dump(), "thread_id": thread})
+    # The answer is valid: it is written as it is. Another validation would cost more than the rest of the reply.
+    reply = ChatReply.model_construct(**{name: getattr(answer, name) for name in Answer.model_fields}, thread_id=thread)
+    return Response(reply.model_dump_json(), media_type="application/json")
 
 
 @router.post(
@@ -37,7 +40,8 @@ async def chat_stream(
     """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
     continues the stream."""
     run, thread = await _begin(body, service, principal, request_id)
-    return sse_response(service.runs.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
+    named = {"X-Run-Id": run, "X-Thread-Id": thread}
+    return sse_response(service.runs.events(run, principal), service.runs.leaving, named)
 
 
 async def _begin(body: ChatRequest, service: Service, principal: Principal, request_id: str) -> tuple[RunId, ThreadId]:

@@ -1,29 +1,21 @@
 """A PostgreSQL database, by URL."""
 
-import os
+import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from answerable.core.errors import UserError
+from answerable.core.errors import SourceError
 from answerable.core.progress import Progress
 from answerable.core.values import Language
+from answerable.sources.sql.postgres_access import AllowedHosts, with_environment
+from answerable.sources.sql.postgres_url import ConnectionParameters, parsed
 from answerable.sources.sql.source import Snapshot, SourceOptions
 
-SCHEMES = ("postgresql", "postgres")
 EXAMPLE = "postgresql://user@host/database"
-_ENVIRONMENT = {
-    "PGHOST": "host",
-    "PGPORT": "port",
-    "PGDATABASE": "dbname",
-    "PGUSER": "user",
-    "PGPASSWORD": "password",
-    "PGPASSFILE": "passfile",
-    "PGSSLMODE": "sslmode",
-    "PGSSLROOTCERT": "sslrootcert",
-    "PGSSLCERT": "sslcert",
-    "PGSSLKEY": "sslkey",
-}
-"""What libpq takes from its environment. A worker has no environment, so it gets them by name."""
+UNIFORM_SECONDS = 5.0
+"""Every failure to connect to an address that a caller named takes a multiple of this: how long a port takes to answer
+would tell whether something listens there."""
 
 
 class PostgresBackend:
@@ -32,53 +24,31 @@ class PostgresBackend:
     is_local = False
     semantic_files: Sequence[Path] = ()
 
-    def __init__(self, url: str, options: SourceOptions) -> None:
-        parameters = _parameters(url)
-        self.database = parameters.get("dbname") or parameters.get("user") or "postgres"
-        self._spec = {
-            "engine": "postgres",
-            "parameters": parameters,
-            "memory_mb": options.memory_mb,
-            "threads": 1,
-        }
+    def __init__(self, url: str, options: SourceOptions, hosts: AllowedHosts | None) -> None:
+        """`hosts`: those that whoever added this database may name; None if that was the operator."""
+        self._parameters = parsed(url)
+        self._hosts = hosts
+        self._memory_mb = options.memory_mb
+        self._snapshot: Snapshot | None = None
+        if hosts is not None:
+            hosts.check(self._parameters)
+        self.database = self._parameters.get("dbname") or self._parameters.get("user") or "postgres"
 
     async def look(self, _progress: Progress) -> Snapshot:
-        return Snapshot(self._spec, fingerprint=None)
+        if self._snapshot is None:
+            parameters = await self._connecting()
+            spec = {"engine": "postgres", "parameters": parameters, "memory_mb": self._memory_mb, "threads": 1}
+            if self._hosts is not None:
+                spec["uniform_seconds"] = UNIFORM_SECONDS
+            self._snapshot = Snapshot(spec, fingerprint=None)
+        return self._snapshot
 
-
-class _Parameters(dict[str, str]):
-    """Parameters of a connection. Their `repr` shows none of them, because one is the password."""
-
-    def __repr__(self) -> str:
-        return "<parameters of a connection>"
-
-
-def _parameters(url: str) -> _Parameters:
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
-    try:
-        explicit = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
-    except psycopg.ProgrammingError:
-        # The complaint may quote the URL, password and all, so it is neither shown nor chained.
-        raise UserError(
-            "This is not a PostgreSQL URL that can be read.",
-            code="source_url_invalid",
-            hint="Write it as postgresql://user:password@host:5432/database; encode special characters as %40.",
-        ) from None
-    inherited = {name: os.environ[variable] for variable, name in _ENVIRONMENT.items() if variable in os.environ}
-    passfile = Path.home() / ".pgpass"
-    default = {"passfile": str(passfile)} if passfile.exists() else {}
-    parameters = _Parameters({**default, **inherited, **explicit})
-    _check_port(parameters.get("port", "5432"))
-    return parameters
-
-
-def _check_port(port: str) -> None:
-    """The worker opens its firewall for this port, so it must be one number."""
-    if not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
-        raise UserError(
-            "The port of the database is not a number from 1 to 65535.",
-            code="source_url_invalid",
-            hint="Write it as postgresql://user:password@host:5432/database.",
-        )
+    async def _connecting(self) -> ConnectionParameters:
+        if self._hosts is None:
+            return with_environment(self._parameters)
+        started = time.monotonic()
+        try:
+            return await asyncio.to_thread(self._hosts.with_address, self._parameters)
+        except SourceError:
+            await asyncio.sleep(UNIFORM_SECONDS - (time.monotonic() - started) % UNIFORM_SECONDS)
+            raise

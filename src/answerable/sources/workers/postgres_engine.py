@@ -1,6 +1,7 @@
 """PostgreSQL through a worker: every statement in a read-only transaction of its own, fetched through a cursor."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +10,7 @@ from psycopg.adapt import Loader
 from psycopg.types.string import TextLoader
 
 from answerable.isolation.wire import nested_as_text
+from answerable.sources.sql.postgres_access import UNREACHABLE
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, SqlEngine, unique_names
@@ -21,6 +23,7 @@ from answerable.sources.workers.sqlite_types import joined
 _CONNECT_SECONDS = 10
 _NAMES_OF_HOSTS = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf")
 _LIBRARIES = ("/etc/ld.so.cache", "/usr/lib", "/lib", "/lib64", "/etc/ssl", "/usr/share/ca-certificates", "/etc/pki")
+_SECRET_PARAMETERS = ("password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key")
 _FILE_PARAMETERS = ("sslrootcert", "sslcert", "sslkey", "sslcrl", "passfile", "servicefile")
 
 _TYPES = {
@@ -51,7 +54,7 @@ class _ExactNumber(Loader):
 class PostgresEngine(SqlEngine):
     def __init__(self, spec: dict[str, Any]) -> None:
         self._memory_mb: int = spec["memory_mb"]
-        self._connection = _connected(spec["parameters"])
+        self._connection = _connected(spec["parameters"], spec.get("uniform_seconds"))
         self._role: str | None = None
         self._schema: str | None = None
         self._stopped = False
@@ -65,7 +68,8 @@ class PostgresEngine(SqlEngine):
         parameters = spec["parameters"]
         files = [parameters[name] for name in _FILE_PARAMETERS if name in parameters]
         by_socket = parameters.get("host", "").startswith("/")
-        port = None if by_socket else int(parameters.get("port", 5432))
+        ports = parameters.get("port", "5432")
+        port = int(ports) if ports.isdigit() and not by_socket else None  # a list of hosts may have a list of ports
         return Needs(read=[*_NAMES_OF_HOSTS, *_LIBRARIES, *files], network=True, port=port)
 
     def inspect(self) -> dict[str, Any]:
@@ -165,12 +169,19 @@ class PostgresEngine(SqlEngine):
             raise failures.too_much_memory(self._memory_mb) from error
 
 
-def _connected(parameters: dict[str, str]) -> Any:
+def _connected(parameters: dict[str, str], uniform_seconds: float | None) -> Any:
+    """With `uniform_seconds`, somebody other than the operator named the address: every failure then reads the same,
+    and takes a multiple of these seconds."""
+    started = time.monotonic()
     try:
-        given: dict[str, Any] = {"connect_timeout": _CONNECT_SECONDS, "application_name": "answerable", **parameters}
-        connection = psycopg.connect(**given, autocommit=True)
+        seconds = _CONNECT_SECONDS if uniform_seconds is None else max(2, int(uniform_seconds) - 1)
+        defaults: dict[str, Any] = {"connect_timeout": seconds, "application_name": "answerable"}
+        connection = psycopg.connect(**{**defaults, **parameters}, autocommit=True)
     except psycopg.Error as error:
-        raise _cannot_connect(error, parameters) from error
+        if uniform_seconds is None:
+            raise _cannot_connect(error, parameters) from error
+        time.sleep(uniform_seconds - (time.monotonic() - started) % uniform_seconds)
+        raise Failure("SourceError", *UNREACHABLE) from None
     connection.execute("SET default_transaction_read_only = on")
     connection.execute("SET TIME ZONE 'UTC'")
     connection.adapters.register_loader("numeric", _ExactNumber)
@@ -243,7 +254,8 @@ def _failure(error: psycopg.Error, seconds: float) -> Failure:
 
 def _cannot_connect(error: psycopg.Error, parameters: dict[str, str]) -> Failure:
     where = f"{parameters.get('host', 'localhost')}:{parameters.get('port', 5432)}"
-    text = str(error)
+    secrets = (parameters.get(name, "") for name in _SECRET_PARAMETERS)
+    text = _without(secrets, str(error))
     if "authentication failed" in text or "no password supplied" in text or "pg_hba" in text:
         return Failure(
             "SourceError",
@@ -264,6 +276,13 @@ def _cannot_connect(error: psycopg.Error, parameters: dict[str, str]) -> Failure
         f"The database at {where} cannot be reached: {_plain(text)}",
         "Check host and port of the URL, and that the server is running and lets you in.",
     )
+
+
+def _without(secrets: Iterable[str], text: str) -> str:
+    """Servers and libraries may repeat in a complaint what was sent to them."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "…")
+    return text
 
 
 def _plain(text: str) -> str:
