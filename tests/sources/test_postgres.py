@@ -223,7 +223,7 @@ async def test_nothing_is_left_open_on_the_server(opened: Callable[..., Any], po
     await source.close()
 
 
-@pytest.mark.parametrize("port", ["0", "99999", "-1", "5432,99999", "abc", "5432x", "५४३२"])
+@pytest.mark.parametrize("port", ["0", "99999", "-1", "abc", "5432x", "५४३२"])
 async def test_a_bad_port_is_a_mistake_in_the_url(port: str, tmp_path: Path) -> None:
     for url in (f"postgresql://me@127.0.0.1/shop?port={port}", f"postgresql://me@127.0.0.1:{port}/shop"):
         with pytest.raises(UserError) as caught:

@@ -294,9 +294,9 @@ def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, st
         return sql
     if isinstance(sql, Sql):
         # The server's estimates are asked for by the name of a table as text.
-        for name, address in addresses.items():
-            as_text = literal(quoted(name, dialect), dialect)
-            sql = Sql(sql.replace(as_text, literal(".".join(quoted(part, dialect) for part in address), dialect)))
+        for table_name, parts in addresses.items():
+            as_text = literal(quoted(table_name, dialect), dialect)
+            sql = Sql(sql.replace(as_text, literal(".".join(quoted(part, dialect) for part in parts), dialect)))
     import sqlglot
     from sqlglot import exp
 
