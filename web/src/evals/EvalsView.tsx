@@ -52,7 +52,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
             ))}
           </ul>
           <p className="none dim caption">
-            “Good answer” in the Check tab of an answer keeps it here as a golden question.
+            “Good answer” in the Check tab of an answer adds its question here.
           </p>
         </div>
       </aside>
