@@ -51,9 +51,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
               </li>
             ))}
           </ul>
-          <p className="none dim caption">
-            “Good answer” in the Check tab of an answer adds its question here.
-          </p>
+          <p className="none dim caption">“Good answer” in the Check tab of an answer adds its question here.</p>
         </div>
       </aside>
       {current ? (
