@@ -4,6 +4,7 @@ The clients share the machine with the server, so a part of it is theirs. What i
 """
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -63,6 +64,8 @@ def _rate(crowd: dict[str, Any], seconds: float) -> float:
 
 
 def _percentile(seconds: list[float], percent: int) -> float:
+    if not seconds:
+        return math.nan
     return sorted(seconds)[min(len(seconds) - 1, len(seconds) * percent // 100)] * 1000
 
 
