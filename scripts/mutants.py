@@ -25,10 +25,10 @@ class Mutant(NamedTuple):
 MUTANTS = (
     Mutant(
         "the first retry waits twice as long",
-        "core/back_off.py",
+        "core/retry.py",
         "factor ** (attempt - 1)",
         "factor**attempt",
-        "tests/core/test_back_off.py",
+        "tests/core/test_retry.py",
     ),
     Mutant(
         "a breaker opens one failure late",

@@ -42,7 +42,12 @@ async def opened(path: Path, cache: Path) -> AsyncIterator[Reader]:
 
 
 def tied(bindings: tuple[Binding, ...]) -> dict[str, str]:
-    return {binding.phrase: binding.meaning for binding in bindings}
+    """The meaning of each phrase; of several implied parts, all of them."""
+    found: dict[str, str] = {}
+    for binding in bindings:
+        earlier = f"{found[binding.phrase]}; " if binding.phrase in found else ""
+        found[binding.phrase] = earlier + binding.meaning
+    return found
 
 
 def places(question: str, bindings: tuple[Binding, ...]) -> Iterator[tuple[int, int]]:
@@ -105,7 +110,7 @@ def test_of_questions_of_other_databases(name: str, small_databases: dict[str, S
                 "most expensive": "sorted by product.price, descending",
                 "products": "product",
                 "Books": "product.category = 'Books'",
-                IMPLIED: "product.product_name",
+                IMPLIED: "product.product_name; product.price is known",
             },
         ),
         ("revenue per month", {"revenue": "revenue: sum(amount)", "per month": "for each month of orders.order_date"}),

@@ -46,7 +46,8 @@ def prose(result: DescribedResult) -> str:
         return _nothing(result)
     if result.row_count == 1:
         return _one_row(result)
-    return " ".join(part for part in (_ranking(result) or _overview(result), _cut(result)) if part)
+    parts = (_ranking(result) or _overview(result), _missing(result), _cut(result))
+    return " ".join(part for part in parts if part)
 
 
 def counted(rows: int) -> str:
@@ -147,6 +148,15 @@ def _listed(result: DescribedResult) -> str:
     return f"{result.row_count:,} rows: {_joined(names)}."
 
 
+def _missing(result: DescribedResult) -> str:
+    """Says for which columns no row has a value: a table of gaps must not look like an answer."""
+    if not result.complete:
+        return ""
+    empty = [index for index in range(len(result.columns)) if all(row[index] is None for row in result.rows)]
+    heads = [_inside_sentence(result.spec.columns[index].header) for index in empty[:_FIELDS_IN_SENTENCE]]
+    return f"None of them has a value for {_joined(heads)}." if heads else ""
+
+
 def _cut(result: DescribedResult) -> str:
     return "" if result.complete else f"The first {len(result.rows):,} rows are shown."
 
@@ -172,9 +182,13 @@ def _label(result: DescribedResult, row: int, ranked: Field) -> str:
 
 def _superlative(result: DescribedResult, ranked: Field) -> str:
     assert result.plan is not None
-    head = result.spec.columns[ranked.index].header
-    inside = head if head[1:2].isupper() else head[:1].lower() + head[1:]
+    inside = _inside_sentence(result.spec.columns[ranked.index].header)
     return f"the {'highest' if result.plan.order_by[0].descending else 'lowest'} {inside}"
+
+
+def _inside_sentence(header: str) -> str:
+    """Abbreviations keep their capitals."""
+    return header if header[1:2].isupper() else header[:1].lower() + header[1:]
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
-from answerable.reader.linking.unknown_words import UnknownWords, unknown_words
+from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
 from answerable.reader.ranking.dry_run import Run
 from answerable.reader.ranking.offers import OfferedReadings
 from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers
@@ -90,6 +90,8 @@ class Reader:
         grammar = self._by_grammar(dated, previous)
         if grammar is not None and grammar.certain:
             return Read(best=self._with_bindings(grammar.reading, question, dated, previous, grammar.words))
+        if grammar is None and (empty := empty_tables(scene)):
+            return no_rows_reply(empty)
         unknown = unknown_words(scene)
         if unknown.hopeless and not force:
             return self._rows_of_each_table(dated, unknown) or unknown.reply()

@@ -251,12 +251,13 @@ class Phrases:
     def whose(self, condition: Filter) -> str:
         """A clause that follows the noun it limits."""
         if isinstance(condition, And):
-            return listed_clauses([self.relative(part) for part in self.told_parts(condition)], "and")
+            return listed_clauses([self.relative(part) for part in self.merged_periods(condition)], "and")
         if isinstance(condition, Or):
             return listed_clauses([self.relative(part) for part in condition.parts], "or")
         return self.relative(condition)
 
     def relative(self, part: Filter | str) -> str:
+        part = self.as_period(part)
         if isinstance(part, str):
             return f"whose {part}"
         if isinstance(part, InQuery) and (having := self.having_rows(part)):
@@ -280,8 +281,8 @@ class Phrases:
         only = self.nested_filter(inner)
         return f"that have {'no ' if condition.negated else ''}{self.names.many(other)}{only}"
 
-    def told_parts(self, condition: And) -> list[Filter | str]:
-        """The parts of a conjunction, with two ends of one period told as one."""
+    def merged_periods(self, condition: And) -> list[Filter | str]:
+        """The parts of a conjunction, with the two ends of a period merged into one phrase."""
         parts: list[Filter | str] = []
         rest = list(_flat(condition))
         while rest:
@@ -291,6 +292,11 @@ class Phrases:
                 rest.remove(other)
             parts.append(part if period is None else period)
         return parts
+
+    def as_period(self, part: Filter | str) -> Filter | str:
+        """Two ends of one period as one phrase ("ordered on is in 2024"); anything else as it is."""
+        parts = self.merged_periods(part) if isinstance(part, And) else []
+        return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else part
 
     def period(self, part: Filter, rest: Iterable[Filter]) -> tuple[str | None, Filter | None]:
         if not isinstance(part, Compare) or part.op not in (">=", "<"):
@@ -332,7 +338,8 @@ class Phrases:
     def joined(self, condition: And | Or) -> str:
         if not condition.parts:
             return "anything is true" if isinstance(condition, And) else "nothing is true"
-        parts = self.told_parts(condition) if isinstance(condition, And) else condition.parts
+        alternatives = [self.as_period(part) for part in condition.parts]
+        parts = self.merged_periods(condition) if isinstance(condition, And) else alternatives
         texts = [part if isinstance(part, str) else self.clause(part, inner=True) for part in parts]
         return (" and " if isinstance(condition, And) else " or ").join(texts)
 

@@ -18,12 +18,13 @@ from answerable.query.plan import (
     Filter,
     InList,
     MeasureRef,
+    Or,
 )
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.schema import Schema
-from answerable.reader.plans.draft_to_plan import column_ref, equals
+from answerable.reader.plans.draft_to_plan import all_of, column_ref, equals
 from answerable.reader.plans.joins import distance
 from answerable.reader.time.date_phrases import DateSpan
 
@@ -146,12 +147,25 @@ def time_conditions(question: DatedScene, table: int) -> Conditions | None:
         numbers = sorted({value for span in recurring if span.part == part for value in span.values})
         left = DatePart.model_validate({"part": part, "of": column_ref(question.schema, dated.column)})
         filters.append(InList(left=left, values=tuple(Constant(value=number) for number in numbers)))
-    for span in spans:
-        if span.kind != "recurring":
-            bounds = bounds_of(question, span)
-            filters.extend(within(question.schema, dated.column, bounds))
-            words |= bounds.words
-    return Conditions(tuple(filters), words)
+    periods = [bounds_of(question, span) for span in spans if span.kind != "recurring"]
+    filters.extend(in_periods(question.schema, dated.column, periods))
+    return Conditions(tuple(filters), words.union(*(period.words for period in periods)))
+
+
+def in_periods(schema: Schema, column: int, periods: Sequence[DateBounds]) -> list[Filter]:
+    """Periods with a common day all hold ("since March", "before June"). Periods without one ("2022, 2023 and 2024")
+    cannot all hold: any of them is meant."""
+    each = [within(schema, column, period) for period in periods]
+    if len(periods) < 2 or _have_common_day(periods):
+        return [condition for conditions in each for condition in conditions]
+    return [Or(parts=tuple(part for conditions in each if (part := all_of(conditions)) is not None))]
+
+
+def _have_common_day(periods: Sequence[DateBounds]) -> bool:
+    # As text, because days and moments are not comparable; ISO 8601 text has the order of time.
+    start = max((period.start.isoformat() for period in periods if period.start is not None), default="")
+    ends = [period.end.isoformat() for period in periods if period.end is not None]
+    return not ends or start < min(ends)
 
 
 def bounds_of(question: DatedScene, span: DateSpan) -> DateBounds:

@@ -22,6 +22,7 @@ from answerable.query.plan import (
     InList,
     MeasureRef,
     Not,
+    Or,
     OrderItem,
     QueryPlan,
     SelectItem,
@@ -34,10 +35,10 @@ from answerable.reader.grammar.clauses import (
     bounds_of,
     date_column,
     dimensions,
+    in_periods,
     limit,
     time_bucket,
     value_conditions,
-    within,
 )
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
 from answerable.reader.grammar.grammar import unexplained
@@ -45,6 +46,7 @@ from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import PlanBuilder, all_of, column_ref, tables_of_expr
 from answerable.reader.plans.joins import NoPath, grown_tree
+from answerable.reader.plans.ranked_values import without_unknown_ranks
 
 _OPENER_WORDS = """
 and only just now also same split sort order but then those them per by what how without with top again
@@ -84,7 +86,7 @@ def parse_follow_up(question: DatedScene, previous: QueryPlan) -> Parse | None:
         return None
     if plan == previous or unexplained(question, words):
         return None
-    return Parse(plan, words)
+    return Parse(without_unknown_ranks(plan, question.schema.catalog), words)
 
 
 def _leans_on_previous(question: DatedScene) -> bool:
@@ -103,10 +105,10 @@ def _leans_on_previous(question: DatedScene) -> bool:
 
 def _change_period(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
     """And in 2024?"""
-    bounds = _bounds(question)
-    if bounds is None:
+    periods = _periods(question)
+    if not periods:
         return Parse(plan, frozenset())
-    schema, words = question.schema, bounds.words
+    schema, words = question.schema, frozenset[int]().union(*(period.words for period in periods))
     column = _date_column_of(plan)
     if column is None:
         own = date_column(question, schema.table_ids[plan.entity])
@@ -115,20 +117,20 @@ def _change_period(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
         column, words = column_ref(schema, own.column), words | own.words
     number = schema.column_ids[(column.table, column.column)]
     others = [part for part in _conjuncts(plan.where) if not _is_about(part, column)]
-    where = all_of([*others, *within(schema, number, bounds)])
+    where = all_of([*others, *in_periods(schema, number, periods)])
     return Parse(_with_joins(plan.model_copy(update={"where": where}), schema), words)
 
 
-def _bounds(question: DatedScene) -> DateBounds | None:
-    """The period that is named; also a year that stands alone: what about 2024?"""
+def _periods(question: DatedScene) -> list[DateBounds]:
+    """The periods that are named; also a year that stands alone: what about 2024?"""
     spans = question.spans("range", "point", "comparison")
     if spans:
-        return bounds_of(question, spans[0])
+        return [bounds_of(question, span) for span in spans]
     for place in question.scene.numbers:
         year = question.scene.tokens[place].value
         if isinstance(year, int) and 1900 <= year <= 2100:
-            return DateBounds(date(year, 1, 1), date(year + 1, 1, 1), frozenset({place}))
-    return None
+            return [DateBounds(date(year, 1, 1), date(year + 1, 1, 1), frozenset({place}))]
+    return []
 
 
 def _change_groups(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
@@ -299,20 +301,22 @@ def _negated(part: Filter) -> Filter:
 
 
 def _is_about(part: Filter, column: ColumnRef) -> bool:
+    if isinstance(part, And | Or):
+        return all(_is_about(inner, column) for inner in part.parts)
     return isinstance(part, Compare | InList) and part.left == column
 
 
 def _date_column_of(plan: QueryPlan) -> ColumnRef | None:
     """The column that the plan's own period is about."""
-    for part in _conjuncts(plan.where):
-        if (
-            isinstance(part, Compare)
-            and isinstance(part.left, ColumnRef)
-            and isinstance(part.right, Constant)
-            and part.right.type
-        ):
-            return part.left
-    return next((inner for expr in plan.group_by for inner in _bucketed(expr)), None)
+    dated = (column for part in _conjuncts(plan.where) if (column := _dated_column(part)) is not None)
+    return next(dated, None) or next((inner for expr in plan.group_by for inner in _bucketed(expr)), None)
+
+
+def _dated_column(part: Filter) -> ColumnRef | None:
+    if isinstance(part, And | Or) and part.parts:
+        return _dated_column(part.parts[0])
+    dated = isinstance(part, Compare) and isinstance(part.right, Constant) and part.right.type
+    return part.left if dated and isinstance(part, Compare) and isinstance(part.left, ColumnRef) else None
 
 
 def _bucketed(expr: Expr) -> Iterator[ColumnRef]:

@@ -130,6 +130,9 @@ def in_one_period_only(question: DatedScene) -> Parse | None:
     if date_of is None or display is None:
         return None
     path = join_tree(schema, entity.id, [schema.columns[date_of].table])
+    # "Orders in 2024 but not orders in 2025": the date is the entity's own, and there is no other table to look in.
+    if not path:
+        return None
     left, right = path[0].pairs[0]
     tests = []
     for number, span in enumerate(spans):
@@ -161,6 +164,9 @@ def never(question: DatedScene) -> Parse | None:
         return None
     other, mention = lacking
     path = join_tree(schema, entity.id, [other])
+    # A measure of the entity's own table is no partner that could be lacking.
+    if not path:
+        return None
     left, right = path[0].pairs[0]
     values = value_conditions(question, entity.id)
     inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters)

@@ -76,6 +76,21 @@ def unknown_words(scene: Scene) -> UnknownWords:
     return UnknownWords(tuple(unknown), share, bool(linked), scene.question.truncated, tuple(named))
 
 
+def empty_tables(scene: Scene) -> tuple[str, ...]:
+    """The tables that the question mentions, or all tables if it mentions none, provided that none of them has a row.
+    Without rows neither values nor types are known, so a guess at the meaning of the question would be idle."""
+    schema = scene.schema
+    mentioned = {*scene.tables, *(schema.columns[column].table for column in scene.columns)}
+    tables = [schema.tables[table].source for table in sorted(mentioned) or range(len(schema.tables))]
+    return tuple(table.name for table in tables) if all(table.row_count == 0 for table in tables) else ()
+
+
+def no_rows_reply(tables: Sequence[str]) -> Unreadable:
+    names = " and ".join(filter(None, (", ".join(tables[:-1]), tables[-1])))
+    verb = "has" if len(tables) == 1 else "have"
+    return Unreadable(message=f"{names} {verb} no rows, so there is nothing to answer from.")
+
+
 def _linked_places(scene: Scene) -> set[int]:
     found: set[int] = set()
     for mention in (*scene.links.tables, *scene.links.columns, *scene.links.measures):

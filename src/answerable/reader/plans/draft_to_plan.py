@@ -34,6 +34,7 @@ from answerable.query.plan import (
 from answerable.reader.linking.schema import SHARED, Edge, Schema
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Point, Term, own_columns
 from answerable.reader.plans.joins import join_tree
+from answerable.reader.plans.ranked_values import without_unknown_ranks
 
 
 def to_plan(draft: Draft, schema: Schema) -> QueryPlan:
@@ -58,7 +59,7 @@ class PlanBuilder:
         edges = join_tree(schema, draft.entity, tables_of(draft, schema), draft.avoid)
         where = tuple(self.clause(clause) for clause in draft.where)
         having = tuple(self.condition(condition) for condition in draft.having)
-        return QueryPlan(
+        plan = QueryPlan(
             entity=schema.tables[draft.entity].name,
             joins=tuple(self.join(edge) for edge in edges),
             select=tuple(SelectItem(expr=self.expr(term)) for term in draft.select),
@@ -71,6 +72,7 @@ class PlanBuilder:
             offset=draft.offset,
             set_operation=self.combination(draft),
         )
+        return without_unknown_ranks(plan, schema.catalog)
 
     def combination(self, draft: Draft) -> SetOperation | None:
         if draft.combination is None:
@@ -168,7 +170,7 @@ def build_plan(
     for condition in (*where, *([having] if having else [])):
         tables.update(_tables_in(condition, schema))
     builder = PlanBuilder(schema)
-    return QueryPlan(
+    plan = QueryPlan(
         entity=schema.tables[base].name,
         joins=tuple(builder.join(edge) for edge in join_tree(schema, base, tables)),
         select=tuple(SelectItem(expr=expr) for expr in select),
@@ -179,6 +181,7 @@ def build_plan(
         order_by=tuple(OrderItem(expr=expr, descending=down) for expr, down in order),
         limit=limit,
     )
+    return without_unknown_ranks(plan, schema.catalog)
 
 
 def column_ref(schema: Schema, column: int) -> ColumnRef:
