@@ -103,14 +103,25 @@ class RunService:
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
         In a crowd that would make it wait too long, it is refused before anything is stored."""
-        self._turns.check()
-        question, started = subject.question, self._engine.started(context, graph, subject.question)
-        beginning = RunBeginning(started)
+        place = self._turns.admit()
+        try:
+            started = self._engine.started(context, graph, subject.question)
+            record = await self._created(context, subject, started)
+        except BaseException:
+            place.leave()
+            raise
+        live = self._live_run(context, record.lease, subject.question)
+        live.place = place
+        self._carry(live, self._engine.begin(live, graph, started=started))
+        return context.run
+
+    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord:
+        question, beginning = subject.question, RunBeginning(started)
         if context.thread is not None and question is not None:
             message = self._message(context, "user", question, new_message_id())
             beginning = RunBeginning(started, message, title_of(question))
         try:
-            record = await self._store.runs.create(
+            return await self._store.runs.create(
                 context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
             )
         except OperatorError:
@@ -118,9 +129,6 @@ class RunService:
             self._unsure.add(task)
             task.add_done_callback(self._unsure.discard)
             raise
-        live = self._live_run(context, record.lease, question)
-        self._carry(live, self._engine.begin(live, graph, started=started))
-        return context.run
 
     async def _take_up_if_stored(self, context: RunContext) -> None:
         """The store failed when a run was created, perhaps after it had stored the run: then somebody must carry it
@@ -161,6 +169,8 @@ class RunService:
                 live.failure = error
                 await self._give_up(live, error)
             finally:
+                if live.place is not None:
+                    live.place.leave()
                 if self._live.get(context.run) is live:
                     del self._live[context.run]
         if waits:
