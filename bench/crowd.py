@@ -28,6 +28,7 @@ def measure(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="answerable-bench-") as home:
         environment = {**os.environ, "ANSWERABLE_HOME": home, "ANSWERABLE_DURABILITY": "normal"}
         with running(command, port, environment) as process:
+            _asked(port, 1, 2)  # the first answers describe the data
             before = _alone(port)
             _asked(port, 64, seconds)  # the server has seen a crowd before, as one that runs has
             seen = {clients: _asked(port, clients, seconds) for clients in CROWDS}
