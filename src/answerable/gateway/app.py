@@ -41,6 +41,15 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with running(app):
+                yield
+        except BaseException as error:
+            app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
+            raise
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         opened = open_service(
             settings,

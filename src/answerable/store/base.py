@@ -306,7 +306,7 @@ class Threads(Protocol):
     async def add_message(self, principal: Principal, message: Message) -> None: ...
 
     async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
-        """In order of time; `last` keeps only that many of the newest."""
+        """In the order in which they were added; `last` keeps only that many of the newest."""
         ...
 
 

@@ -103,7 +103,7 @@ def _store(
     artifacts = FolderArtifacts(database, folder, clock)
     return Store(
         runs=SqlRuns(database, clock, leases),
-        events=SqlEvents(database, clock, leases),
+        events=SqlEvents(database, leases),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,

@@ -40,7 +40,8 @@ async def chat_stream(
     """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
     continues the stream."""
     run, thread = await _begin(body, service, principal, request_id)
-    return sse_response(service.runs.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
+    named = {"X-Run-Id": run, "X-Thread-Id": thread}
+    return sse_response(service.runs.events(run, principal), service.runs.leaving, named)
 
 
 async def _begin(body: ChatRequest, service: Service, principal: Principal, request_id: str) -> tuple[RunId, ThreadId]:

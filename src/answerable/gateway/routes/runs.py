@@ -127,7 +127,8 @@ async def events(
 ) -> StreamingResponse:
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
     await service.runs.get(run_id, principal)
-    return sse_response(service.runs.events(run_id, principal, after=resume_point(last_event_id)))
+    events = service.runs.events(run_id, principal, after=resume_point(last_event_id))
+    return sse_response(events, service.runs.leaving)
 
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
