@@ -8,6 +8,7 @@ import re
 import secrets
 import time
 from collections.abc import Collection
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -80,9 +81,12 @@ class KnownHosts:
     """Refuses requests that name another host, or come from a page of another one: a name that an attacker points at
     this machine (DNS rebinding) and foreign pages then get nothing."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], any_address: bool = False) -> None:
+        """`any_address`: whether every numeric address is known. Nobody can point an address somewhere else, and a
+        server that other machines reach has addresses that it does not know."""
         self._app = app
         self._hosts = hosts
+        self._any_address = any_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._known(Request(scope)):
@@ -101,7 +105,10 @@ class KnownHosts:
         named = [f"//{request.headers.get('host', '')}"]
         if "origin" in request.headers:
             named.append(request.headers["origin"])
-        return all(_hostname(url) in self._hosts for url in named)
+        return all(self._is_known(_hostname(url)) for url in named)
+
+    def _is_known(self, host: str | None) -> bool:
+        return host in self._hosts or (self._any_address and host is not None and _is_address(host))
 
 
 class SameOrigin:
@@ -200,6 +207,14 @@ def _address(url: str) -> tuple[str | None, int | None] | None:
         return parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return None
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _hostname(url: str) -> str | None:

@@ -18,7 +18,7 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, OperatorError, TransientError, UserError, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunFinished, RunStarted
-from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id
+from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
@@ -130,6 +130,11 @@ class RunService:
             return await self._store.runs.create(
                 context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
             )
+        except InternalError as error:
+            if error.stable_code != "run_exists":
+                raise
+            # The same request once more, by its key. A run of another tenant is not found.
+            return (await self._store.runs.get(context.principal, context.run)).run
         except OperatorError:
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
@@ -143,6 +148,10 @@ class RunService:
             record = await self._patient.runs.get(context.principal, context.run)
             if (lease := await self._patient.runs.claim(record)) is not None:
                 await self._take_up(record, lease)
+
+    async def id_for(self, key: str, fingerprint: str, principal: Principal) -> RunId:
+        """The id of the run that a client's key stands for. `fingerprint`: of the request that it came with."""
+        return await self._store.keys.run_for(principal, key, fingerprint, new_run_id())
 
     async def first_graph(self, run: RunId, principal: Principal) -> Graph:
         """The graph that a run began with."""
