@@ -116,12 +116,16 @@ class RunService:
         except BaseException:
             place.leave()
             raise
+        if record is None:
+            place.leave()
+            return context.run
         live = self._live_run(context, record.lease, subject.question)
         live.place = place
         self._carry(live, self._engine.begin(live, graph, started=started))
         return context.run
 
-    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord:
+    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord | None:
+        """The new run; None for one that was started already, by the same request."""
         question, beginning = subject.question, RunBeginning(started)
         if context.thread is not None and question is not None:
             message = self._message(context, "user", question, new_message_id())
@@ -134,7 +138,8 @@ class RunService:
             if error.stable_code != "run_exists":
                 raise
             # The same request once more, by its key. A run of another tenant is not found.
-            return (await self._store.runs.get(context.principal, context.run)).run
+            await self._store.runs.get(context.principal, context.run)
+            return None
         except OperatorError:
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
