@@ -3,6 +3,7 @@
 Plain ASGI, so that streams stay streams.
 """
 
+import asyncio
 import logging
 import re
 import secrets
@@ -20,6 +21,9 @@ from answerable.gateway.wire import API
 from answerable.logs import about
 
 MAX_BODY = 1_000_000
+BODY_SECONDS = 30.0
+SLOWEST_BODY = 10_000
+"""Bytes in a second. A body may take `BODY_SECONDS`, and a second more for each of so many bytes that have come."""
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -149,13 +153,17 @@ class SameOrigin:
 
 
 class BoundedBody:
-    """Refuses a request body over `MAX_BODY` bytes before it is in memory."""
+    """Refuses a request body over `MAX_BODY` bytes before it is in memory, and leaves clients that send too slowly."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in STREAMED:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        receive = _impatient(receive)
+        if scope["path"] in STREAMED:
             await self._app(scope, receive, send)
             return
         chunks, size, more = [], 0, True
@@ -179,6 +187,27 @@ def _missing(path: str, given: Collection[bytes]) -> list[tuple[bytes, bytes]]:
     """What a reply should say and does not."""
     wanted = [NOTHING_RUNS, *([NOT_KEPT] if path.startswith(API) else [])]
     return [header for header in wanted if header[0] not in given]
+
+
+def _impatient(receive: Receive) -> Receive:
+    """Takes a client that sends its body too slowly for one that has left. What was begun for it is undone in the same
+    way, and the connection is closed."""
+    began, size, complete = time.monotonic(), 0, False
+
+    async def received() -> Message:
+        nonlocal size, complete
+        if complete:  # the body is here; what comes next is that the client leaves, and it may wait as long as it likes
+            return await receive()
+        left = BODY_SECONDS + size / SLOWEST_BODY - (time.monotonic() - began)
+        try:
+            message = await asyncio.wait_for(receive(), max(left, 0))
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        size += len(message.get("body", b""))
+        complete = not message.get("more_body", False)
+        return message
+
+    return received
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
+from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.token import PARAMETER, new_token
 from answerable.logs import configure
 from answerable.settings import Settings
@@ -50,6 +51,7 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
         access_log=False,
         timeout_graceful_shutdown=3,
         server_header=False,
+        http=BoundedConnection,
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)
