@@ -205,7 +205,7 @@ async def question_context(
     reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
         "question": question.text,
-        "today": (question.today or reader.today()).isoformat(),
+        "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
         "sources": tables,
         "values": values,
         "earlier": earlier_text(before),

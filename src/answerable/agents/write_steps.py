@@ -53,7 +53,7 @@ class WriteSqlStep:
             "question": config.question,
             "task": config.task,
             "dialect": source.languages[0],
-            "today": (config.today or reader.today()).isoformat(),
+            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
             "values": values_text(replace(meant, unknown=()), share_rows=dependencies.share_rows),
         }
