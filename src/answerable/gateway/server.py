@@ -3,22 +3,32 @@
 import errno
 import socket
 from collections.abc import Iterable
+from ipaddress import ip_address
 
 import uvicorn
 from fastapi import FastAPI
 
 from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
+from answerable.gateway.connections import BoundedConnection
+from answerable.gateway.token import PARAMETER, new_token
 from answerable.logs import configure
 from answerable.settings import Settings
 
 
 class _Server(uvicorn.Server):
-    """Tells the service at once when it has to stop, so that those who wait for a run get a word about it."""
+    """Prints the link with the token once it listens. Tells the service at once when it has to stop, so that those who
+    wait for a run get a word about it."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, token: str | None) -> None:
         super().__init__(config)
         self._app = app
+        self._token = token
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._token is not None and self.started and sockets:
+            _print_link(sockets[0], self._token)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         service = getattr(self._app.state, "service", None)
@@ -27,10 +37,12 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> None:
-    """Serves until interrupted. Running work is left in the journal; the next start continues it."""
+def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
+    """Serves until interrupted. Running work is left in the journal; the next start continues it. A server that other
+    machines can reach needs a token, unless it is `for_everybody`."""
     configure(settings.log_level)
-    app = create_app(settings, allow_hosts=allow_hosts)
+    token = None if settings.is_local or for_everybody else new_token()
+    app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -39,17 +51,26 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> None:
         access_log=False,
         timeout_graceful_shutdown=3,
         server_header=False,
+        http=BoundedConnection,
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)
     try:
-        _Server(config, app).run(sockets)
+        _Server(config, app, token).run(sockets)
     finally:
         for listening in sockets:
             listening.close()
     failure: BaseException | None = getattr(app.state, "failure", None)
     if failure is not None:
         raise failure
+
+
+def _print_link(listening: socket.socket, token: str) -> None:
+    address, port = listening.getsockname()[:2]
+    host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
+    print(f"Open http://{host}:{port}/?{PARAMETER}={token}", flush=True)
+    if host == "localhost":
+        print("On other machines, put an address of this one in the place of `localhost`.", flush=True)
 
 
 def _listening(host: str, port: int) -> list[socket.socket]:
