@@ -22,6 +22,7 @@ from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
+from answerable.engine.outcome import was_refused
 from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
@@ -289,7 +290,7 @@ class RunService:
         self, run: RunId, principal: Principal, status: RunStatus, error_code: str | None = None
     ) -> Answer:
         """The journal is read only for a run without an answer of its own, to say what became of it."""
-        if status in ("failed", "cancelled"):
+        if status in ("refused", "failed", "cancelled"):
             events = await self._store.events.read(principal, run)
             if isinstance(events[-1], RunFailed | RunCancelled):
                 return self._account(events)
@@ -544,6 +545,8 @@ def _status(last: Event) -> RunStatus:
             return "partial" if status == "partial" else "done"
         case RunCancelled():
             return "cancelled"
+        case RunFailed() if was_refused(last):
+            return "refused"
         case _:
             return "failed"
 
