@@ -66,7 +66,7 @@ def _redirected(words: list[str]) -> tuple[list[str], str | None]:
 def test_the_installed_command_loads_by_itself(tmp_path: Path) -> None:
     """The snippets above run in processes that are forked from one that has loaded it."""
     (tmp_path / "sales.csv").write_text("region,amount\nNorth,10.5\nSouth,20\n")
-    command = [COMMAND, "ask", "total amount", "--source", "sales.csv"]
+    command = [str(COMMAND), "ask", "total amount", "--source", "sales.csv"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110)
     assert (done.returncode, "30.5" in done.stdout) == (0, True), done.stdout + done.stderr
 
