@@ -1,5 +1,6 @@
 """Real parts for all tests: a PostgreSQL server from a wheel, the command, an empty home for every test."""
 
+import asyncio
 import gc
 import itertools
 import json
@@ -16,24 +17,29 @@ import psycopg
 import pytest
 from scripted_model import ScriptedModel
 
+from answerable.core.catalog import Catalog
+
 LONGEST = (
-    "faults/test_kill_sweep.py",
+    "web/test_journeys.py",
     "faults/escapes/test_escapes.py",
+    "web/test_recorded.py",
+    "faults/test_bad_files.py",
+    "scenarios/test_federation.py",
+    "conformance/test_sources.py",
     "test_docs.py",
     "gateway/test_openapi.py",
-    "scenarios/test_models.py",
-    "web/test_journeys.py",
-    "faults/test_bad_files.py",
-    "conformance/test_sources.py",
-    "web/test_recorded.py",
-    "scenarios/test_federation.py",
-    "scenarios/test_programs.py",
-    "scenarios/test_bad_input.py",
-    "scenarios/test_ask.py",
+    "sandbox/test_kernel.py",
     "conformance/test_sandboxes.py",
-    "faults/injection/test_injection.py",
+    "scenarios/test_programs.py",
+    "scenarios/test_models.py",
+    "query/test_names.py",
+    "scenarios/test_failures_met.py",
+    "faults/test_kill_sweep.py",
+    "faults/test_commit_sweep.py",
+    "scenarios/test_ask.py",
+    "faults/test_store_processes.py",
 )
-"""They begin first, so that no process of a test run is left alone with one of them in the end."""
+"""By processor time, longest first. They begin first, so that no process is left alone with one in the end."""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)
@@ -113,6 +119,22 @@ def answerable(tmp_path: Path) -> Callable[..., Done]:
         return Done(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def demo_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """The catalog of the bundled data, with its semantic file."""
+    from answerable import demo
+    from answerable.sources.open import open_source
+
+    async def described() -> Catalog:
+        source = await open_source(str(demo.location()), name="demo", cache=tmp_path_factory.mktemp("cache"))
+        try:
+            return await source.describe()
+        finally:
+            await source.close()
+
+    return asyncio.run(described())
 
 
 @pytest.fixture
