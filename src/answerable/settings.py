@@ -170,13 +170,18 @@ class Settings(Frozen):
         return registry
 
     @property
+    def is_local(self) -> bool:
+        """Whether the server can be reached from its own machine only."""
+        return self.host in LOOPBACK or (self.host.startswith("127.") and self.host.replace(".", "").isdigit())
+
+    @property
     def allowed_hosts(self) -> "AllowedHosts":
         """Hosts whose databases may be added over HTTP. This machine's are among them only while nobody else can reach
         the server: a database may trust everybody who connects from its own machine."""
         from answerable.sources.sql.postgres_access import AllowedHosts
 
         names = frozenset(name.strip().lower() for name in self.source_hosts.split(",") if name.strip())
-        return AllowedHosts(names, loopback=self.host in LOOPBACK)
+        return AllowedHosts(names, loopback=self.is_local)
 
     def added_sources(self, principal: Principal) -> "AddedSources":
         """The sources that the principal's tenant has added while Answerable ran."""

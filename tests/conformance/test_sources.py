@@ -353,6 +353,7 @@ async def test_a_million_rows_in_bounded_memory(run: Callable[..., Any], source:
     [worker] = workers()
     small, parent_small = peak(worker.pid), peak("self")
     into = Path(source._cache) / "million.arrow"
+    into.parent.mkdir(parents=True, exist_ok=True)
     result = await source.execute(as_written(sql, source.languages[0]), into, Limits(seconds=100))
     assert result.row_count == 1_000_000
     assert result.byte_count == into.stat().st_size

@@ -8,13 +8,14 @@ import pytest
 
 from answerable.core.context import Principal, RunContext
 from answerable.core.errors import AnswerableError, InternalError, NotFoundError
-from answerable.core.events import StepStarted
+from answerable.core.events import RunFinished, RunStarted, StepStarted
 from answerable.core.ids import NodeId, RunId, ThreadId, new_message_id, new_run_id
 from answerable.store.base import (
     Capsule,
     Lease,
     LeaseLostError,
     Message,
+    RunBeginning,
     RunEnd,
     RunFilter,
     RunRecord,
@@ -328,3 +329,28 @@ async def test_a_fork_knows_the_answer_that_it_began_with(store: Store, people: 
     assert latest is not None
     assert latest.run == run
     assert await store.capsules.latest(people.eve, fork) is None
+
+
+async def test_the_latest_answer_is_the_last_one_given_whatever_the_clock_says(
+    store: Store, people: Any, clock: Any
+) -> None:
+    for number in range(3):
+        record = await store.runs.create(RunContext(RunId(f"run_{9 - number}"), people.ada, THREAD), "?")
+        capsule = Capsule(record.run, THREAD, clock.now(), {"number": number})
+        await store.capsules.put(people.ada, capsule, record.lease)
+        await store.capsules.put(people.ada, capsule, record.lease)
+        clock.time -= timedelta(hours=1)
+        latest = await store.capsules.latest(people.ada, THREAD)
+        assert latest is not None
+        assert latest.body == {"number": number}
+
+
+async def test_a_run_never_ends_before_it_began(store: Store, people: Any, clock: Any) -> None:
+    run = RunId("run_1")
+    beginning = RunBeginning(RunStarted(run, 1, 1_000.0, {}, None))
+    record = await store.runs.create(RunContext(run, people.ada), None, beginning=beginning)
+    clock.time -= timedelta(days=1)
+    await store.events.append([RunFinished(run, 2, 1_002.5, "done")], record.lease, RunEnd("done"))
+    stored = await store.runs.get(people.ada, run)
+    assert stored.finished_at is not None
+    assert stored.finished_at - stored.created_at == timedelta(seconds=2.5)

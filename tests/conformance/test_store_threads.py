@@ -1,6 +1,7 @@
 """Threads and messages, on every database."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,12 +27,12 @@ async def test_a_thread_is_made_once(store: Store, people: Any) -> None:
     assert await store.threads.ensure(people.bob, THREAD, "Another title") == made
 
 
-async def test_messages_come_in_order_of_time(store: Store, people: Any) -> None:
+async def test_messages_come_in_the_order_in_which_they_were_added(store: Store, people: Any) -> None:
     await store.threads.ensure(people.ada, THREAD, "Orders")
     late, early = message("late", 2, run=RunId("run_1")), message("early", 1)
     for one in (late, early):
         await store.threads.add_message(people.ada, one)
-    assert await store.threads.messages(people.ada, THREAD) == [early, late]
+    assert await store.threads.messages(people.ada, THREAD) == [late, early]
 
 
 async def test_messages_of_the_same_moment_keep_the_order_they_were_added_in(store: Store, people: Any) -> None:
@@ -57,7 +58,8 @@ async def test_messages_added_at_the_same_time_are_all_kept(store: Store, opened
     await store.threads.ensure(people.ada, THREAD, "Orders")
     added = [message(str(n), n) for n in range(20)]
     await asyncio.gather(*((store, other)[n % 2].threads.add_message(people.ada, one) for n, one in enumerate(added)))
-    assert await store.threads.messages(people.ada, THREAD) == added
+    kept = await store.threads.messages(people.ada, THREAD)
+    assert sorted(kept, key=lambda one: one.created_at) == added
 
 
 async def test_a_message_is_added_once(store: Store, people: Any) -> None:
@@ -255,3 +257,14 @@ async def test_threads_of_another_tenant_cannot_be_changed(store: Store, people:
             await attempt
     record = await store.threads.get(people.ada, THREAD)
     assert (record.title, record.pinned, record.share_token) == ("Orders", False, None)
+
+
+async def test_a_clock_that_goes_back_reorders_nothing(store: Store, people: Any, clock: Any) -> None:
+    await store.threads.ensure(people.ada, ThreadId("thr_other"), "Other")
+    await store.threads.ensure(people.ada, THREAD, "Orders")
+    for text in ("first", "second", "third"):
+        await store.threads.add_message(people.ada, replace(message(text), created_at=clock.now()))
+        clock.time -= timedelta(hours=1)
+    assert [one.content for one in await store.threads.messages(people.ada, THREAD)] == ["first", "second", "third"]
+    assert [one.content for one in await store.threads.messages(people.ada, THREAD, last=1)] == ["third"]
+    assert [one.thread for one in await store.threads.recent(people.ada)] == [THREAD, ThreadId("thr_other")]

@@ -13,6 +13,7 @@ from answerable.sandbox.base import SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
 from answerable.sandbox.exchange import converse
 from answerable.sandbox.results import RunPlace, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 Run = Callable[[SandboxRequest], Awaitable[SandboxResult]]
 
@@ -60,13 +61,16 @@ async def local_process() -> AsyncIterator[Callable[[list[str]], Awaitable[Proce
 
 
 @pytest.fixture
-def run_locally(local_process: Callable[[list[str]], Awaitable[Process]]) -> Run:
+async def run_locally(local_process: Callable[[list[str]], Awaitable[Process]]) -> AsyncIterator[Run]:
+    tables = TableWorkers()
+
     async def run(request: SandboxRequest) -> SandboxResult:
         process = await local_process(list(boot.command()))
         heard = await converse(Pipes(process), request)
-        return await result_of(heard, request.into, RunPlace("local"))
+        return await result_of(heard, request, RunPlace("local"), tables)
 
-    return run
+    yield run
+    await tables.close()
 
 
 @pytest.fixture

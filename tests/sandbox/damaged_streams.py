@@ -16,7 +16,7 @@ for missing in ("pyarrow", "numpy"):
 import polars as pl  # noqa: E402
 from polars.exceptions import PanicException, PolarsError  # noqa: E402
 
-from answerable.sandbox.tables import received, written  # noqa: E402
+from answerable.sandbox.tables.received import received, write_table  # noqa: E402
 
 SEED = 20261116
 NUMBERS = (0, 1, -1, 2, 7, 8, 11, 127, 255, 256, 1 << 31, -(1 << 31), 1 << 32, 1 << 40, 1 << 62, -(1 << 63))
@@ -61,7 +61,8 @@ def main(folder: Path, kept: Path, count: int) -> None:
     taken = 0
     for _ in range(count):
         with suppress(ValueError):
-            written(received(memoryview(damaged(chance.choice(good), chance))), kept)
+            with kept.open("wb") as file:
+                write_table(received(memoryview(damaged(chance.choice(good), chance))), file.fileno())
             taken += 1
             use(kept)
     print(taken, count - taken)

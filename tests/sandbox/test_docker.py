@@ -193,7 +193,9 @@ def _reply(writer: asyncio.StreamWriter, status: int, document: Any) -> None:
 async def simulated(local_process: Start, tmp_path: Path) -> AsyncIterator[tuple[Daemon, DockerSandbox]]:
     simulator = Daemon(local_process)
     server = await asyncio.start_unix_server(simulator.serve, tmp_path / "docker")
-    yield simulator, DockerSandbox("image", f"unix://{tmp_path}/docker")
+    sandbox = DockerSandbox("image", f"unix://{tmp_path}/docker")
+    yield simulator, sandbox
+    await sandbox.close()
     server.close()
 
 
@@ -252,8 +254,10 @@ async def test_no_redirect_and_no_proxy_is_followed(tmp_path: Path, monkeypatch:
 
 
 @pytest.fixture
-def sandbox() -> DockerSandbox:
-    return DockerSandbox("answerable-sandbox")
+async def sandbox() -> AsyncIterator[DockerSandbox]:
+    opened = DockerSandbox("answerable-sandbox")
+    yield opened
+    await opened.close()
 
 
 async def containers() -> Any:

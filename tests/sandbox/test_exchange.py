@@ -9,6 +9,7 @@ from answerable.core.errors import OperatorError
 from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.exchange import converse
 from answerable.sandbox.results import RunPlace, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 READY = b'{"ready": true}'
 
@@ -37,7 +38,9 @@ async def told(*bodies: bytes, into: Path | None = None) -> tuple[str, str | Non
     limits = SandboxLimits(seconds=5, output_bytes=10, result_mb=1, host_calls=2)
     request = SandboxRequest("", limits=limits, into=into, host=HostCalls({}))
     heard = await converse(Forged(message(READY) + b"".join(bodies), 1 << 20), request)
-    result = await result_of(heard, into, RunPlace("forged"))
+    tables = TableWorkers()
+    result = await result_of(heard, request, RunPlace("forged"), tables)
+    await tables.close()
     return result.outcome, result.reason, result.output
 
 

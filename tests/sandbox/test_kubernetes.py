@@ -191,8 +191,11 @@ async def cluster(local_process: Start) -> AsyncIterator[Cluster]:
 
 
 @pytest.fixture
-def sandbox(cluster: Cluster) -> KubernetesSandbox:
-    return KubernetesSandbox("boxes/python:1", "boxes", ControlApi(cluster.url, {"Authorization": f"Bearer {TOKEN}"}))
+async def sandbox(cluster: Cluster) -> AsyncIterator[KubernetesSandbox]:
+    access = ControlApi(cluster.url, {"Authorization": f"Bearer {TOKEN}"})
+    opened = KubernetesSandbox("boxes/python:1", "boxes", access)
+    yield opened
+    await opened.close()
 
 
 def test_the_manifests_fit_the_published_schema() -> None:

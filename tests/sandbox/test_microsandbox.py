@@ -134,6 +134,7 @@ async def test_code_runs_in_a_machine_that_is_destroyed_after_it(sdk: Sdk, order
     assert (result.outcome, result.output, result.message) == ("ok", "hello\n", None)
     assert pl.read_ipc(into)["amount"].to_list() == [105.0, 200.0, 70.0]
     assert [machine.destroyed for machine in sdk.machines] == [True]
+    await sandbox.close()
 
 
 async def test_the_machine_has_every_wall_and_limit(sdk: Sdk) -> None:

@@ -14,7 +14,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from answerable.sandbox.tables import received, written
+from answerable.sandbox.tables.received import received, write_table
+from answerable.sandbox.tables.workers import frame_of
 
 TABLE = pl.DataFrame(
     {
@@ -68,7 +69,8 @@ def test_a_table_arrives(table: pl.DataFrame, tmp_path: Path) -> None:
     found = received(memoryview(sent(table)))
     assert found.schema == table.schema
     assert found.equals(table)
-    frame = written(found, tmp_path / "kept.arrow")
+    with (tmp_path / "kept.arrow").open("wb") as file:
+        frame = frame_of(write_table(found, file.fileno()))
     assert (frame.row_count, len(frame.columns)) == (table.height, table.width)
     assert pl.read_ipc(tmp_path / "kept.arrow").equals(table)
 

@@ -142,7 +142,7 @@ async def test_only_what_may_be_read_is_shown(
         source = await opened(postgres_url.replace("postgres:@", f"{name}:@"))
         assert [table.name for table in (await source.describe()).tables] == ["open"]
         with pytest.raises(Exception, match="permission denied"):
-            await source.rows("SELECT * FROM closed")
+            await source.rows("SELECT * FROM public.closed")
     finally:
         write(f"DROP OWNED BY {name}; DROP ROLE {name}")
 
@@ -221,3 +221,31 @@ async def test_nothing_is_left_open_on_the_server(opened: Callable[..., Any], po
         found = connection.execute(f"{states} WHERE application_name = 'answerable'").fetchone()
     assert found == (1, 0)
     await source.close()
+
+
+@pytest.mark.parametrize("port", ["0", "99999", "-1", "abc", "5432x", "५४३२"])
+async def test_a_bad_port_is_a_mistake_in_the_url(port: str, tmp_path: Path) -> None:
+    for url in (f"postgresql://me@127.0.0.1/shop?port={port}", f"postgresql://me@127.0.0.1:{port}/shop"):
+        with pytest.raises(UserError) as caught:
+            await open_source(url, cache=tmp_path)
+        assert caught.value.stable_code == "source_url_invalid"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT chr(0)",
+        "SELECT 1 / 0",
+        "SELECT repeat('x', 2000000000)",
+        "SELECT (SELECT n FROM generate_series(1, 2) n)",
+    ],
+)
+async def test_a_statement_that_fails_is_no_lost_connection(
+    sql: str, write: Callable[[str], None], opened: Callable[..., Any]
+) -> None:
+    write("CREATE TABLE t AS SELECT 1 AS a")
+    source = await opened()
+    with pytest.raises(UserError) as caught:
+        await source.rows(sql)
+    assert caught.value.stable_code == "sql_failed"
+    assert await source.rows("SELECT 1") == [(1,)]

@@ -63,7 +63,7 @@ def test_ask_follow_up_check_replay_and_download(server: Any, visit: Visit, tmp_
     wait_for_texts(page, ".cstep .ri", ["–", "28,601", "12"])
     page.click(".verdict button >> text=Replay")
     page.wait_for_selector(".v-ok >> text=the same 12 rows")
-    page.wait_for_selector(".foot >> text=Replays the same")
+    page.wait_for_selector(".foot >> text=Same rows on replay")
     page.click("text=Download")
     with page.expect_download() as caught:
         page.click("[role=menuitem] >> text=CSV")
@@ -195,7 +195,7 @@ def test_a_server_that_dies_in_the_middle_of_a_run(server: Any, visit: Visit) ->
     page.wait_for_url("**/ask/thr_*")
     server.kill()
     page.wait_for_selector(".ban")
-    page.wait_for_selector(".receipt >> text=catches up from event")
+    page.wait_for_selector(".receipt >> text=catch up from event")
     server.start()
     page.evaluate("document.querySelector('.ban button')?.click()")  # unless the page has tried by itself meanwhile
     page.wait_for_selector(".ban", state="detached")
@@ -388,11 +388,11 @@ def test_a_good_answer_becomes_a_golden_question(server: Any, visit: Visit) -> N
     page.click(".result-link")
     page.click("#tab-check")
     page.click("text=Good answer")
-    page.wait_for_selector("text=Kept")
+    page.wait_for_selector("text=Golden")
     page.goto(f"{server.url}/evals/golden")
     page.wait_for_selector(".cases >> text=how many orders were there in 2024?")
     page.click("button >> text=Run 1")
-    page.wait_for_selector(".cases >> text=Right")
+    page.wait_for_selector(".cases >> text=Correct")
 
 
 def test_only_the_keyboard(server: Any, visit: Visit) -> None:

@@ -165,7 +165,7 @@ def test_an_answer_says_what_is_missing(page: Any, site: Any, script: Any, answe
     site.events = script.begun().planned().queried(3).answered(answer_of(ROWS, status="partial")).events
     ask(page)
     page.wait_for_selector(".res .ban >> text=2 lines were left out")
-    page.wait_for_selector(".foot >> text=Done in part")
+    page.wait_for_selector(".foot >> text=Partial")
 
 
 def test_a_refusal_looks_like_one(page: Any, site: Any, script: Any) -> None:
@@ -303,7 +303,7 @@ def test_themes(page: Any) -> None:
         return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
     light = background()
-    page.click("[aria-label='Light or dark']")
+    page.click("[aria-label='Switch between light and dark']")
     dark = background()
     assert light != dark
     page.reload()

@@ -15,18 +15,18 @@ import { watchServer } from "./api/reach";
 import { App } from "./app/App";
 import { toast } from "./app/toasts";
 import { fetchViews } from "./app/views";
-import { rehearseTable } from "./result/rehearsal";
+import { warmUpTable } from "./result/warmUp";
 
-/** An action that the server refused, where no part of the page has a better place to say so. */
+/** Shows the error of a failed action that no component has handled. */
 window.addEventListener("unhandledrejection", (event) => {
   if (!(event.reason instanceof Problem)) return;
   event.preventDefault();
   toast([event.reason.message, event.reason.hint].filter(Boolean).join(" "), { state: "error" });
 });
 
-/** Fetches likely next parts once the page is drawn. If that fails, each is fetched when it is needed. */
+/** Loads the parts that are likely needed next. If that fails, each is loaded when it is needed. */
 async function prepare(): Promise<void> {
-  rehearseTable();
+  warmUpTable();
   await Promise.allSettled([import("./shared/Markdown"), import("./result/arrow")]);
   await fetchViews();
 }

@@ -39,7 +39,7 @@ class CriticStep:
         reader = await dependencies.readers.reader(source, step.context.principal)
         prompt_context = {
             "question": as_data(config.question),
-            "today": (config.today or reader.today()).isoformat(),
+            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "program": as_data(produced.code),
             "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
             "dialect": source.languages[0],

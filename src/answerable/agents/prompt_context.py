@@ -216,7 +216,7 @@ async def question_context(
     reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
         "question": as_data(question.text),
-        "today": (question.today or reader.today()).isoformat(),
+        "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
         "sources": tables,
         "values": values,
         "earlier": earlier_text(before),

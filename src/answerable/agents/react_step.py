@@ -60,7 +60,7 @@ class ReactStep:
         reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
         prompt_context = {
             "question": as_data(question.text),
-            "today": (question.today or reader.today()).isoformat(),
+            "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
             "datasets": await self._datasets(question, found, schemas, principal),
             "values": known_values_text(found, share_rows=dependencies.share_rows),
             "earlier": earlier_text(await dependencies.conversation(step.context)),

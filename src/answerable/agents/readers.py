@@ -54,7 +54,7 @@ class Readers:
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal, progress)
         run = dry_run(source, reader.catalog)
-        day = self._today(question, reader.catalog)
+        day = self.today(question.today, reader.catalog)
         job = ReadJob(question.text, day, previous, question.force, dry_run=run is not None)
         reply: Reply = await self._computed(job, reader, run)
         merged = await self.merged(question, principal)
@@ -93,7 +93,7 @@ class Readers:
         source = await self.source_of(question, principal)
         reader = await self.reader(source, principal)
         run = dry_run(source, reader.catalog)
-        job = ExplainJob(question.text, self._today(question, reader.catalog), dry_run=run is not None)
+        job = ExplainJob(question.text, self.today(question.today, reader.catalog), dry_run=run is not None)
         stages: Json = await self._computed(job, reader, run)
         return stages
 
@@ -118,12 +118,13 @@ class Readers:
 
         reader = await self.reader(await self.source_of(question, principal), principal)
         bindings: Json = await self._computed(
-            BindingsJob(question.text, self._today(question, reader.catalog), plan), reader
+            BindingsJob(question.text, self.today(question.today, reader.catalog), plan), reader
         )
         return bindings
 
     async def _computed(self, job: Job, reader: "Reader", run: DryRun | None = None) -> Any:
         return await self._processes.compute(job, reader, *([run] if run is not None else []))
 
-    def _today(self, question: Question, catalog: Catalog) -> date:
-        return question.today or catalog.as_of or today(self._clock)
+    def today(self, asked_on: date | None, catalog: Catalog) -> date:
+        """The day from which a question counts: the one it names, the last of the data, or the real one."""
+        return asked_on or catalog.as_of or today(self._clock)

@@ -54,7 +54,7 @@ class WriteSqlStep:
             "question": as_data(config.question),
             "task": optional_data(config.task),
             "dialect": source.languages[0],
-            "today": (config.today or reader.today()).isoformat(),
+            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
             "values": values_text(replace(meant, unknown=()), share_rows=dependencies.share_rows),
         }

@@ -5,12 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-from polars.exceptions import PolarsError
-
 from answerable.answers import frame
 from answerable.answers.program_chart import chart_from, is_chart
-from answerable.core.errors import UserError
 from answerable.core.values import Json, OutputColumn
 
 
@@ -23,13 +19,17 @@ class ResultTable:
     chart: Json = None
 
 
-def result_table_of(value: Json, path: Path, *, is_frame: bool) -> ResultTable:
-    """`path` holds the rows of a frame; the rows of any other result are written there."""
+def records_of(value: Json) -> tuple[list[dict[str, Json]], Json]:
+    """The rows that stand for a value, and its chart if it is one. They become a table in a process of its own: rows
+    that fit together badly take polars more memory than the server may lose."""
     chart = None
-    if is_chart(value) and not is_frame:
+    if is_chart(value):
         value, chart = chart_from(value)
-    if not is_frame:
-        _table(value).write_ipc(path)
+    return _records(value), chart
+
+
+def result_table(path: Path, chart: Json = None) -> ResultTable:
+    """`path` holds the rows."""
     return ResultTable(
         columns=frame.columns(path),
         row_count=frame.row_count(path),
@@ -37,13 +37,6 @@ def result_table_of(value: Json, path: Path, *, is_frame: bool) -> ResultTable:
         sample=frame.sample_records(path),
         chart=chart,
     )
-
-
-def _table(value: Json) -> pl.DataFrame:
-    try:
-        return pl.DataFrame(_records(value), infer_schema_length=None, strict=False)
-    except (PolarsError, TypeError, OverflowError) as error:
-        raise UserError(f"The result cannot be shown as a table: {error}.", code="python_failed") from error
 
 
 def _records(value: Json) -> list[dict[str, Json]]:

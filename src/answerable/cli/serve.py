@@ -8,8 +8,15 @@ import click
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 8321 by default.")
 @click.option("--source", "-s", multiple=True, metavar="NAME=LOCATION", help="Serve this file, folder or database too.")
 @click.option("--allow-host", multiple=True, help="Also answer under this host name.")
-def command(host: str | None, port: int | None, source: tuple[str, ...], allow_host: tuple[str, ...]) -> None:
-    """Serve the HTTP API and the page until interrupted."""
+@click.option("--open", "for_everybody", is_flag=True, help="Serve other machines without a token.")
+def command(
+    host: str | None, port: int | None, source: tuple[str, ...], allow_host: tuple[str, ...], for_everybody: bool
+) -> None:
+    """Serve the HTTP API and the page until interrupted.
+
+    A server that other machines can reach (--host 0.0.0.0) needs a token. It prints a link that holds one; programs
+    send it as `Authorization: Bearer TOKEN`.
+    """
     from answerable.gateway.server import serve
     from answerable.settings import load_settings
 
@@ -17,7 +24,11 @@ def command(host: str | None, port: int | None, source: tuple[str, ...], allow_h
     named = dict(_named(text) for text in source)
     if named:
         settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
-    serve(settings, allow_hosts=allow_host)
+    if for_everybody and not settings.is_local:
+        click.echo(
+            f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True
+        )
+    serve(settings, allow_hosts=allow_host, for_everybody=for_everybody)
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -27,6 +27,11 @@ def new_thread_id() -> ThreadId:
     return ThreadId("thr_" + _sortable())
 
 
+def thread_of(run: RunId) -> ThreadId:
+    """The id of the thread that a run begins: the same one if the run is started again."""
+    return ThreadId("thr_" + run.removeprefix("run_"))
+
+
 def new_message_id() -> MessageId:
     return MessageId("msg_" + _sortable())
 

@@ -84,7 +84,8 @@ class Journal:
         self._take = self.show if events is None else self._enqueue
         # Events get wall-clock times that never go back: the monotonic clock, shifted once to the time of day.
         self._now = clock.monotonic
-        self._epoch = clock.now().timestamp() - clock.monotonic()
+        # Nor before what another process recorded: its clock may have been ahead, or this one was set back.
+        self._epoch = max(clock.now().timestamp(), past[-1].at if past else 0.0) - clock.monotonic()
         self._seq = self._stored = past[-1].seq if past else 0
         self._buffer: list[tuple[Event, Listener | None]] = []
         self._commit_task: asyncio.Task[None] | None = None

@@ -30,17 +30,29 @@ from answerable.gateway.routes import (
     threads,
     uploads,
 )
+from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
 from answerable.settings import LOOPBACK, Settings
 
 
-def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAPI:
+def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:
+    """`allow_hosts`: host names that the server answers under beside its own. `token`: what every request must carry;
+    None if the server is for everybody who can reach it."""
     allow_hosts = tuple(allow_hosts)
     metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        try:
+            async with running(app):
+                yield
+        except BaseException as error:
+            app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
+            raise
+
+    @asynccontextmanager
+    async def running(app: FastAPI) -> AsyncIterator[None]:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         opened = open_service(
             settings,
@@ -86,7 +98,11 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> FastAP
     serve_page(app)
     app.add_middleware(BoundedBody)
     app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
-    app.add_middleware(KnownHosts, hosts=frozenset((*LOOPBACK, settings.host, *allow_hosts)))
+    if token is not None:
+        app.add_middleware(TokenRequired, token=token)
+    app.add_middleware(
+        KnownHosts, hosts=frozenset((*LOOPBACK, settings.host, *allow_hosts)), any_address=token is not None
+    )
     app.add_middleware(Observe, metrics=metrics)
     _describe_problems(app)
     return app

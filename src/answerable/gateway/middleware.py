@@ -3,11 +3,13 @@
 Plain ASGI, so that streams stay streams.
 """
 
+import asyncio
 import logging
 import re
 import secrets
 import time
 from collections.abc import Collection
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -19,6 +21,9 @@ from answerable.gateway.wire import API
 from answerable.logs import about
 
 MAX_BODY = 1_000_000
+BODY_SECONDS = 30.0
+SLOWEST_BODY = 10_000
+"""Bytes in a second. A body may take `BODY_SECONDS`, and a second more for each of so many bytes that have come."""
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -80,9 +85,12 @@ class KnownHosts:
     """Refuses requests that name another host, or come from a page of another one: a name that an attacker points at
     this machine (DNS rebinding) and foreign pages then get nothing."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], any_address: bool = False) -> None:
+        """`any_address`: whether every numeric address is known. Nobody can point an address somewhere else, and a
+        server that other machines reach has addresses that it does not know."""
         self._app = app
         self._hosts = hosts
+        self._any_address = any_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._known(Request(scope)):
@@ -101,7 +109,10 @@ class KnownHosts:
         named = [f"//{request.headers.get('host', '')}"]
         if "origin" in request.headers:
             named.append(request.headers["origin"])
-        return all(_hostname(url) in self._hosts for url in named)
+        return all(self._is_known(_hostname(url)) for url in named)
+
+    def _is_known(self, host: str | None) -> bool:
+        return host in self._hosts or (self._any_address and host is not None and _is_address(host))
 
 
 class SameOrigin:
@@ -142,13 +153,17 @@ class SameOrigin:
 
 
 class BoundedBody:
-    """Refuses a request body over `MAX_BODY` bytes before it is in memory."""
+    """Refuses a request body over `MAX_BODY` bytes before it is in memory, and leaves clients that send too slowly."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in STREAMED:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        receive = _impatient(receive)
+        if scope["path"] in STREAMED:
             await self._app(scope, receive, send)
             return
         chunks, size, more = [], 0, True
@@ -172,6 +187,27 @@ def _missing(path: str, given: Collection[bytes]) -> list[tuple[bytes, bytes]]:
     """What a reply should say and does not."""
     wanted = [NOTHING_RUNS, *([NOT_KEPT] if path.startswith(API) else [])]
     return [header for header in wanted if header[0] not in given]
+
+
+def _impatient(receive: Receive) -> Receive:
+    """Takes a client that sends its body too slowly for one that has left. What was begun for it is undone in the same
+    way, and the connection is closed."""
+    began, size, complete = time.monotonic(), 0, False
+
+    async def received() -> Message:
+        nonlocal size, complete
+        if complete:  # the body is here; what comes next is that the client leaves, and it may wait as long as it likes
+            return await receive()
+        left = BODY_SECONDS + size / SLOWEST_BODY - (time.monotonic() - began)
+        try:
+            message = await asyncio.wait_for(receive(), max(left, 0))
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        size += len(message.get("body", b""))
+        complete = not message.get("more_body", False)
+        return message
+
+    return received
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
@@ -200,6 +236,14 @@ def _address(url: str) -> tuple[str | None, int | None] | None:
         return parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
     except ValueError:
         return None
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _hostname(url: str) -> str | None:

@@ -41,11 +41,11 @@ def serve_page(app: FastAPI) -> None:
     async def docs() -> FileResponse:
         return _document(WEB / "docs.html")
 
-    router.add_api_route("/", page)
-    router.add_api_route("/docs", docs)
+    routes = {"/": page, "/docs": docs}
     for view in VIEWS:
-        router.add_api_route(f"/{view}", page)
-        router.add_api_route(f"/{view}/{{rest:path}}", page)
+        routes |= {f"/{view}": page, f"/{view}/{{rest:path}}": page}
+    for path, endpoint in routes.items():
+        router.add_api_route(path, endpoint, methods=["GET", "HEAD"])
     app.include_router(router)
     app.mount("/assets", HashedFiles(directory=WEB / BUILT / "assets", check_dir=False), name="assets")
     app.mount("/static", StaticFiles(directory=WEB), name="static")

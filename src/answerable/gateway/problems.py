@@ -47,6 +47,8 @@ class Problem(BaseModel):
     """Of a file that has a mistake: where it stands."""
     column: int | None = None
     field: str | None = None
+    run_id: str | None = None
+    """Of a request that was cut off: the run that goes on without it."""
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -77,7 +79,7 @@ def status_of(error: AnswerableError) -> int:
 def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(AnswerableError)
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
-        place = {part: error.details[part] for part in ("line", "column", "field") if part in error.details}
+        place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
         response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
         if (seconds := error.details.get("retry_after")) is not None:
             response.headers["Retry-After"] = str(seconds)

@@ -1,33 +1,115 @@
 """The process that listens."""
 
+import errno
+import socket
 from collections.abc import Iterable
+from ipaddress import ip_address
 
 import uvicorn
+from fastapi import FastAPI
 
-from answerable.core.errors import OperatorError
+from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
+from answerable.gateway.connections import BoundedConnection
+from answerable.gateway.token import PARAMETER, new_token
 from answerable.logs import configure
 from answerable.settings import Settings
 
 
-def serve(settings: Settings, *, allow_hosts: Iterable[str] = ()) -> None:
-    """Serves until interrupted. Running work is left in the journal; the next start continues it."""
+class _Server(uvicorn.Server):
+    """Prints the link with the token once it listens. Tells the service at once when it has to stop, so that those who
+    wait for a run get a word about it."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, token: str | None) -> None:
+        super().__init__(config)
+        self._app = app
+        self._token = token
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._token is not None and self.started and sockets:
+            _print_link(sockets[0], self._token)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        service = getattr(self._app.state, "service", None)
+        if service is not None:
+            service.runs.leave()
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
+    """Serves until interrupted. Running work is left in the journal; the next start continues it. A server that other
+    machines can reach needs a token, unless it is `for_everybody`."""
     configure(settings.log_level)
+    token = None if settings.is_local or for_everybody else new_token()
+    app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(
-        create_app(settings, allow_hosts=allow_hosts),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=3,
         server_header=False,
+        http=BoundedConnection,
     )
-    server = uvicorn.Server(config)
+    # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
+    sockets = _listening(settings.host, settings.port)
     try:
-        server.run()
-    except SystemExit as error:
-        raise OperatorError(
-            f"Cannot listen on {settings.host}:{settings.port}.",
+        _Server(config, app, token).run(sockets)
+    finally:
+        for listening in sockets:
+            listening.close()
+    failure: BaseException | None = getattr(app.state, "failure", None)
+    if failure is not None:
+        raise failure
+
+
+def _print_link(listening: socket.socket, token: str) -> None:
+    address, port = listening.getsockname()[:2]
+    host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
+    print(f"Open http://{host}:{port}/?{PARAMETER}={token}", flush=True)
+    if host == "localhost":
+        print("On other machines, put an address of this one in the place of `localhost`.", flush=True)
+
+
+def _listening(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of the host, for example for 127.0.0.1 and ::1."""
+    made: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            made.append(socket.socket(family, kind, protocol))
+            made[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made[-1].bind(address)
+    except OSError as error:
+        for listening in made:
+            listening.close()
+        raise _cannot_listen(error, host, port) from error
+    return made
+
+
+def _cannot_listen(error: OSError, host: str, port: int) -> AnswerableError:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return OperatorError(
+            f"This machine has no address {host}.",
+            code="host_unavailable",
+            hint="Name one of its own addresses with --host; 127.0.0.1 is for this machine alone.",
+        )
+    if error.errno == errno.EADDRINUSE:
+        return OperatorError(
+            f"Another program listens on {host}:{port}.",
             code="port_unavailable",
-            hint="Another program may use the port: choose one with --port.",
-        ) from error
+            hint="Choose another port with --port, or end that program.",
+        )
+    if error.errno == errno.EACCES:
+        return OperatorError(
+            f"This user may not listen on port {port}.",
+            code="port_forbidden",
+            hint="Choose a port above 1023 with --port.",
+        )
+    return OperatorError(
+        f"Cannot listen on {host}:{port}: {error.strerror}.", code="listening_failed", hint="Look at the system's log."
+    )

@@ -24,7 +24,7 @@ EVENT_STREAM: dict[str, Any] = {
                 "required": ["event", "data"],
                 "properties": {
                     "id": {"type": "string", "description": _ID},
-                    "event": {"type": "string", "enum": sorted(EVENT_TYPES)},
+                    "event": {"type": "string", "enum": sorted((*EVENT_TYPES, "stream.interrupted"))},
                     "data": {"type": "string", "contentMediaType": "application/json"},
                 },
             }
@@ -32,11 +32,20 @@ EVENT_STREAM: dict[str, Any] = {
     },
 }
 """How the OpenAPI document tells a stream."""
+INTERRUPTED = (
+    b'retry: 2000\nevent: stream.interrupted\ndata: {"type":"stream.interrupted","code":"server_stopping"}\n\n'
+)
+"""Ends the stream of a server that stops. It is no event of the run, so it has no `id:`; a client goes on with
+`GET /runs/{id}/events` after the last number that it has."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def sse_response(events: AsyncIterator[Event], headers: dict[str, str] | None = None) -> StreamingResponse:
-    return StreamingResponse(_frames(events), media_type="text/event-stream", headers={**HEADERS, **(headers or {})})
+def sse_response(
+    events: AsyncIterator[Event], leaving: asyncio.Event, headers: dict[str, str] | None = None
+) -> StreamingResponse:
+    """`leaving`: set when the server is about to end."""
+    frames = _frames(events, leaving)
+    return StreamingResponse(frames, media_type="text/event-stream", headers={**HEADERS, **(headers or {})})
 
 
 def resume_point(last_event_id: str | None) -> int:
@@ -48,12 +57,17 @@ def resume_point(last_event_id: str | None) -> int:
     return int(last_event_id)
 
 
-async def _frames(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
+async def _frames(events: AsyncIterator[Event], leaving: asyncio.Event) -> AsyncIterator[bytes]:
     """One frame an event, and a comment now and then so that proxies keep a quiet connection open."""
     pending = asyncio.ensure_future(anext(events, None))
+    left = asyncio.ensure_future(leaving.wait())
     try:
         while True:
-            done, _ = await asyncio.wait((pending,), timeout=HEARTBEAT_SECONDS)
+            waiting = (pending, left)
+            done, _ = await asyncio.wait(waiting, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if pending not in done and leaving.is_set():
+                yield INTERRUPTED
+                return
             if not done:
                 yield b": still here\n\n"
                 continue
@@ -65,3 +79,4 @@ async def _frames(events: AsyncIterator[Event]) -> AsyncIterator[bytes]:
             pending = asyncio.ensure_future(anext(events, None))
     finally:
         pending.cancel()
+        left.cancel()

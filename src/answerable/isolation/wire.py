@@ -49,6 +49,12 @@ def receive(connection: socket.socket) -> tuple[Any, int | None] | None:
 
 def receive_with(connection: socket.socket, most: int) -> tuple[Any, list[int]] | None:
     """The next message and the descriptors, at most so many, that came with its first byte."""
+    received = receive_body(connection, most)
+    return None if received is None else (decoded(received[0]), received[1])
+
+
+def receive_body(connection: socket.socket, most: int = 0) -> tuple[bytes, list[int]] | None:
+    """Like `receive_with`, with the message as it came: JSON of others may look like what JSON lacks."""
     start, descriptors = _start(connection, most)
     if not start:
         return None
@@ -56,7 +62,7 @@ def receive_with(connection: socket.socket, most: int) -> tuple[Any, list[int]] 
     if len(header) < HEADER.size:
         return None
     body = _exactly(connection, HEADER.unpack(header)[0])
-    return None if body is None else (decoded(body), descriptors)
+    return None if body is None else (body, descriptors)
 
 
 def _start(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:

@@ -7,17 +7,22 @@ forged: it is bounded by the limits, parsed as JSON and as nothing else, and a w
 import asyncio
 import inspect
 import json
+import os
 import struct
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
 
-from answerable.core.errors import AnswerableError, OperatorError
+from answerable.core.errors import AnswerableError, OperatorError, UserError
 from answerable.core.values import Json
+from answerable.isolation.frames import Intake, TooMuch
 from answerable.sandbox.base import HostFunction, Pause, SandboxRequest
+from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of, message_of
 from answerable.sandbox.results import SandboxRecord, Stopped
 
 START_SECONDS = 120.0
@@ -38,21 +43,16 @@ class Stream(Protocol):
         ...
 
 
-class Broken(Exception):
-    """The other side said something that it should not."""
-
-
 async def converse(stream: Stream, request: SandboxRequest) -> SandboxRecord:
     """Hands over the request, answers host calls, and listens to the end or until a limit is reached.
 
     Ending the place is left to the caller, however this ends.
     """
-    # Room for one message above the result: a larger length is refused before its body is read.
-    messages = _Messages(stream, request.limits.result_mb * _MB + _CHUNK)
+    messages = _Messages(stream, request)
     record = SandboxRecord()
     await _begun(stream, messages, request)
     began = time.perf_counter()
-    rows = bytearray()
+    rows = _RowsFile(request)
     try:
         async with asyncio.timeout(request.limits.seconds):
             await _listen(stream, messages, request, record, rows)
@@ -60,11 +60,13 @@ async def converse(stream: Stream, request: SandboxRequest) -> SandboxRecord:
         record.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
     except ConnectionError:
         pass  # the code ended while it was sent something; the backend that started it knows why
-    except Broken:
-        record.stopped = Stopped("died", "The code broke the way in which it talks to its host.")
-    finally:
-        record.wall_ms = (time.perf_counter() - began) * 1000
-        record.rows = memoryview(rows)
+    except (Broken, TooMuch) as error:
+        record.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
+    except BaseException:
+        rows.close()
+        raise
+    record.wall_ms = (time.perf_counter() - began) * 1000
+    record.rows = rows.file
     return record
 
 
@@ -75,7 +77,7 @@ async def _begun(stream: Stream, messages: "_Messages", request: SandboxRequest)
             first = await messages.next()
     except TimeoutError:
         raise _not_started(f"it did not begin within {START_SECONDS:g} seconds") from None
-    except (Broken, ConnectionError) as error:
+    except (Broken, TooMuch, ConnectionError) as error:
         raise _not_started(str(error) or "the connection was lost") from error
     if first != (_JSON, {"ready": True}):
         # An image without polars fails before the code begins: that is the operator's to mend, not the code's fault.
@@ -114,6 +116,26 @@ def asked(request: SandboxRequest, frames: Mapping[str, Json]) -> dict[str, Json
     }
 
 
+@contextmanager
+def opened_frames(request: SandboxRequest) -> Iterator[list[int]]:
+    """Descriptors of the frames, to read."""
+    opened: list[int] = []
+    try:
+        for name, path in request.frames.items():
+            opened.append(_open(name, path))
+        yield opened
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def _open(name: str, path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UserError(f"The rows of {name!r} cannot be read: {error.strerror}.", code="input_invalid") from error
+
+
 async def _put_file(stream: Stream, path: Path) -> None:
     with path.open("rb") as file:
         while piece := await asyncio.to_thread(file.read, _CHUNK):
@@ -125,7 +147,7 @@ async def _put(stream: Stream, letter: bytes, body: bytes) -> None:
 
 
 async def _listen(
-    stream: Stream, messages: "_Messages", request: SandboxRequest, record: SandboxRecord, rows: bytearray
+    stream: Stream, messages: "_Messages", request: SandboxRequest, record: SandboxRecord, rows: "_RowsFile"
 ) -> None:
     while record.stopped is None and record.done is None:
         message = await messages.next()
@@ -133,7 +155,7 @@ async def _listen(
             return
         letter, body = message
         if letter == _BYTES:
-            _keep_rows(body, request, record, rows)
+            rows.add(body, record)
         elif "print" in body:
             record_print(body["print"], request.limits.output_bytes, record)
         elif "call" in body:
@@ -146,18 +168,33 @@ async def _listen(
             raise Broken("an unknown message")
 
 
-def _keep_rows(body: bytes, request: SandboxRequest, record: SandboxRecord, rows: bytearray) -> None:
-    if request.into is None:
-        raise Broken("rows that nobody asked for")
-    if len(rows) + len(body) > request.limits.result_mb * _MB:
-        record.stopped = Stopped("result_size", f"The result is larger than {request.limits.result_mb:,} MB.")
-        return
-    rows += body
+class _RowsFile:
+    """Where the rows of a result go: to a file without a name, so that the server does not hold them."""
+
+    def __init__(self, request: SandboxRequest) -> None:
+        self.file = tempfile.TemporaryFile() if request.into is not None else None  # noqa: SIM115 - it outlives this
+        self._limit_mb = request.limits.result_mb
+        self._size = 0
+
+    def add(self, body: bytes, record: SandboxRecord) -> None:
+        if self.file is None:
+            raise Broken("rows that nobody asked for")
+        self._size += len(body)
+        if self._size > self._limit_mb * _MB:
+            record.stopped = Stopped("result_size", f"The result is larger than {self._limit_mb:,} MB.")
+            return
+        self.file.write(body)
+        self.file.flush()
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
 
 
 def record_print(text: Json, limit: int, record: SandboxRecord) -> None:
     """Counts again: the limit must hold even if the other side does not keep to it."""
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not text:
+        # An empty text uses up nothing of the limit, so that there could be any number of them.
         raise Broken("printed something that is not text")
     data = text.encode()
     room = limit - record.output_bytes
@@ -197,9 +234,14 @@ async def _called(function: HostFunction, args: list[Json], kwargs: dict[str, Js
 class _Messages:
     """Takes messages out of the stream."""
 
-    def __init__(self, stream: Stream, largest: int) -> None:
+    def __init__(self, stream: Stream, request: SandboxRequest) -> None:
         self._stream = stream
-        self._largest = largest
+        bounds = frames_of(request.limits)
+        rows = request.limits.result_mb * _MB if request.into is not None else 0
+        # The rows come in pieces of one megabyte, of which the last may be small.
+        self._intake = Intake(
+            frames=bounds["frames"] + rows // _CHUNK + _CHUNK, byte_count=bounds["byte_count"] + rows + _CHUNK
+        )
         self._buffer = bytearray()
 
     async def next(self) -> tuple[bytes, Any] | None:
@@ -208,12 +250,14 @@ class _Messages:
         if head is None:
             return None
         letter, length = _HEAD.unpack(head)
-        if letter not in (_JSON, _BYTES) or length > self._largest:
+        # A larger length is refused before its body is read.
+        if length > {_JSON: LARGEST_MESSAGE, _BYTES: _CHUNK}.get(letter, -1):
             raise Broken("not a message")
+        await self._intake.take(length)
         body = await self._exactly(length)
         if body is None:
             return None
-        return letter, _json(body) if letter == _JSON else body
+        return letter, message_of(body) if letter == _JSON else body
 
     async def _exactly(self, size: int) -> bytes | None:
         while len(self._buffer) < size:
@@ -221,16 +265,7 @@ class _Messages:
             if not data:
                 return None
             self._buffer += data
+            await self._intake.breathe(len(data))
         found = bytes(self._buffer[:size])
         del self._buffer[:size]
         return found
-
-
-def _json(body: bytes) -> dict[str, Json]:
-    try:
-        message = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise Broken("not JSON") from error
-    if not isinstance(message, dict):
-        raise Broken("not an object")
-    return message

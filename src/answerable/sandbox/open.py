@@ -4,9 +4,17 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.values import Json
 from answerable.sandbox.base import Availability, Reason, Sandbox, SandboxRequest, SandboxResult
+
+if TYPE_CHECKING:
+    from answerable.sandbox.tables.workers import TableWorkers
+
+_VALUE_TABLE_MB = 256
+"""A value is small, but its rows may each lack most columns of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,7 @@ class Sandboxes:
     def __init__(self, options: SandboxOptions) -> None:
         self.options = options
         self._starting: dict[str, asyncio.Task[Sandbox]] = {}
+        self._tables: TableWorkers | None = None
 
     async def get(self, backend: str | None = None) -> Sandbox:
         """Started, and open until `close`. One that could not start is tried again the next time."""
@@ -128,6 +137,18 @@ class Sandboxes:
 
         return await asyncio.to_thread(type_errors, code, frames)
 
+    async def write_table(self, records: list[dict[str, Json]], into: Path) -> None:
+        """Writes the rows that stand for a value of a program as an Arrow IPC file, in a process of its own. Raises
+        `UserError` if they do not make a table."""
+        from answerable.sandbox.tables.workers import NoTable, TableWorkers
+
+        if self._tables is None:
+            self._tables = TableWorkers(self.options.pool)
+        try:
+            await self._tables.from_records(records, into, _VALUE_TABLE_MB)
+        except NoTable as error:
+            raise UserError(str(error), code="python_failed", reason="result") from error
+
     async def availability(self) -> tuple[Availability, ...]:
         """What this machine can run, in the order of the table."""
         return tuple(await asyncio.gather(*(open_sandbox(name, self.options).available() for name in BACKENDS)))
@@ -139,6 +160,8 @@ class Sandboxes:
         for outcome in await asyncio.gather(*starting, return_exceptions=True):
             if not isinstance(outcome, BaseException):
                 await outcome.close()
+        if self._tables is not None:
+            await self._tables.close()
 
 
 def _refused(code: str, backend: str) -> SandboxResult | None:

@@ -1,20 +1,18 @@
 """What a sandbox said, turned into a result. Nothing that comes out of a sandbox is believed before it is checked."""
 
-import asyncio
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, BinaryIO, get_args
 
 from answerable.core.values import Json
-from answerable.sandbox.base import Frame, Outcome, Reason, Resources, SandboxResult
-from answerable.sandbox.tables import received, written
+from answerable.sandbox.base import Frame, Outcome, Reason, Resources, SandboxRequest, SandboxResult
+from answerable.sandbox.tables.workers import NoTable, TableWorkers
 
 _OUTCOMES, _REASONS = get_args(Outcome), get_args(Reason)
 _MESSAGE = 4_000
 """The longest message in characters; the rest is cut off."""
-_SMALL = 4 << 20
-"""Up to so many bytes looking at rows takes less time than finding a thread for it."""
 
 
 @dataclass(slots=True)
@@ -24,10 +22,10 @@ class SandboxRecord:
     output: str = ""
     output_bytes: int = 0
     host_calls: int = 0
-    rows: memoryview = field(default_factory=lambda: memoryview(b""))
-    """What the code says are rows."""
+    rows: BinaryIO | None = None
+    """What the code says are rows: an Arrow stream."""
     frame: Frame | None = None
-    """Rows that the host has written itself."""
+    """Rows that are written already."""
     wall_ms: float = 0.0
     done: Mapping[str, Json] | None = None
     stopped: "Stopped | None" = None
@@ -49,15 +47,15 @@ class RunPlace:
     peak_mb: float | None = None
 
 
-async def result_of(record: SandboxRecord, into: Path | None, place: RunPlace) -> SandboxResult:
-    """`into` is where the rows of a frame go, once they have been looked at."""
-    if len(record.rows) <= _SMALL:
-        return _result(record, into, place)
-    return await asyncio.to_thread(_result, record, into, place)
-
-
-def _result(record: SandboxRecord, into: Path | None, place: RunPlace) -> SandboxResult:
-    end = _end(record, into)
+async def result_of(
+    record: SandboxRecord, request: SandboxRequest, place: RunPlace, tables: TableWorkers
+) -> SandboxResult:
+    """`tables` makes a table of the rows, in a process of its own."""
+    try:
+        end = await _end(record, request, tables)
+    finally:
+        if record.rows is not None:
+            record.rows.close()
     return SandboxResult(
         outcome=end.outcome,
         backend=place.backend,
@@ -81,30 +79,33 @@ class _End:
     frame: Frame | None = None
 
 
-def _end(record: SandboxRecord, into: Path | None) -> _End:
+async def _end(record: SandboxRecord, request: SandboxRequest, tables: TableWorkers) -> _End:
     if record.stopped is not None:
         return _End("stopped", record.stopped.reason, record.stopped.message)
     done = record.done or {}
     outcome: Any = done.get("outcome")
     if outcome == "ok":
-        return (
-            _End("ok", value=done.get("value"))
-            if done.get("frame") is not True or into is None
-            else _frame(record, into)
-        )
+        if done.get("frame") is not True or request.into is None:
+            return _End("ok", value=done.get("value"))
+        return await _frame(record, request.into, request.limits.result_mb, tables)
     if outcome not in _OUTCOMES:
         return _End("stopped", "died", "The code ended its process.")
     # The code can forge `done`, so its reason and message are bounded like everything else that it sends.
-    reason = done.get("reason")
-    return _End(outcome, reason if reason in _REASONS else "died", str(done.get("message"))[:_MESSAGE])
+    message = done.get("message")
+    reason: Any = done.get("reason")
+    if reason not in _REASONS:
+        reason = "died"
+    return _End(outcome, reason, message[:_MESSAGE] if isinstance(message, str) else "The code gave no reason.")
 
 
-def _frame(record: SandboxRecord, into: Path) -> _End:
+async def _frame(record: SandboxRecord, into: Path, result_mb: int, tables: TableWorkers) -> _End:
     if record.frame is not None:
         return _End("ok", frame=record.frame)
+    if record.rows is None:
+        return _End("error", "result", "The code said that it wrote rows, and wrote none.")
     try:
-        return _End("ok", frame=written(received(record.rows), into))
-    except ValueError as error:
+        return _End("ok", frame=await tables.from_file("arrow", record.rows, into, result_mb))
+    except NoTable as error:
         return _End("error", "result", str(error))
 
 
@@ -120,4 +121,6 @@ def _resources(record: SandboxRecord, place: RunPlace) -> Resources:
 
 
 def _amount(reported: Json) -> float | None:
-    return float(reported) if isinstance(reported, int | float) and not isinstance(reported, bool) else None
+    if not isinstance(reported, int | float) or isinstance(reported, bool) or not math.isfinite(reported):
+        return None
+    return float(reported)

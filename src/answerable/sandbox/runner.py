@@ -44,8 +44,19 @@ _CHUNK = 1 << 20
 _LINE = 4096
 """Printed text is passed on at the end of a line, or when this much of one is there."""
 _LIBRARIES = ("numpy", "pyarrow", "pandas")
-_OWN_FRAMES = 40
+_OWN_FRAMES = 120
 """Calls that are ours, not the code's, when depth is counted."""
+DEEPEST = 32
+"""How deeply lists and dictionaries of a result may be nested. Deeper ones make polars take gigabytes."""
+MOST_VALUES = 200_000
+"""In a result that is not a table."""
+VALUE_BYTES = 15 << 20
+"""The most that a result which is not a table may have as JSON."""
+_LONG_LIST = 10_000
+"""A list of more plain values than this goes to the host as a table of one column, where rows are wanted."""
+_MOST_NESTED = 2_000_000
+"""Lists and dictionaries inside of the rows of a table."""
+_CONTAINERS = (Sequence, set, frozenset, Mapping)
 
 
 class Channel(Protocol):
@@ -64,6 +75,9 @@ class Channel(Protocol):
 
 class TooLarge(Exception):
     """The result is larger than it may be."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The result is larger than {limit // (1 << 20):,} MB.")
 
 
 class Unreturnable(Exception):
@@ -98,8 +112,8 @@ def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") ->
     try:
         with _Surroundings(output, request["recursion"]):
             return _returned(_result(request, channel), request, channel)
-    except TooLarge:
-        return _stopped("result_size", f"The result is larger than {request['result_bytes'] // (1 << 20):,} MB.")
+    except TooLarge as error:
+        return _stopped("result_size", str(error))
     except Unreturnable as error:
         return {"outcome": "error", "reason": "result", "message": str(error)}
     except MemoryError:
@@ -162,7 +176,7 @@ def _function(name: str, channel: Channel) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             sent = {"call": name, "args": plain(args), "kwargs": plain(kwargs)}
-        except Unreturnable as error:
+        except (Unreturnable, TooLarge) as error:
             raise TypeError(f"{name}: {error}") from None
         # The code may call from several threads, and answers carry no number: one call at a time.
         with _asking:
@@ -223,7 +237,7 @@ def _returned(result: Any, request: Mapping[str, Any], channel: Channel) -> dict
     rows = rows_in(result) if request["wants_rows"] else None
     frame = _as_frame(result) if rows is None else table_of(rows)
     if frame is None:
-        return {"outcome": "ok", "value": _value(result, request["result_bytes"])}
+        return {"outcome": "ok", "value": _value(result, min(request["result_bytes"], VALUE_BYTES))}
     if not request["wants_rows"]:
         raise Unreturnable("The result is a table; a single value is wanted here.")
     _write(frame, _Bounded(channel.rows(), request["result_bytes"]))
@@ -231,13 +245,9 @@ def _returned(result: Any, request: Mapping[str, Any], channel: Channel) -> dict
 
 
 def _value(result: Any, limit: int) -> Any:
-    try:
-        value = plain(result)
-        size = len(json.dumps(value))
-    except RecursionError:
-        raise Unreturnable("The result is nested too deeply.") from None
-    if size > limit:
-        raise TooLarge
+    value = Plain(limit).of(result)
+    if len(json.dumps(value)) > limit:
+        raise TooLarge(limit)
     return value
 
 
@@ -260,8 +270,13 @@ def _as_frame(result: Any) -> Any:
 
 
 def rows_in(value: Any) -> list[dict[str, Any]] | None:
-    """The value, if it is a list of dictionaries that all have the same keys."""
-    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
+    """The value, if it is a list of dictionaries that all have the same keys. A long list of plain values has one
+    column."""
+    if not isinstance(value, list) or not value:
+        return None
+    if len(value) > _LONG_LIST and not any(map(_holds_others, value)):
+        return [{"value": item} for item in value]
+    if not all(isinstance(row, dict) for row in value):
         return None
     keys = value[0].keys()
     fit = keys and all(isinstance(key, str) for key in keys) and all(row.keys() == keys for row in value)
@@ -273,6 +288,8 @@ def table_of(rows: list[dict[str, Any]]) -> Any:
     import polars
     from polars.exceptions import PolarsError
 
+    # polars follows a list that contains itself until the process dies.
+    _check_nesting(rows)
     for name in rows[0]:
         _check_column(name, {_kind(row[name]) for row in rows} - {type(None)})
     try:
@@ -283,6 +300,28 @@ def table_of(rows: list[dict[str, Any]]) -> Any:
         if dtype in (polars.Object, polars.Int128, polars.UInt128):
             raise Unreturnable(f"The column `{name}` holds values that a table cannot hold; give them as text.")
     return frame
+
+
+def _check_nesting(rows: list[dict[str, Any]]) -> None:
+    level: list[Any] = [cell for row in rows for cell in row.values() if _holds_others(cell)]
+    seen = 0
+    for _ in range(DEEPEST):
+        seen += len(level)
+        if not level:
+            return
+        if seen > _MOST_NESTED:
+            raise Unreturnable(f"The rows of the result hold more than {_MOST_NESTED:,} lists.")
+        level = [
+            child
+            for each in level
+            for child in (each.values() if isinstance(each, Mapping) else each)
+            if _holds_others(child)
+        ]
+    raise Unreturnable(f"The result is nested more than {DEEPEST} deep.")
+
+
+def _holds_others(value: Any) -> bool:
+    return isinstance(value, _CONTAINERS) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
 def _kind(value: Any) -> type:
@@ -316,7 +355,7 @@ def _write(frame: Any, file: "_Bounded") -> None:
         _sendable(frame).write_ipc_stream(file, compression="uncompressed", compat_level=_compat_level())
     except Exception as error:  # polars passes failures of the file on as its own
         if file.exceeded:
-            raise TooLarge from None
+            raise TooLarge(file.limit) from None
         raise Unreturnable(f"The rows of the result cannot be written: {_first_line(error)}") from error
 
 
@@ -356,6 +395,7 @@ class _Bounded(io.RawIOBase):
     def __init__(self, file: BinaryIO, limit: int) -> None:
         self._file = file
         self._left = limit
+        self.limit = limit
         self.exceeded = False
 
     def writable(self) -> bool:
@@ -374,18 +414,67 @@ class _Bounded(io.RawIOBase):
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON holds it: dates as ISO text, numpy and tuples as numbers and lists. Raises `Unreturnable`."""
-    if value is None or isinstance(value, bool | str):
-        return value if not isinstance(value, str) else _text(value)
-    if isinstance(value, int | float):
-        return _number(value)
-    if isinstance(value, Mapping):
-        return {_key(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
-        return [plain(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((plain(item) for item in value), key=lambda item: (type(item).__name__, str(item)))
-    return _from_library(value)
+    """The value as JSON holds it: dates as ISO text, numpy and tuples as numbers and lists. Raises `Unreturnable`, or
+    `TooLarge`."""
+    return Plain(VALUE_BYTES).of(value)
+
+
+class Plain:
+    """Counts while it converts, because a value may be endless: a list in itself, a sequence that never stops."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._bytes_left = limit
+        self._values_left = MOST_VALUES
+
+    def of(self, value: Any, room: int = DEEPEST) -> Any:
+        self._values_left -= 1
+        if self._values_left < 0:
+            raise Unreturnable(f"The result holds more than {MOST_VALUES:,} values; give it as a table.")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int | float):
+            return _number(value)
+        if not _holds_others(value):
+            return self._from_library(value, room)
+        if room <= 0:
+            raise Unreturnable(f"The result is nested more than {DEEPEST} deep.")
+        if isinstance(value, Mapping):
+            return self._object(value, room - 1)
+        found = [self.of(item, room - 1) for item in value]
+        if isinstance(value, Sequence):
+            return found
+        return sorted(found, key=lambda item: (type(item).__name__, str(item)))
+
+    def _text(self, text: str) -> str:
+        self._bytes_left -= len(text)
+        if self._bytes_left < 0:
+            raise TooLarge(self._limit)
+        return str(text).encode("utf-8", "replace").decode()
+
+    def _object(self, value: Mapping[Any, Any], room: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, item in value.items():
+            name = self._key(key)
+            if name in found:
+                raise Unreturnable("The result holds a dictionary with two keys that are the same as text.")
+            found[name] = self.of(item, room)
+        return found
+
+    def _key(self, key: Any) -> str:
+        found = self.of(key)
+        if isinstance(found, list | dict):
+            raise Unreturnable("The result holds a dictionary whose keys are not text.")
+        return found if isinstance(found, str) else json.dumps(found)
+
+    def _from_library(self, value: Any, room: int) -> Any:
+        kind = type(value)
+        if kind.__module__.partition(".")[0] in ("numpy", "pandas") and hasattr(value, "tolist"):
+            # An array in an array of objects nests as a list does.
+            return self.of(value.tolist(), room - 1)
+        return _from_library(value)
 
 
 def _from_library(value: Any) -> Any:
@@ -398,25 +487,12 @@ def _from_library(value: Any) -> Any:
         return _number(int(value) if value == value.to_integral_value() else float(value))
     if kind.__module__ == "uuid":
         return str(value)
-    if kind.__module__.partition(".")[0] in ("numpy", "pandas") and hasattr(value, "tolist"):
-        return plain(value.tolist())
     if kind.__module__.partition(".")[0] == "pandas" and hasattr(value, "isoformat"):
         return value.isoformat()
     raise Unreturnable(
         f"The result holds {_article(kind.__name__[:200])}, which cannot be given back. "
         "Give a frame, a number, text, a date, or lists and dictionaries of these."
     )
-
-
-def _text(text: str) -> str:
-    return str(text).encode("utf-8", "replace").decode()
-
-
-def _key(key: Any) -> str:
-    text = plain(key)
-    if isinstance(text, list | dict):
-        raise Unreturnable("The result holds a dictionary whose keys are not text.")
-    return text if isinstance(text, str) else json.dumps(text)
 
 
 def _number(number: float) -> float | int:

@@ -35,11 +35,19 @@ class QuestionService:
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
         return await self._runs.wait(await self.begin(request, principal), principal)
 
-    async def begin(self, request: QuestionRequest, principal: Principal, request_id: str | None = None) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it."""
+    async def begin(
+        self,
+        request: QuestionRequest,
+        principal: Principal,
+        request_id: str | None = None,
+        *,
+        run: RunId | None = None,
+    ) -> RunId:
+        """Starts a run that goes on whether or not anybody waits for it. `run`: the id to give it; a run of that id
+        that exists already is not started again."""
         sources = self._known(request.sources, principal)
         graph, mode = graph_of(request, sources)
-        context = RunContext(new_run_id(), principal, request.thread or new_thread_id(), request_id)
+        context = RunContext(run or new_run_id(), principal, request.thread or new_thread_id(), request_id)
         return await self._runs.start(self._policy.applied(graph), Subject(request.message, sources, mode), context)
 
     async def begin_query(
@@ -51,19 +59,22 @@ class QuestionService:
         source: str | None = None,
         thread: ThreadId | None = None,
         request_id: str | None = None,
+        run: RunId | None = None,
     ) -> RunId:
         """Starts a run of a query that the user wrote: SQL, Python or a plan."""
         named = self._registry.known_as(source or self._default_source, principal)
         graph = self._policy.applied(direct_graph(query_type, self._recordable(code, principal), (named,)))
         subject = Subject(None, (named,), query_type)
-        return await self._runs.start(graph, subject, RunContext(new_run_id(), principal, thread, request_id))
+        return await self._runs.start(graph, subject, RunContext(run or new_run_id(), principal, thread, request_id))
 
-    async def retry(self, run: RunId, principal: Principal, request_id: str | None = None) -> RunId:
-        """The same question or query once more, in the same thread, as a run of its own."""
+    async def retry(
+        self, run: RunId, principal: Principal, request_id: str | None = None, *, new: RunId | None = None
+    ) -> RunId:
+        """The same question or query once more, in the same thread, as a run of its own with the id `new`."""
         record = await self._runs.get(run, principal)
         graph = await self._runs.first_graph(run, principal)
         subject = Subject(record.question, record.sources, record.mode)
-        context = RunContext(new_run_id(), principal, record.thread, request_id)
+        context = RunContext(new or new_run_id(), principal, record.thread, request_id)
         return await self._runs.start(graph, subject, context)
 
     async def run_graph(self, graph: Graph, question: str, principal: Principal) -> Answer:

@@ -16,9 +16,9 @@ from answerable.answers.capsule import read_capsule
 from answerable.answers.unanswered import cancelled, failed
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import AnswerableError, InternalError, OperatorError, UserError, restored
+from answerable.core.errors import AnswerableError, InternalError, OperatorError, TransientError, UserError, restored
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunFinished, RunStarted
-from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id
+from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
@@ -54,6 +54,8 @@ ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
+RETRY_SECONDS = 5
+"""After so long another process may have taken over: what a client is told to wait."""
 MOST_DEATHS = 2
 """A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
@@ -94,6 +96,8 @@ class RunService:
         self._attending: asyncio.Task[None] | None = None
         self._adopting: asyncio.Task[None] | None = None
         self._unsure: set[asyncio.Task[None]] = set()
+        self.leaving = asyncio.Event()
+        """Set when this process is about to end."""
         self._one_adopts = asyncio.Lock()
         self._adopt_from = 0.0
         """Until this moment of the monotonic clock nobody's runs are adopted."""
@@ -103,6 +107,8 @@ class RunService:
     async def start(self, graph: Graph, subject: Subject, context: RunContext) -> RunId:
         """Starts a run that goes on whether or not anybody waits for it. The run is stored when this returns.
         In a crowd that would make it wait too long, it is refused before anything is stored."""
+        if self.leaving.is_set():
+            raise process_stopping()
         self._turns.check()
         question, started = subject.question, self._engine.started(context, graph, subject.question)
         beginning = RunBeginning(started)
@@ -113,6 +119,11 @@ class RunService:
             record = await self._store.runs.create(
                 context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
             )
+        except InternalError as error:
+            if error.stable_code != "run_exists":
+                raise
+            # The same request once more, by its key. A run of another tenant is not found.
+            return (await self._store.runs.get(context.principal, context.run)).run
         except OperatorError:
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
@@ -129,6 +140,10 @@ class RunService:
             record = await self._patient.runs.get(context.principal, context.run)
             if (lease := await self._patient.runs.claim(record)) is not None:
                 await self._take_up(record, lease)
+
+    async def id_for(self, key: str, fingerprint: str, principal: Principal) -> RunId:
+        """The id of the run that a client's key stands for. `fingerprint`: of the request that it came with."""
+        return await self._store.keys.run_for(principal, key, fingerprint, new_run_id())
 
     async def first_graph(self, run: RunId, principal: Principal) -> Graph:
         """The graph that a run began with."""
@@ -198,6 +213,17 @@ class RunService:
         assert context.thread is not None
         return Message(id, context.thread, role, text, self._clock.now(), context.run)
 
+    def leave(self) -> None:
+        """This process is about to end: nobody waits for a run here any more, and no run is begun."""
+        self.leaving.set()
+
+    async def _done_or_leaving(self, run: RunId, task: asyncio.Task[Any]) -> None:
+        leaving = asyncio.create_task(self.leaving.wait())
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        leaving.cancel()
+        if not task.done():
+            raise process_stopping(run)
+
     # Looking
 
     async def list(
@@ -227,13 +253,15 @@ class RunService:
         while True:
             live = self._live.get(run)
             if live is not None:
-                await asyncio.wait((live.task,))
+                await self._done_or_leaving(run, live.task)
                 if live.failure is not None:
                     return failed(run, live.failure)
             mark = await self._store.news.mark(run)
             record = await self._patient.runs.get(principal, run)
             if record.status != "running":
                 return await self.answer(run, principal)
+            if self.leaving.is_set():
+                raise process_stopping(run)
             if run not in self._live:
                 await self._store.news.beyond(run, mark, NEWS_SECONDS)
 
@@ -472,6 +500,18 @@ class RunService:
 
 def ended(record: RunRecord) -> bool:
     return record.status not in ("running", "waiting")
+
+
+def process_stopping(run: RunId | None = None) -> TransientError:
+    details = {"retry_after": RETRY_SECONDS, **({"run_id": run} if run is not None else {})}
+    if run is None:
+        return TransientError("The server is stopping.", code="server_stopping", hint="Ask again.", **details)
+    return TransientError(
+        f"The server is stopping. {run} goes on when a server runs again.",
+        code="server_stopping",
+        hint="Ask for the run again in a few seconds; it is not lost.",
+        **details,
+    )
 
 
 def _quarantined(run: RunId) -> OperatorError:

@@ -306,7 +306,7 @@ class Threads(Protocol):
     async def add_message(self, principal: Principal, message: Message) -> None: ...
 
     async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
-        """In order of time; `last` keeps only that many of the newest."""
+        """In the order in which they were added; `last` keeps only that many of the newest."""
         ...
 
 
@@ -561,6 +561,13 @@ class Retention(Protocol):
     async def use(self) -> StoreUse: ...
 
 
+class IdempotencyKeys(Protocol):
+    async def run_for(self, principal: Principal, key: str, fingerprint: str, run: RunId) -> RunId:
+        """The run that this key of the principal stands for: `run` if the key is new, else the one that was named
+        first. Keys are kept for a day. A key that was used with another fingerprint is a `UserError`."""
+        ...
+
+
 class News(Protocol):
     """How a process notices what others store about a run."""
 
@@ -587,6 +594,7 @@ class Store:
     evals: Evals
     outbox: Outbox
     retention: Retention
+    keys: IdempotencyKeys
     news: News
     release: Callable[[], Awaitable[None]]
     """Gives up what this process holds, so that others can take it over at once."""

@@ -1,6 +1,7 @@
 """Events as rows, with the notices that are due when they are stored."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from answerable.core.codec import encode_body
 from answerable.core.events import Event
@@ -12,6 +13,10 @@ INSERT_EVENTS = Insert(
     into="INSERT INTO events (run_id, seq, tenant_id, user_id, at, type, body)",
     types=("TEXT", "BIGINT", "TEXT", "TEXT", "DOUBLE PRECISION", "TEXT", "TEXT"),
 )
+
+
+def moment_of(event: Event) -> datetime:
+    return datetime.fromtimestamp(event.at, UTC)
 
 
 def event_inserts(events: Sequence[Event], tenant: str, user: str) -> list[tuple[Insert, Sequence[Row]]]:

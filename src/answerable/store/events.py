@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from answerable.core.clock import Clock
 from answerable.core.codec import decode_body
 from answerable.core.context import Principal
 from answerable.core.errors import InternalError
@@ -10,7 +9,7 @@ from answerable.core.events import Event
 from answerable.core.ids import RunId, TenantId, UserId
 from answerable.store.base import Lease, LeaseLostError, RunEnd
 from answerable.store.database import Condition, NothingChangedError, RowExistsError, SqlDatabase, at_most
-from answerable.store.event_rows import event_inserts, event_statements
+from answerable.store.event_rows import event_inserts, event_statements, moment_of
 from answerable.store.leases import Leases
 from answerable.store.runs import end_statements, run_not_found
 
@@ -22,9 +21,8 @@ _REMEMBERED = 4096
 
 
 class SqlEvents:
-    def __init__(self, database: SqlDatabase, clock: Clock, leases: Leases) -> None:
+    def __init__(self, database: SqlDatabase, leases: Leases) -> None:
         self._database = database
-        self._clock = clock
         self._leases = leases
         self._owners: dict[RunId, tuple[str, str]] = {}
         """The owner of a run never changes, so it is looked up once and not with every append."""
@@ -54,7 +52,8 @@ class SqlEvents:
         self._database.announce(run)
 
     async def _end(self, events: Sequence[Event], lease: Lease, end: RunEnd, principal: Principal) -> bool:
-        ending = end_statements(principal, lease, end, self._clock.now(), self._leases.owner)
+        # By the journal's clock, which never goes back: the run would else seem to end before it began.
+        ending = end_statements(principal, lease, end, moment_of(events[-1]), self._leases.owner)
         try:
             await self._database.write(
                 *ending, *event_statements(events, principal.tenant, principal.user), required=(0,)

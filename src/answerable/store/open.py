@@ -14,6 +14,7 @@ from answerable.store.database import SqlDatabase, Synchronous
 from answerable.store.edits import SqlEdits
 from answerable.store.evals import SqlEvals
 from answerable.store.events import SqlEvents
+from answerable.store.keys import SqlIdempotencyKeys
 from answerable.store.leases import LEASE_SECONDS, Leases
 from answerable.store.outbox import SqlOutbox
 from answerable.store.patience import PatientDatabase
@@ -103,7 +104,7 @@ def _store(
     artifacts = FolderArtifacts(database, folder, clock)
     return Store(
         runs=SqlRuns(database, clock, leases),
-        events=SqlEvents(database, clock, leases),
+        events=SqlEvents(database, leases),
         capsules=SqlCapsules(database),
         threads=SqlThreads(database, clock),
         artifacts=artifacts,
@@ -112,6 +113,7 @@ def _store(
         evals=SqlEvals(database, clock),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
+        keys=SqlIdempotencyKeys(database, clock),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

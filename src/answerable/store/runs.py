@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 import orjson
@@ -39,7 +39,7 @@ from answerable.store.database import (
     time_of,
     time_text,
 )
-from answerable.store.event_rows import event_statements
+from answerable.store.event_rows import event_statements, moment_of
 from answerable.store.leases import Leases
 from answerable.store.threads import message_statements, thread_not_found, thread_statement
 
@@ -76,7 +76,7 @@ class SqlRuns:
             thread=context.thread,
             question=question,
             status="running",
-            created_at=self._clock.now(),
+            created_at=self._clock.now() if beginning is None else moment_of(beginning.event),
             request_id=context.request_id,
             owner=self._leases.owner,
             token=1,
@@ -333,8 +333,13 @@ class SqlCapsules:
 
     async def put(self, principal: Principal, capsule: Capsule, lease: Lease) -> None:
         """Once more for the same run replaces it: a continued run may have been answered before it was stopped."""
+        latest = await self.latest(principal, capsule.thread) if capsule.thread is not None else None
+        created_at = capsule.created_at
+        if latest is not None and latest.run != capsule.run:
+            # The latest answer of a thread is the last one given, also if the clock was set back between the two.
+            created_at = max(created_at, latest.created_at + timedelta(microseconds=1))
         body = codec.json_bytes(capsule.body, f"The capsule of {capsule.run}").decode()
-        row = (principal.user, capsule.thread, time_text(capsule.created_at), body)
+        row = (principal.user, capsule.thread, time_text(created_at), body)
         statement = (_PUT_CAPSULE, (*row, capsule.run, principal.tenant, lease.token))
         [changed] = await self._database.write(statement)
         if not changed:
@@ -365,7 +370,8 @@ _PUT_CAPSULE = (
     "INSERT INTO capsules (run_id, tenant_id, user_id, thread_id, created_at, body)"
     " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ? AND token = ?"
     " ON CONFLICT (run_id) DO UPDATE SET user_id = excluded.user_id, thread_id = excluded.thread_id,"
-    " created_at = excluded.created_at, body = excluded.body"
+    " created_at = CASE WHEN capsules.created_at < excluded.created_at THEN excluded.created_at"
+    " ELSE capsules.created_at END, body = excluded.body"
 )
 
 

@@ -27,7 +27,7 @@ from answerable.store.database import (
 
 _LAST_RUN = (
     "(SELECT run_id FROM messages WHERE messages.thread_id = threads.thread_id AND run_id IS NOT NULL"
-    " ORDER BY messages.created_at DESC, position DESC LIMIT 1)"
+    " ORDER BY position DESC LIMIT 1)"
 )
 _THREAD = f"SELECT thread_id, tenant_id, user_id, title, created_at, updated_at, pinned_at, share_token, {_LAST_RUN}"
 _PINNED = "CASE WHEN pinned_at IS NULL THEN 0 ELSE 1 END"
@@ -37,7 +37,8 @@ _INSERT_THREAD = (
     " ON CONFLICT (thread_id) DO NOTHING"
 )
 _MESSAGE = "SELECT message_id, thread_id, role, content, created_at, run_id FROM messages"
-_TOUCH = f"UPDATE threads SET updated_at = ? WHERE {_MINE}"
+_TOUCH = f"UPDATE threads SET updated_at = CASE WHEN updated_at < ? THEN ? ELSE updated_at END WHERE {_MINE}"
+"""A clock that was set back does not move the thread down in the list."""
 _INSERT_MESSAGE = (
     "INSERT INTO messages (message_id, role, content, created_at, run_id, user_id, thread_id, tenant_id, position)"
     " SELECT ?, ?, ?, ?, ?, ?, thread_id, tenant_id,"
@@ -62,7 +63,7 @@ def message_statements(principal: Principal, message: Message, now: str, *, once
     place = (message.thread, principal.tenant)
     created_at = time_text(message.created_at)
     row = (message.message, message.role, message.content, created_at, message.run, principal.user)
-    return (_TOUCH, (now, *place)), (_INSERT_MESSAGE_ONCE if once else _INSERT_MESSAGE, (*row, *place))
+    return (_TOUCH, (now, now, *place)), (_INSERT_MESSAGE_ONCE if once else _INSERT_MESSAGE, (*row, *place))
 
 
 class SqlThreads:
@@ -146,7 +147,7 @@ class SqlThreads:
     async def messages(self, principal: Principal, thread: ThreadId, *, last: int | None = None) -> Sequence[Message]:
         rows = await self._database.rows(
             f"{_MESSAGE} WHERE thread_id IN (SELECT thread_id FROM threads WHERE {_MINE})"
-            " ORDER BY created_at DESC, position DESC LIMIT ?",
+            " ORDER BY position DESC LIMIT ?",
             *(thread, principal.tenant, at_most(last)),
         )
         if not rows:
@@ -172,7 +173,7 @@ def _found(search: str) -> Condition:
     """The first message that holds the text."""
     condition, values = mentions("content", search)
     first = f"SELECT content FROM messages WHERE messages.thread_id = threads.thread_id AND {condition}"
-    return f"({first} ORDER BY messages.created_at, position LIMIT 1)", values
+    return f"({first} ORDER BY position LIMIT 1)", values
 
 
 def thread_not_found(thread: ThreadId) -> NotFoundError:

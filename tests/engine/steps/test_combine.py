@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from as_written import as_written
 
-from answerable.answers.result_table import result_table_of
+from answerable.answers.result_table import result_table
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
 from answerable.core.ids import NodeId
@@ -33,7 +33,7 @@ CUSTOMERS = pl.DataFrame({"id": [1, 2], "city": ["Berlin", "Paris"]})
 async def produced(store: Store, rows: pl.DataFrame, **fields: Any) -> Produced:
     path = store.artifacts.staging()
     rows.write_ipc(path)
-    made = result_table_of(None, path, is_frame=True)
+    made = result_table(path)
     frame = FrameRef(
         artifact=await store.artifacts.adopt(LOCAL, path),
         columns=made.columns,

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,13 +18,17 @@ from tests.faults.escapes.canaries import Canaries
 from tests.faults.escapes.catalog import Case
 from tests.sandboxes import Abilities
 
+from answerable.answers.result_table import records_of
 from answerable.core.errors import UserError
 from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, HostFunction, Sandbox, SandboxRequest, SandboxResult
+from answerable.sandbox.open import Sandboxes, SandboxOptions
 
 CLAIM = "ESCAPED"
 LATE_SECONDS = 8.0
 """How long after its limit a run may end on a busy machine. Code that is not stopped at all takes for ever."""
+MOST_GROWTH_MB = 400
+"""How much the host itself may grow while many cases are tried at once."""
 _BECOME_REAPER = 36
 
 
@@ -48,6 +53,7 @@ class Report:
 async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, size: int, abilities: Abilities) -> Report:
     report = Report()
     room = asyncio.Semaphore(size)
+    peak_mb = _peak_mb()
     async with Canaries(folder) as canaries:
         with adopting_orphans():
             known = set(psutil.Process().children(recursive=True))
@@ -63,8 +69,18 @@ async def attempt_all(sandbox: Sandbox, cases: Sequence[Case], folder: Path, siz
                 await sandbox.close()
             report.survivors = [str(process) for process in _living(known)] + canaries.processes()
         report.attempts = {case.id: attempt for case, attempt in zip(cases, done, strict=True)}
-        report.harm = canaries.harm()
+        report.harm = canaries.harm() + _grown(peak_mb)
     return report
+
+
+def _peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def _grown(before_mb: int) -> list[str]:
+    """What is made of results must not pass through the host's own memory."""
+    more = _peak_mb() - before_mb
+    return [f"the host took {more} MB more"] if more > MOST_GROWTH_MB else []
 
 
 class _Trial:
@@ -90,6 +106,8 @@ class _Trial:
             seconds = time.monotonic() - began
         if result is None:
             return
+        if self._case.table and result.outcome == "ok" and result.frame is None:
+            await self._tabulate(result)
         self._attempt.results.append(result)
         self._attempt.evidence += self._shown(result) + self._overfull()
         if seconds > self._case.limits.seconds + LATE_SECONDS + self._abilities.start_seconds:
@@ -117,6 +135,15 @@ class _Trial:
             if result.reason != "type_check" or ignoring == request.code:
                 return result
             request = replace(request, code=ignoring)
+
+    async def _tabulate(self, result: SandboxResult) -> None:
+        """As a step of a question does."""
+        sandboxes = Sandboxes(SandboxOptions())
+        try:
+            with contextlib.suppress(UserError):
+                await sandboxes.write_table(records_of(result.value)[0], self._canaries.into(self._number))
+        finally:
+            await sandboxes.close()
 
     def _request(self, code: str, first: bool) -> SandboxRequest:
         return SandboxRequest(

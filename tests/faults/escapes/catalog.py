@@ -34,6 +34,8 @@ class Case:
     limits: SandboxLimits = field(default_factory=SandboxLimits)
     frame: bool = False
     into: bool = False
+    table: bool = False
+    """The value becomes a table, as that of a step of a question does."""
     host: bool = False
     visited: bool = False
     """The code waits for a connection, which the suite attempts meanwhile."""

@@ -36,7 +36,7 @@ class Listener:
         self.connections = 0
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
-        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread = threading.Thread(target=self._listen)
         self._thread.start()
 
     def _listen(self) -> None:
@@ -48,6 +48,8 @@ class Listener:
             self.connections += 1
 
     def close(self) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread; closing alone does not
+        self._thread.join()
         self._socket.close()
 
 

@@ -12,7 +12,7 @@ export interface ProblemDocument {
   column?: number | null;
 }
 
-/** An error reply of the server, with a sentence for people and a code to quote. */
+/** An error reply of the server: a sentence for people and a stable code. */
 export class Problem extends Error {
   readonly status: number;
   readonly hint: string | null;

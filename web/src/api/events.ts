@@ -12,7 +12,7 @@ export interface PlanNode {
   config?: Record<string, Json>;
 }
 
-/** What the page knows of fields that the server's schema leaves open as JSON. */
+/** The types of event fields that the server's schema declares only as JSON. */
 interface Known {
   "run.started": { graph: { nodes?: PlanNode[] } | null };
   "plan.ready": { plan: { step?: string; nodes?: PlanNode[] } | null };
@@ -20,7 +20,7 @@ interface Known {
   "answer.final": { answer: Answer };
 }
 
-/** The closed union of the events of a run, as the server's event log stores them. */
+/** All events of a run, as the server stores them. */
 export type RunEvent = {
   [Type in EventType]: Type extends keyof Known ? Omit<Of<Type>, keyof Known[Type]> & Known[Type] : Of<Type>;
 }[EventType];

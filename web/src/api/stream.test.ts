@@ -16,14 +16,14 @@ it("reads events from pieces of any size, and skips comments", async () => {
   expect(heard).toEqual(["run.resumed"]);
 });
 
-it("gives events together that came together", async () => {
+it("passes on events together that arrived together", async () => {
   const event = (seq: number) => `data: {"type":"run.resumed","run":"r","seq":${seq},"at":1}\n\n`;
   const heard = [];
   for await (const some of events(new Response(event(1) + event(2)))) heard.push(some.map(({ seq }) => seq));
   expect(heard).toEqual([[1, 2]]);
 });
 
-it("tells an answer's columns together with its first rows", async () => {
+it("passes on the columns of an answer together with its first rows", async () => {
   vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw));
   const types = ["answer.metadata", "answer.batch", "run.finished"];
   const body = new ReadableStream({
@@ -40,7 +40,7 @@ it("tells an answer's columns together with its first rows", async () => {
   expect(told).toEqual([["answer.metadata", "answer.batch"], ["run.finished"]]);
 });
 
-it("goes on after the last numbered event when a connection breaks, and says that pieces of text will come again", async () => {
+it("continues after the last numbered event when a connection breaks, and reports the reconnect", async () => {
   vi.stubGlobal("requestAnimationFrame", (draw: () => void) => setTimeout(draw));
   const frame = (seq: number, rest: string) => `data: {"run":"r","seq":${seq},"at":1,${rest}}\n\n`;
   const token = (seq: number, text: string) =>

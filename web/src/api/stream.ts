@@ -3,17 +3,17 @@ import { isTerminal, type RunEvent } from "./events";
 import { parseJson } from "./json";
 import { pause, reached, waitAfter } from "./reach";
 
-export interface Hearing {
-  /** Events that arrive within one frame are passed on together, so that the page is drawn once for all of them. */
+export interface RunListener {
+  /** Gets the events that arrive within one frame together, so that the page renders once for all of them. */
   onEvents: (events: RunEvent[]) => void;
-  /** The stream begins anew after the last numbered event: pieces of text since then will come again. */
+  /** The stream starts again after the last numbered event, so pieces of text since then come again. */
   onReconnect?: () => void;
   signal?: AbortSignal;
 }
 
 const HIDDEN_MS = 100;
 
-/** Starts a run and gives its stream, with the names of run and thread. */
+/** Starts a run. Returns the stream of its events and the ids of run and thread. */
 export async function begin(body: unknown, signal?: AbortSignal) {
   const headers = { "Content-Type": "application/json" };
   const response = await request("/chat/stream", { method: "POST", headers, body: JSON.stringify(body), signal });
@@ -22,34 +22,34 @@ export async function begin(body: unknown, signal?: AbortSignal) {
 }
 
 /**
- * Hears a run to its end, from the event after `after` on. A connection that breaks is made again for as long as it
- * takes: the run goes on without us, and the server tells what was missed.
+ * Reads the events of a run to its end, from the event after `after` on. If the connection breaks, it connects again, for
+ * as long as that takes: the run continues meanwhile, and the server sends the missed events.
  */
-export async function follow(run: string, hearing: Hearing, first?: Response, after = 0): Promise<void> {
+export async function follow(run: string, listener: RunListener, first?: Response, after = 0): Promise<void> {
   let response = first;
   let failures = 0;
-  const heard = gathered(hearing);
+  const batches = batchedByFrame(listener);
   for (;;) {
     try {
       response ??= await request(path`/runs/${run}/events`, {
         headers: { "Last-Event-ID": String(after) },
-        signal: hearing.signal,
+        signal: listener.signal,
       });
-      for await (const told of events(response)) {
-        // A piece of text that is not stored yet has the number 0.
-        const fresh = told.filter((event) => event.seq === 0 || event.seq > after);
+      for await (const batch of events(response)) {
+        // A piece of text that is not stored yet has the number 0, so the stream cannot continue after it.
+        const fresh = batch.filter((event) => event.seq === 0 || event.seq > after);
         if (!fresh.length) continue;
         after = Math.max(after, ...fresh.map((event) => event.seq));
         failures = 0;
-        heard.add(fresh);
-        if (fresh.some(isTerminal)) return await heard.rest();
+        batches.add(fresh);
+        if (fresh.some(isTerminal)) return await batches.rest();
       }
     } catch (error) {
-      if (hearing.signal?.aborted) return;
+      if (listener.signal?.aborted) return;
       if (error instanceof Problem && error.status < 500) throw error;
     }
-    await heard.rest();
-    hearing.onReconnect?.();
+    await batches.rest();
+    listener.onReconnect?.();
     response = undefined;
     await reached();
     await pause(waitAfter(failures++));
@@ -57,24 +57,24 @@ export async function follow(run: string, hearing: Hearing, first?: Response, af
 }
 
 /**
- * What was told is on the screen before more is told; what comes meanwhile is gathered. Columns are told with the first
- * rows, which follow them at once.
+ * Passes events on at most once per frame, and collects the events that arrive meanwhile. `answer.metadata` waits for the
+ * first rows, which follow at once, so that an empty table is never drawn.
  */
-function gathered({ onEvents, signal }: Hearing) {
+function batchedByFrame({ onEvents, signal }: RunListener) {
   let held: RunEvent[] = [];
   let drawn = Promise.resolve();
   let drawing = false;
 
-  function tell() {
-    const told = held;
+  function flush() {
+    const batch = held;
     held = [];
-    if (told.length && !signal?.aborted) onEvents(told);
+    if (batch.length && !signal?.aborted) onEvents(batch);
   }
 
   async function draw() {
     drawing = true;
     while (held.length && held.at(-1)?.type !== "answer.metadata") {
-      tell();
+      flush();
       await painted();
     }
     drawing = false;
@@ -85,8 +85,8 @@ function gathered({ onEvents, signal }: Hearing) {
       held.push(...events);
       if (!drawing) drawn = draw();
     },
-    /** Tells what is left. */
-    rest: () => drawn.then(tell),
+    /** Passes on the events that are still waiting. */
+    rest: () => drawn.then(flush),
   };
 }
 
@@ -98,7 +98,7 @@ function painted(): Promise<void> {
   });
 }
 
-/** Server-Sent Events: blocks of lines, parted by empty lines; comments and other fields are skipped. */
+/** Parses Server-Sent Events: blocks of lines, separated by empty lines. Comments and other fields are skipped. */
 export async function* events(response: Response): AsyncGenerator<RunEvent[]> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -109,8 +109,8 @@ export async function* events(response: Response): AsyncGenerator<RunEvent[]> {
     pending += value;
     const blocks = pending.split(/\r?\n\r?\n/);
     pending = blocks.pop() ?? "";
-    const told = blocks.map(dataOf).filter(Boolean);
-    if (told.length) yield told.map((data) => parseJson<RunEvent>(data));
+    const texts = blocks.map(dataOf).filter(Boolean);
+    if (texts.length) yield texts.map((data) => parseJson<RunEvent>(data));
   }
 }
 

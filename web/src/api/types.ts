@@ -7,7 +7,7 @@ import type { components } from "./schema";
 
 export type Json = string | number | bigint | boolean | null | Json[] | { [key: string]: Json };
 
-/** A reply has every field of its schema, also those that have a default; what the schema leaves open is JSON. */
+/** A reply has every field of its schema, including those with a default. A field without a type is JSON. */
 type Told<T> = unknown extends T
   ? Json
   : T extends (infer E)[]
@@ -79,7 +79,7 @@ export interface ColumnFormat {
     | { kind: "number"; decimals: number; grouped: boolean; percent: boolean }
     | { kind: "date"; style: string }
     | { kind: "text" };
-  /** Whether its numbers add up, change, or are part of a whole. Answers of older versions do not say. */
+  /** Whether its numbers are amounts, changes, shares or rates. Absent in answers of older versions. */
   quantity?: Quantity | null;
 }
 

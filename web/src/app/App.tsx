@@ -74,7 +74,7 @@ export function App() {
   );
 }
 
-/** What a phone shows at the top: the thread, or the name of the view. */
+/** The title at the top of a phone: that of the thread, or the name of the view. */
 function useTitle({ view, parts }: Route): string {
   const thread = view === "ask" ? parts[0] : undefined;
   const summary = useFetched<ThreadSummary>(thread ? path`/threads/${thread}` : null).data;
@@ -111,7 +111,7 @@ function askAnew(question: string): void {
 }
 
 function useCommands(onHelp: () => void): Command[] {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `onHelp` only sets a state, so the first one serves for good.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `onHelp` only sets a state, so the first one stays valid.
   return useMemo(
     () => [
       ...VIEW_NAMES.map(
@@ -125,7 +125,7 @@ function useCommands(onHelp: () => void): Command[] {
       ),
       { id: "settings", group: "Go to", label: "Settings", run: () => navigate("/settings") },
       { id: "add", group: "Commands", label: "Add a source", run: () => navigate("/sources/+") },
-      { id: "theme", group: "Commands", label: "Light or dark", run: switchTheme },
+      { id: "theme", group: "Commands", label: "Switch between light and dark", run: switchTheme },
       { id: "help", group: "Commands", label: "Keyboard help", keys: ["?"], run: onHelp },
       { id: "palette", group: "Commands", label: "Search or run a command", keys: [COMMAND_KEY, "K"], run: () => {} },
     ],

@@ -10,7 +10,7 @@ const PLACES = [
   ["settings", "Settings", SlidersHorizontal],
 ] as const;
 
-/** The views, at the bottom of a phone. */
+/** The navigation at the bottom of a phone. */
 export function Dock({ view }: { view: View }) {
   return (
     <nav className="dock" aria-label="Views">

@@ -5,7 +5,7 @@ import { UploadTray } from "../sources/UploadTray";
 import { addFiles } from "../sources/upload";
 import { toast } from "./toasts";
 
-/** Files and folders may be dropped anywhere on the page, and are seen on their way from anywhere. */
+/** Accepts files and folders that are dropped anywhere on the page. */
 export function DropZone() {
   const [over, setOver] = useState(false);
   useEffect(() => {
@@ -16,7 +16,7 @@ export function DropZone() {
       setOver(true);
     };
     const leave = (event: DragEvent) => event.relatedTarget === null && setOver(false);
-    const ended = () => setOver(false); // a pointer moves only when nothing is dragged, however the dragging ended
+    const ended = () => setOver(false); // no pointer events are sent during a drag, so this one means that it has ended
     const drop = (event: DragEvent) => {
       if (!hasFiles(event)) return;
       event.preventDefault();

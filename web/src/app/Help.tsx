@@ -12,7 +12,7 @@ const GROUPS: [string, Keys[]][] = [
       ["New question", ["N"]],
       ["Go to Ask, Sources, Runs, Evals", ["G", "A", "S", "R", "E"]],
       ["This help", ["?"]],
-      ["Close, step back", ["Esc"]],
+      ["Close, go back", ["Esc"]],
     ],
   ],
   [
@@ -20,7 +20,7 @@ const GROUPS: [string, Keys[]][] = [
     [
       ["Send", ["Enter"]],
       ["New line", ["Shift", "Enter"]],
-      ["Choose in a question back", ["1", "…", "9"]],
+      ["Choose an option", ["1", "…", "9"]],
       ["Edit the last question", ["↑"]],
       ["Stop the run", [COMMAND_KEY, "."]],
     ],

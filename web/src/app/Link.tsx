@@ -1,7 +1,7 @@
 import type { AnchorHTMLAttributes } from "react";
 import { navigate } from "./router";
 
-/** A link within the page: no reload, and still a link to open in a tab or copy. */
+/** A link within the page. It does not reload the page, and can still be copied or opened in a new tab. */
 export function Link({ href, onClick, ...rest }: AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
   return (
     <a

@@ -14,7 +14,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Everything a pointer can do, by its name. */
+/** Finds commands, threads and runs by name, so that everything can be reached without a pointer. */
 export function Palette({ commands, onAsk, onClose }: Props) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
@@ -97,7 +97,7 @@ function useFound(typed: string, commands: Command[], onAsk: (question: string) 
       }),
     );
     const known = matching([...Object.values(fromViews).flat(), ...commands], typed.trim());
-    return [...ask, ...known, ...talks]; // what the server finds comes last, so that nothing moves under the cursor
+    return [...ask, ...known, ...talks]; // results of the server arrive later; at the end they move no other row
   }, [typed, threads.data, fromViews, commands, onAsk]);
 }
 

@@ -58,8 +58,8 @@ export function TopBar({ view, title, onPalette, onHelp, onThreads, onNew }: Pro
       <button
         type="button"
         className="btn ghost icon"
-        aria-label="Light or dark"
-        title="Light or dark"
+        aria-label="Switch between light and dark"
+        title="Switch between light and dark"
         onClick={switchTheme}
       >
         <SunMoon className="i" aria-hidden />

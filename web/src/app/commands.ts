@@ -9,7 +9,7 @@ export interface Command {
   run: () => void;
 }
 
-/** What the views in sight offer to the palette, by view. */
+/** The commands that each mounted view adds to the palette. */
 export const offered = createStore<Record<string, Command[]>>({});
 
 export function offer(view: string, commands: Command[]): () => void {
@@ -17,7 +17,7 @@ export function offer(view: string, commands: Command[]): () => void {
   return () => offered.set(({ [view]: _, ...rest }) => rest);
 }
 
-/** Commands whose label has every word of the query, best first: those that begin with it, then the others. */
+/** The commands whose label contains every word of the query. Labels that begin with the query come first. */
 export function matching(commands: readonly Command[], query: string, most = 12): Command[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const hits = commands.filter((command) => {
@@ -28,7 +28,7 @@ export function matching(commands: readonly Command[], query: string, most = 12)
   return hits.sort((a, b) => begins(a) - begins(b)).slice(0, most);
 }
 
-/** The label in pieces, each with whether it matches a word of the query. */
+/** Splits a label into pieces, each with whether it matches a word of the query. */
 export function marked(label: string, query: string): [piece: string, hit: boolean][] {
   const words = query
     .split(/\s+/)

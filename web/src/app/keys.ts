@@ -5,8 +5,8 @@ export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 const CHORD_MS = 1_200;
 
 /**
- * Acts on keys outside of fields: single letters (`n`, `/`), two in a row (`g a`) and, everywhere, those with the
- * command key (`mod+k`; Ctrl where there is no ⌘).
+ * Runs actions for keys that are pressed outside of input fields: single keys (`n`, `/`) and sequences (`g a`). Keys with
+ * the command key (`mod+k`; Ctrl on systems without ⌘) also work inside fields.
  */
 export function useKeys(map: KeyMap): void {
   const current = useRef(map);
@@ -26,7 +26,7 @@ export function useKeys(map: KeyMap): void {
   }, []);
 }
 
-/** The keys pressed now, with a `g` before them: the second key of a sequence never counts as a single key. */
+/** The pressed key, with a preceding `g`: the second key of a sequence never counts as a single key. */
 let pressed = "";
 let began = -CHORD_MS;
 
@@ -50,7 +50,7 @@ function isTyping(target: EventTarget | null): boolean {
   return Boolean(element?.closest?.("input, textarea, select, [contenteditable], .editor"));
 }
 
-/** A dialog has the keys to itself; Escape closes it. */
+/** While a dialog is open, no shortcuts of the page run. */
 function isDialogOpen(): boolean {
   return document.querySelector("dialog[open]") !== null;
 }

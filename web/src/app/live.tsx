@@ -2,7 +2,7 @@ import { createStore, useStore } from "../shared/store";
 
 const said = createStore("");
 
-/** Speaks to screen readers: starts, ends and failures, not every count. */
+/** Announces starts, ends and failures to screen readers, but not every change of a count. */
 export function say(text: string): void {
   said.set(text);
 }

@@ -5,7 +5,7 @@ export type View = (typeof VIEWS)[number] | "shared";
 
 export interface Route {
   view: View;
-  /** What follows the view in the address: a thread, a source and its table, a run. */
+  /** The path after the view: a thread, a source and its table, or a run. */
   parts: string[];
 }
 

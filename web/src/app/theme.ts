@@ -1,7 +1,7 @@
 import { remember } from "../shared/remembered";
 import { createStore } from "../shared/store";
 
-/** Counts the changes of theme: what is drawn with computed colours watches it. */
+/** The number of theme changes. Charts, which are drawn with computed colours, redraw when it changes. */
 export const themeChanges = createStore(0);
 
 export function isDark(): boolean {

@@ -13,7 +13,7 @@ const SHOWN_MS = 6_000;
 const toasts = createStore<Toast[]>([]);
 let last = 0;
 
-/** One line for six seconds; never for what needs a decision. */
+/** Shows one line for six seconds. Not for anything that needs a decision. */
 export function toast(text: string, options: Partial<Pick<Toast, "state" | "action">> = {}): void {
   const id = ++last;
   toasts.set((now) => [...now.slice(-3), { id, text, state: "ok", ...options }]);

@@ -25,7 +25,7 @@ import type { TurnActions } from "./TurnView";
 import { share } from "./threads";
 import { Welcome } from "./Welcome";
 
-/** A cell that prose points to; a new object for each click, so that the same cell can light twice. */
+/** The cell that a number in the text links to. Each click makes a new object, so that the same cell can flash again. */
 export interface LitCell {
   row: number | null;
   column: number | null;
@@ -57,9 +57,9 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   const send = useCallback(
     (question: string, choice: number | null = null, at = key, sources = chosen) => {
       setWatched(null);
-      void ask(at, { message: question, sources, choice }, (made) => {
-        if (at === DRAFT && location.pathname === "/ask") navigate(address("ask", made), { replace: true });
-        if (at === DRAFT && location.pathname === "/") navigate(address("ask", made), { replace: true });
+      void ask(at, { message: question, sources, choice }, (created) => {
+        if (at === DRAFT && location.pathname === "/ask") navigate(address("ask", created), { replace: true });
+        if (at === DRAFT && location.pathname === "/") navigate(address("ask", created), { replace: true });
       });
     },
     [key, chosen],
@@ -67,9 +67,9 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
 
   const reading = useLasting(turns.length > 0 && isReading(turns.at(-1)!.run), SKELETON_AFTER_MS);
   const shown = shownTurn(turns, watched, reading);
-  // Draw the rows first, and the text of the conversation a moment later.
-  const told = useDeferredValue(turns);
-  const toldShown = useDeferredValue(shown?.key ?? null);
+  // Deferred, so that the rows are drawn before the text of the conversation.
+  const deferredTurns = useDeferredValue(turns);
+  const deferredShown = useDeferredValue(shown?.key ?? null);
   const actions = useMemo<TurnActions>(() => {
     const show = (turn: Turn) => {
       setWatched(turn.key);
@@ -88,15 +88,15 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
       editAndAsk: (turn, text) => {
         setEditing(null);
         if (!thread || !turn.messageId) return send(text);
-        return void fork(thread, turn.messageId, false).then((made) => {
-          navigate(address("ask", made));
-          send(text, null, made);
+        return void fork(thread, turn.messageId, false).then((created) => {
+          navigate(address("ask", created));
+          send(text, null, created);
         });
       },
       fork: (turn) => {
         if (!thread || !turn.messageId) return;
-        void fork(thread, turn.messageId, true).then((made) => {
-          navigate(address("ask", made));
+        void fork(thread, turn.messageId, true).then((created) => {
+          navigate(address("ask", created));
           toast("This is a copy of the thread up to here.");
         });
       },
@@ -165,7 +165,7 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
           <ProblemNotice problem={conversation.problem} onRetry={() => thread && void open(thread)} />
         )}
         {turns.length ? (
-          <Turns turns={told} shown={toldShown} actions={actions} editing={editing} onEdit={setEditing} />
+          <Turns turns={deferredTurns} shown={deferredShown} actions={actions} editing={editing} onEdit={setEditing} />
         ) : (
           <div className="scroll">
             {!conversation.loading && !conversation.problem && <Welcome source={chosen[0] ?? null} onAsk={send} />}
@@ -210,13 +210,13 @@ export function AskView({ thread, drawer }: { thread: string | null; drawer: boo
   );
 }
 
-/** The one that is watched, else the newest that has something to show, else the one whose rows are being read. */
+/** The turn whose result is shown: the selected one, else the newest with rows, else the one whose rows are being read. */
 function shownTurn(turns: Turn[], watched: string | null, reading: boolean): Turn | null {
   const withResult = turns.filter((turn) => turn.run.columns.length > 0 || turn.run.answer?.columns.length);
   return turns.find((turn) => turn.key === watched) ?? withResult.at(-1) ?? (reading ? (turns.at(-1) ?? null) : null);
 }
 
-/** Whether the condition has held for a while. */
+/** Whether the condition has been true for a while. */
 function useLasting(now: boolean, milliseconds: number): boolean {
   const [lasting, setLasting] = useState(false);
   useEffect(() => {

@@ -12,7 +12,7 @@ interface Props {
   onOther: () => void;
 }
 
-/** A question back is a first-class answer: choices, a key for each, and a memory. */
+/** A question back: its choices, a key for each, and a way to remember the choice. */
 export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const { choices } = answer;
   const readings = choices.filter((choice) => choice.source === null).length;
@@ -20,7 +20,7 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const word = source && wordToRemember(choices);
   const remember = useStore(remembering) && word !== null;
   return (
-    <section className="clarify card" aria-label="A question back">
+    <section className="clarify card" aria-label="Clarifying question">
       <header>
         <Hand className="i" aria-hidden />
         <div>
@@ -64,7 +64,7 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   );
 }
 
-/** What it would teach, when that is to be remembered; else the query it stands for. */
+/** The synonym that the choice would store, if it is to be remembered; otherwise the query of the choice. */
 function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
   const { synonym, code } = choice;
   if (remember && synonym)
@@ -76,8 +76,8 @@ function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
         </span>
       </span>
     );
-  if (choice.source) return <span className="d">The same question, of another source</span>;
-  if (remember) return <span className="d">Nothing to remember in this one</span>;
+  if (choice.source) return <span className="d">Ask another source the same question</span>;
+  if (remember) return <span className="d">This choice gives the word no meaning to remember</span>;
   return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;
 }
 
@@ -86,11 +86,11 @@ function keysOf(choices: number): string {
   return keys.length < 2 ? keys.join("") : `${keys.slice(0, -1).join(", ")} or ${keys.at(-1)}`;
 }
 
-/** The same once answered: one line, and a way to change it. */
+/** A question back that was answered: one line, and a button to choose again. */
 export function ChosenLine({ label, onChange }: { label: string; onChange: () => void }) {
   return (
     <div className="chosen">
-      <Status state="ok">Meant</Status>
+      <Status state="ok">You chose</Status>
       <span className="grow clip">{label}</span>
       <button type="button" className="btn ghost small" onClick={onChange}>
         Change

@@ -70,7 +70,7 @@ export function Composer({ field, placeholder, sources, chosen, onChosen, onAsk,
   );
 }
 
-/** What a message may begin with, as far as this server can run it. */
+/** The prefixes (`SQL:`) of messages that this server runs as written. */
 function AsWritten() {
   const { data } = useFetched<About>("/about");
   if (!data) return null;
@@ -87,11 +87,11 @@ function AsWritten() {
   );
 }
 
-/** What is asked: one source, or several together. The last one cannot be taken away. */
+/** Chooses the sources of the question. At least one stays chosen. */
 function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "chosen" | "onChosen">) {
   const [shown, rest] = chipsOf(sources, chosen);
   return (
-    <div className="source-chips" role="group" aria-label="Data to ask">
+    <div className="source-chips" role="group" aria-label="Sources to ask">
       {shown.map((name) => {
         const on = chosen.includes(name);
         const next = on ? chosen.filter((other) => other !== name) : [...chosen, name];
@@ -113,7 +113,7 @@ function SourceChips({ sources, chosen, onChosen }: Pick<Props, "sources" | "cho
         <Menu
           label={`${rest.length} more to ask`}
           className="chip"
-          items={rest.map((name) => ({ label: name, group: "Ask instead", onSelect: () => onChosen([name]) }))}
+          items={rest.map((name) => ({ label: name, group: "Other sources", onSelect: () => onChosen([name]) }))}
         >
           {rest.length} more
           <ChevronDown className="i i-xs" aria-hidden />

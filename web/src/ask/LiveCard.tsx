@@ -10,26 +10,29 @@ import { type ShownStep, shownSteps } from "./run";
 import { StepList } from "./StepList";
 import { useStepKinds } from "./stepKinds";
 
-/** A run in progress: its stage, its plan, and a button to stop it. While the server cannot be reached, the run is not shown as progressing. */
+/**
+ * A run in progress: its stage, its plan, and a button to stop it. While the server cannot be reached, the card shows the
+ * last known state instead of progress.
+ */
 export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
   const lost = useStore(reach).state === "lost";
   const current = shownSteps(turn.run.steps, useStepKinds());
-  const steps = lost ? current.map(lastHeard) : current;
+  const steps = lost ? current.map(lastKnown) : current;
   const waiting = steps.find((step) => step.state === "waiting");
-  const [state, word] = lost ? (["idle", "Last heard"] as const) : stateOf(turn, steps);
+  const [state, word] = lost ? (["idle", "Last known state"] as const) : stateOf(turn, steps);
   return (
     <>
       <div className="live card">
         <header>
           <Status state={state}>{word}</Status>
-          <Elapsed since={lost ? (turn.run.heard?.at ?? null) : turn.run.began} ago={lost} />
+          <Elapsed since={lost ? (turn.run.lastEvent?.at ?? null) : turn.run.began} ago={lost} />
           <span className="grow" />
           <button
             type="button"
             className="btn small"
             onClick={onStop}
             disabled={turn.stopping || lost}
-            title={lost ? "The server cannot be heard" : undefined}
+            title={lost ? "The server cannot be reached" : undefined}
           >
             <Square className="i i-xs" aria-hidden />
             Stop
@@ -47,9 +50,11 @@ export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
         {turn.run.rowCount !== null && <span>{plural(turn.run.rowCount, "row")} so far</span>}
         {turn.run.tokens > 0 && <span>{count(turn.run.tokens)} tokens</span>}
         {lost ? (
-          <span>The run goes on. This page catches up from event {count(turn.run.heard?.seq ?? 0)}.</span>
+          <span>
+            The run continues on the server. This page will catch up from event {count(turn.run.lastEvent?.seq ?? 0)}.
+          </span>
         ) : (
-          <span>You may close the page. The run goes on and will be here when you come back.</span>
+          <span>You can close the page. The run continues, and its answer will be here when you return.</span>
         )}
       </div>
     </>
@@ -58,15 +63,15 @@ export function LiveCard({ turn, onStop }: { turn: Turn; onStop: () => void }) {
 
 function stateOf(turn: Turn, steps: ShownStep[]): [State, string] {
   if (turn.stopping) return ["running", "Stopping …"];
-  if (steps.some((step) => step.state === "waiting")) return ["waiting", "Waits for you"];
+  if (steps.some((step) => step.state === "waiting")) return ["waiting", "Waiting for you"];
   const over = steps.filter((step) => step.state === "ok" || step.state === "error" || step.state === "skipped").length;
   return ["running", steps.length ? `Step ${Math.min(steps.length, over + 1)} of ${steps.length}` : "Starting"];
 }
 
-function lastHeard(step: ShownStep): ShownStep {
+function lastKnown(step: ShownStep): ShownStep {
   if (step.state !== "running" && step.state !== "retrying") return step;
-  const far = step.total ? `${count(step.done ?? 0)} of ${count(step.total)}` : "At work";
-  return { ...step, state: "idle", note: `${far} when last heard` };
+  const far = step.total ? `${count(step.done ?? 0)} of ${count(step.total)}` : "Running";
+  return { ...step, state: "idle", note: `${far} when the server was last reached` };
 }
 
 function Approval({ turn, step, prompt }: { turn: Turn; step: string; prompt: string }) {
@@ -78,14 +83,14 @@ function Approval({ turn, step, prompt }: { turn: Turn; step: string; prompt: st
           Approve
         </button>
         <button type="button" className="btn small" onClick={() => void decide(turn, step, false)}>
-          Do not
+          Reject
         </button>
       </div>
     </div>
   );
 }
 
-/** Counts up, four times a second at most. */
+/** The elapsed time, updated four times a second. */
 function Elapsed({ since, ago }: { since: number | null; ago: boolean }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -12,7 +12,7 @@ const MARKS: Record<string, string> = {
   idle: "M-3.4 0h.01M0 0h.01M3.4 0h.01",
 };
 
-/** The plan as a small picture that lights up. Its twin for screen readers is the list of steps. */
+/** The plan as a picture that shows the state of each step. Screen readers get the list of steps instead. */
 export function PlanGraph({ steps }: { steps: ShownStep[] }) {
   const { width, height, boxes, edges } = layoutPlan(steps);
   const byId = new Map(steps.map((step) => [step.id, step]));
@@ -81,10 +81,10 @@ function Node({
 
 function outcome(step: ShownStep): string {
   if (step.state === "running" && step.total) return `${count(step.done ?? 0)} of ${count(step.total)}`;
-  if (step.state === "running") return "at work";
-  if (step.state === "retrying") return "tries again";
-  if (step.state === "waiting") return "waits for you";
-  if (step.state === "idle") return step.note ? "last heard" : "not started";
+  if (step.state === "running") return "running";
+  if (step.state === "retrying") return "retrying";
+  if (step.state === "waiting") return "waiting for you";
+  if (step.state === "idle") return step.note ? "last known" : "not started";
   if (step.state === "error") return "failed";
   if (step.state === "skipped") return "skipped";
   return step.rows === null ? "done" : `${count(step.rows)} ${step.rows === 1 ? "row" : "rows"}`;

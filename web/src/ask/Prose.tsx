@@ -5,7 +5,7 @@ import { pieces } from "./numbers";
 
 const Markdown = later(() => import("../shared/Markdown"));
 
-/** The answer in words; each checked number leads to the cell it comes from. */
+/** The text of an answer. Each checked number links to the cell that it comes from. */
 export function Prose({
   answer,
   onCell,

@@ -10,7 +10,7 @@ interface Props {
   onFork: () => void;
 }
 
-/** The question as asked; it can be put in other words, or be the start of another thread. */
+/** The question, with buttons to edit and ask it again, and to fork the thread from it. */
 export function Question({ text, editing, canFork, onEdit, onAskAgain, onFork }: Props) {
   if (editing) return <Editor text={text} onDone={onAskAgain} onCancel={() => onEdit(false)} />;
   return (
@@ -55,7 +55,7 @@ function Editor({ text, onDone, onCancel }: { text: string; onDone: (text: strin
     >
       <textarea
         autoFocus
-        aria-label="The question in other words"
+        aria-label="Edit the question"
         rows={Math.min(8, draft.split("\n").length + 1)}
         value={draft}
         onChange={(event) => setDraft(event.target.value)}

@@ -4,7 +4,7 @@ import { age, clock, duration, money, shortId } from "../shared/format";
 import { type State, Status } from "../shared/Status";
 import { useStore } from "../shared/store";
 
-/** The line every answer carries: verdict, age of the data, cost. */
+/** The line below every answer: replay verdict, age of the data, cost. */
 export function Receipt({ answer, long = false }: { answer: Answer; long?: boolean }) {
   const verdict = useStore(verdicts)[answer.run_id];
   const [state, word] = verdictWord(verdict?.verdict, answer);
@@ -23,10 +23,10 @@ export function Receipt({ answer, long = false }: { answer: Answer; long?: boole
 }
 
 function verdictWord(verdict: string | undefined, answer: Answer): [State, string] {
-  if (verdict === "same") return ["ok", "Replays the same"];
+  if (verdict === "same") return ["ok", "Same rows on replay"];
   if (verdict === "differs") return ["warn", "Rows differ"];
   if (verdict === "cannot") return ["skipped", "Not replayable"];
-  if (answer.status === "partial") return ["warn", "Done in part"];
+  if (answer.status === "partial") return ["warn", "Partial"];
   if (answer.row_count === 0 && answer.kind === "table") return ["ok", "0 rows, and that is the answer"];
   return ["ok", "Recorded"];
 }

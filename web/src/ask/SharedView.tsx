@@ -9,7 +9,7 @@ import { Receipt } from "./Receipt";
 
 const nothing = () => {};
 
-/** A thread that somebody shared, to read. */
+/** A shared thread, for reading only. */
 export default function SharedView({ token }: { token: string }) {
   const shared = useFetched<SharedThread>(path`/shared/${token}`);
   return (

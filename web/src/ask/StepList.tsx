@@ -2,7 +2,7 @@ import { count, duration, plural } from "../shared/format";
 import { StateIcon, toneOf } from "../shared/Status";
 import type { ShownStep } from "./run";
 
-/** The steps in order, each with what it does and how far it is. */
+/** The steps in order, each with its kind and its progress. */
 export function StepList({ steps }: { steps: ShownStep[] }) {
   return (
     <ol className="steps">

@@ -41,7 +41,7 @@ export const Threads = memo(function Threads({ current, onNew }: { current: stri
         ))}
         {threads.data && !found.length && (
           <p className="none dim caption">
-            {search ? "No thread has these words." : "Your questions will stand here."}
+            {search ? "No thread has these words." : "Your questions will appear here."}
           </p>
         )}
       </div>

@@ -33,9 +33,9 @@ export interface TurnActions {
 
 interface Props {
   turn: Turn;
-  /** What the next turn answered, when this one only asked back. */
+  /** The choice that the next turn made, if this turn asked back. */
   chosen: string | null;
-  /** The same question again, after a question back was answered. */
+  /** Whether this turn has the question of the turn before, because that one asked back and was answered. */
   repeats: boolean;
   current: boolean;
   actions: TurnActions;
@@ -147,13 +147,13 @@ function ResultLink({ answer, current, onShow }: { answer: Answer; current: bool
   );
 }
 
-/** The question itself was wrong: asked again as it is, it fails again. */
+/** Errors in the question itself. The same question would fail again, so editing it is offered first. */
 const WRONG_QUESTION = ["UserError", "NotFoundError", "SemanticError", "GraphError"];
 
 function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; onEdit: () => void }) {
   const { error, phase } = turn.run;
   const steps = shownSteps(turn.run.steps, useStepKinds());
-  const kept = steps.filter((step) => step.state === "ok");
+  const finished = steps.filter((step) => step.state === "ok");
   if (error?.kind === "RefusedError") return <Refusal title={error.message} hint={error.hint} code={error.code} />;
   const wrong = WRONG_QUESTION.includes(error?.kind ?? "");
   const tone = phase === "cancelled" || error?.kind === "LimitError" ? "warn" : "error";
@@ -185,16 +185,16 @@ function Failure({ turn, onAgain, onEdit }: { turn: Turn; onAgain: () => void; o
             </Link>
           </Fact>
         )}
-        {kept.length > 0 && (
-          <Fact name="Kept">
-            {kept
+        {finished.length > 0 && (
+          <Fact name="Finished">
+            {finished
               .map((step) => (step.rows === null ? step.name : `${step.name}, ${plural(step.rows, "row")}`))
               .join("; ")}
           </Fact>
         )}
       </dl>
       {steps.length > 1 && <StepList steps={steps} />}
-      {kept
+      {finished
         .filter((step) => step.code)
         .map((step) => (
           <Found key={step.id} step={step} />
@@ -245,7 +245,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** What was refused, and by which rule. The text does not reveal whether such data exists. */
+/** A refusal with the rule behind it. The text does not reveal whether the data exists. */
 function Refusal({ title, hint, code }: { title: string; hint: string | null | undefined; code?: string }) {
   return (
     <div className="refusal card" role="alert">
@@ -256,7 +256,7 @@ function Refusal({ title, hint, code }: { title: string; hint: string | null | u
         <p className="h">{title}</p>
         {hint && <p className="mid">{hint}</p>}
         <p className="caption dim">
-          Refused before any row was read. Recorded. {code && <span className="mono">{code}</span>}
+          Refused before any data was read. The refusal is recorded. {code && <span className="mono">{code}</span>}
         </p>
       </div>
     </div>

@@ -13,7 +13,7 @@ interface Props {
 
 const NEAR_END = 80;
 
-/** Follows the newest only while the reader is at the end; else a quiet button leads there. */
+/** Scrolls to the newest answer only while the user is at the end. Otherwise a button leads there. */
 export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdit }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
   const asked = turns.at(-1)?.messageId === null ? turns.at(-1)?.key : null;
 
   useEffect(() => {
-    if (asked) atEnd.current = true; // whoever asks wants to see what comes of it
+    if (asked) atEnd.current = true; // a user who asks wants to see the answer
   }, [asked]);
 
   useEffect(() => {
@@ -57,7 +57,7 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
         aria-label="Questions and answers"
         onScroll={({ currentTarget: node }) => {
           const near = node.scrollHeight - node.scrollTop - node.clientHeight < NEAR_END;
-          const up = node.scrollTop < top.current; // only a reader goes up: what grows is told of later than it is seen
+          const up = node.scrollTop < top.current; // only the user scrolls up: content that grows moves the end down
           atEnd.current = near || (atEnd.current && !up);
           top.current = node.scrollTop;
           if (atEnd.current) setBehind(false);
@@ -88,7 +88,7 @@ export const Turns = memo(function Turns({ turns, shown, actions, editing, onEdi
   );
 });
 
-/** A question back was answered when the same question follows it. */
+/** Whether `next` answers the question back of `turn`: then it has the same question. */
 function isAnswerTo(turn: Turn | undefined, next: Turn | undefined): boolean {
   return turn?.run.answer?.kind === "clarify" && next?.question === turn.question;
 }

@@ -6,7 +6,7 @@ import { navigate } from "../app/router";
 import { useFetched } from "../shared/fetched";
 import { addFiles } from "../sources/upload";
 
-/** The first visit: never a blank page, but real questions and a way in. */
+/** Shown before the first question: questions that the data can answer, and ways to add data. */
 export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
   const { data, problem } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
   const files = useRef<HTMLInputElement>(null);

@@ -1,7 +1,10 @@
 const MOST = 6;
 const FEW = 3;
 
-/** The sources shown below the question, in order: all if there are few, else the first few and the chosen ones. The rest is in a list. */
+/**
+ * The sources to show below the question, and those to put in a menu. If there are few, all are shown; otherwise the first
+ * few and the chosen ones.
+ */
 export function chipsOf(sources: readonly string[], chosen: readonly string[]): [shown: string[], rest: string[]] {
   const always = new Set(sources.slice(0, sources.length > MOST ? FEW : MOST));
   const isShown = (name: string) => always.has(name) || chosen.includes(name);

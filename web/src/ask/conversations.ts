@@ -1,7 +1,7 @@
 import { api, Problem, path } from "../api/client";
 import type { RunEvent } from "../api/events";
 import { reach } from "../api/reach";
-import { begin, follow, type Hearing } from "../api/stream";
+import { begin, follow, type RunListener } from "../api/stream";
 import type { MessageList, MessageView, ThreadSummary } from "../api/types";
 import { say } from "../app/live";
 import { refresh } from "../shared/fetched";
@@ -26,7 +26,7 @@ export interface Conversation {
   problem: Problem | null;
 }
 
-export interface Asking {
+export interface QuestionRequest {
   message: string;
   sources?: string[];
   choice?: number | null;
@@ -47,13 +47,13 @@ export function startOver(): void {
 }
 
 /** Asks in a thread, or in a new one; `onThread` receives its id. Resolves when the run has ended. */
-export async function ask(key: string, asking: Asking, onThread: (thread: string) => void): Promise<void> {
-  const turn = newTurn(asking);
+export async function ask(key: string, question: QuestionRequest, onThread: (thread: string) => void): Promise<void> {
+  const turn = newTurn(question);
   change(key, (now) => ({ ...now, turns: [...now.turns, turn] }));
-  const sources = asking.sources ?? [];
+  const sources = question.sources ?? [];
   const thread = key === DRAFT ? null : key;
   const named = sources.length > 1 ? { sources } : { source: sources[0] ?? null };
-  const body = { message: asking.message, thread_id: thread, choice: asking.choice ?? null, ...named };
+  const body = { message: question.message, thread_id: thread, choice: question.choice ?? null, ...named };
   let home = key;
   try {
     const begun = await begin(body);
@@ -64,7 +64,7 @@ export async function ask(key: string, asking: Asking, onThread: (thread: string
     if (known?.stopping) void stop(home, known);
     announce(home);
     refresh("/threads");
-    await follow(begun.run, hearing(home, turn.key), begun.response);
+    await follow(begun.run, listenerFor(home, turn.key), begun.response);
   } catch (error) {
     broken(home, turn.key, error);
   }
@@ -73,7 +73,7 @@ export async function ask(key: string, asking: Asking, onThread: (thread: string
   await nameMessages(home);
 }
 
-/** Shows a thread as the server knows it; runs that go on are followed. */
+/** Loads a thread from the server, and follows its runs that have not ended. */
 export async function open(thread: string): Promise<void> {
   const known = conversations.get()[thread];
   if (!known) change(thread, () => ({ ...EMPTY, thread, loading: true }));
@@ -87,7 +87,7 @@ export async function open(thread: string): Promise<void> {
   }
 }
 
-/** A run that has not begun yet is stopped as soon as it has. */
+/** Cancels the run of a turn. If the run has no id yet, it is cancelled as soon as it has one. */
 export async function stop(key: string, turn: Turn): Promise<void> {
   changeTurn(key, turn.key, (now) => ({ ...now, stopping: true }));
   if (turn.run.id) await api.post(path`/runs/${turn.run.id}/cancel`);
@@ -99,9 +99,9 @@ export async function decide(turn: Turn, step: string, approved: boolean): Promi
 
 /** Makes a new thread with everything up to this question, or up to the one before if this question is to be rephrased. */
 export async function fork(thread: string, messageId: string, include: boolean): Promise<string> {
-  const made = await api.post<ThreadSummary>(path`/threads/${thread}/fork`, { message_id: messageId, include });
+  const forked = await api.post<ThreadSummary>(path`/threads/${thread}/fork`, { message_id: messageId, include });
   refresh("/threads");
-  return made.thread_id;
+  return forked.thread_id;
 }
 
 // Tell other tabs about new questions, so that they reload.
@@ -122,7 +122,7 @@ reach.subscribe(() => {
   for (const [thread, { problem }] of Object.entries(conversations.get())) if (problem) void open(thread);
 });
 
-// Following
+// Following the events of runs
 
 const followed = new Set<string>();
 
@@ -130,30 +130,30 @@ async function catchUp(key: string, turn: Turn): Promise<void> {
   const run = turn.run.id;
   if (!run || isOver(turn.run) || followed.has(run)) return;
   try {
-    await follow(run, hearing(key, turn.key));
+    await follow(run, listenerFor(key, turn.key));
   } catch (error) {
     broken(key, turn.key, error);
   }
   refresh("/threads");
 }
 
-function hearing(key: string, turn: string): Hearing {
+function listenerFor(key: string, turn: string): RunListener {
   return {
     onEvents: (events) => {
       for (const event of events) followed.add(event.run);
-      changeTurn(key, turn, (now) => ({ ...now, run: events.reduce(heard, now.run) }));
+      changeTurn(key, turn, (now) => ({ ...now, run: events.reduce(foldAndAnnounce, now.run) }));
     },
     onReconnect: () => changeTurn(key, turn, (now) => ({ ...now, run: reconnected(now.run) })),
   };
 }
 
-function heard(before: RunView, event: RunEvent): RunView {
+function foldAndAnnounce(before: RunView, event: RunEvent): RunView {
   const after = fold(before, event);
-  tell(before, after, event);
+  announceStep(before, after, event);
   return after;
 }
 
-function tell(before: RunView, after: RunView, event: RunEvent): void {
+function announceStep(before: RunView, after: RunView, event: RunEvent): void {
   if (event.type === "answer.final") say(event.answer.text);
   if (event.type === "run.failed") say(event.message);
   if (event.type !== "step.started" && event.type !== "step.failed") return;
@@ -170,15 +170,15 @@ function broken(key: string, turn: string, error: unknown): void {
 
 // The list of turns
 
-let made = 0;
+let turnCount = 0;
 
-function newTurn(asking: Asking): Turn {
+function newTurn(question: QuestionRequest): Turn {
   return {
-    key: `turn-${++made}`,
-    question: asking.message,
+    key: `turn-${++turnCount}`,
+    question: question.message,
     messageId: null,
-    choice: asking.choice ?? null,
-    sources: asking.sources ?? [],
+    choice: question.choice ?? null,
+    sources: question.sources ?? [],
     run: NEW_RUN,
     stopping: false,
   };
@@ -188,7 +188,7 @@ function newTurn(asking: Asking): Turn {
 export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
   const answers = new Map(messages.filter((m) => m.answer).map((m) => [m.run_id, m.answer]));
   const byRun = new Map(turns.map((turn) => [turn.run.id, turn]));
-  const told = messages
+  const stored = messages
     .filter((message) => message.role === "user" && message.run_id)
     .map((message): Turn => {
       const known = byRun.get(message.run_id);
@@ -201,8 +201,8 @@ export function merged(turns: Turn[], messages: MessageView[]): Turn[] {
         run: answer ? recalled(answer) : { ...NEW_RUN, id: message.run_id },
       };
     });
-  const unknown = turns.filter((turn) => !turn.run.id || !told.some((known) => known.run.id === turn.run.id));
-  return [...told, ...unknown];
+  const unknown = turns.filter((turn) => !turn.run.id || !stored.some((known) => known.run.id === turn.run.id));
+  return [...stored, ...unknown];
 }
 
 async function nameMessages(key: string): Promise<void> {
@@ -211,7 +211,7 @@ async function nameMessages(key: string): Promise<void> {
     const { messages } = await api.get<MessageList>(path`/threads/${key}/messages`);
     change(key, (now) => ({ ...now, turns: merged(now.turns, messages) }));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error; // names are only needed to fork and edit, which say so themselves
+    if (!(error instanceof Problem)) throw error; // only forking and editing need the ids, and both report the problem themselves
   }
 }
 

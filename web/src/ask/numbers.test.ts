@@ -4,7 +4,7 @@ import { pieces } from "./numbers";
 
 const link = (start: number, end: number): NumberLink => ({ start, end, kind: "cell", row: 0, column: 0, basis: "" });
 
-it("cuts the text at its linked numbers", () => {
+it("splits the text at its linked numbers", () => {
   expect(pieces("a 12 b 7", [link(7, 8), link(2, 4)]).map((piece) => [piece.text, piece.link !== null])).toEqual([
     ["a ", false],
     ["12", true],

@@ -5,7 +5,7 @@ export interface Piece {
   link: NumberLink | null;
 }
 
-/** The text cut at its linked numbers. Offsets count code points, as the server counts them. */
+/** Splits the text at its linked numbers. Offsets count code points, as on the server. */
 export function pieces(text: string, links: readonly NumberLink[]): Piece[] {
   const points = [...text];
   const found: Piece[] = [];

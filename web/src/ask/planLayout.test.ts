@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { layoutPlan } from "./planLayout";
 
-it("puts what is after something to its right, and parallel steps above each other", () => {
+it("places a step to the right of its predecessors, and parallel steps above each other", () => {
   const { boxes, edges } = layoutPlan([
     { id: "a", after: [] },
     { id: "b", after: [] },
@@ -14,7 +14,7 @@ it("puts what is after something to its right, and parallel steps above each oth
   expect(edges.map((edge) => edge.from)).toEqual(["a", "b"]);
 });
 
-it("survives a circle and names that are not there", () => {
+it("handles cycles and unknown ids", () => {
   const { boxes } = layoutPlan([
     { id: "a", after: ["b", "gone"] },
     { id: "b", after: ["a"] },

@@ -1,4 +1,4 @@
-/** Where the boxes of a small plan stand: a column for each depth, the boxes of a column around its middle. Pure. */
+/** Places the boxes of a plan: one column for each depth, each column centred vertically. Pure functions. */
 
 export interface Box {
   id: string;

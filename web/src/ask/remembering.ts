@@ -4,15 +4,15 @@ import { toast } from "../app/toasts";
 import { createStore } from "../shared/store";
 import { editNames, undoLast } from "../sources/semantic";
 
-/** Whether what is chosen next is to be remembered. */
+/** Whether the next choice becomes a synonym. */
 export const remembering = createStore(false);
 
-/** The word of the question that a choice would explain, where one of them does. */
+/** The word of the question that a choice would give a meaning, or null. */
 export function wordToRemember(choices: readonly Choice[]): string | null {
   return choices.find((choice) => choice.synonym)?.synonym?.phrase ?? null;
 }
 
-/** From now on the word means that column in this source. A message says whether this worked and offers to undo it. */
+/** Stores the word as a synonym of the column in this source. A toast reports the outcome and offers to undo it. */
 export async function rememberSynonym(source: string, synonym: Synonym): Promise<void> {
   try {
     await addSynonym(source, synonym);

@@ -57,7 +57,7 @@ const answer = {
 } as unknown as Answer;
 
 describe("a run folded from its events", () => {
-  it("shows the steps of the plan after what understood it, without the wrapper", () => {
+  it("shows the steps of the plan after the step that understood the question, without the wrapper", () => {
     const steps = shownSteps(played(started, planned).steps, KINDS);
     expect(steps.map((step) => [step.id, step.after])).toEqual([
       ["understand", []],
@@ -90,7 +90,7 @@ describe("a run folded from its events", () => {
     expect(shownSteps(run.steps, KINDS)[2]?.note).toBe("Query demo failed.");
   });
 
-  it("tells progress, tries and outcomes of steps", () => {
+  it("shows progress, attempts and outcomes of steps", () => {
     const retried = played(
       started,
       planned,
@@ -195,12 +195,12 @@ describe("text that a model writes", () => {
   it("is counted piece by piece, and once when it is stored", () => {
     const live = [token(0, "a"), token(0, "b"), token(2, "", 0), token(3, "cd", 2)].reduce(fold, NEW_RUN);
     expect(live.tokens).toBe(4);
-    expect(live.heard?.seq).toBe(3);
+    expect(live.lastEvent?.seq).toBe(3);
   });
 
-  it("is not counted twice when the stream begins anew", () => {
+  it("is not counted twice after a reconnect", () => {
     const before = [token(1, "a", 1), token(0, "b"), token(0, "c")].reduce(fold, NEW_RUN);
-    expect(before.heard?.seq).toBe(1);
+    expect(before.lastEvent?.seq).toBe(1);
     expect([token(2, "bcd", 3)].reduce(fold, reconnected(before)).tokens).toBe(4);
   });
 });

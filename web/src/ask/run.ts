@@ -4,7 +4,7 @@ import type { State } from "../shared/Status";
 import { kindProducing, type StepKinds } from "./stepKinds";
 import { kindLabel, stepName } from "./stepNames";
 
-/** What is known of a run, folded from its events. Pure: no page, no network. */
+/** The state of a run, folded from its events. Pure functions. */
 
 export interface StepView {
   id: string;
@@ -32,7 +32,7 @@ export interface ShownStep extends StepView {
   name: string;
   /** One or two words for what it is. */
   label: string;
-  /** None if the server does not know the kind, for example of a run that an older version stored. */
+  /** Undefined if the server does not know the kind, for example in a run that another version stored. */
   descriptor: StepKind | undefined;
 }
 
@@ -45,14 +45,14 @@ export interface RunView {
   sentence: string | null;
   columns: OutputColumn[];
   rowCount: number | null;
-  /** Rows that came with events, from the first on; the answer's own where it holds them all. */
+  /** The rows that came with events, from row 0 on. If the answer holds all rows: the rows of the answer. */
   rows: Json[][];
   answer: Answer | null;
   error: (Pick<ErrorRecord, "message" | "hint" | "code"> & { kind?: string }) | null;
   began: number | null;
   ended: number | null;
   /** The last event received, and when it was sent. */
-  heard: { seq: number; at: number } | null;
+  lastEvent: { seq: number; at: number } | null;
   tokens: number;
   /** Tokens from pieces that are not stored yet; after a reconnect the server sends them again. */
   looseTokens: number;
@@ -70,7 +70,7 @@ export const NEW_RUN: RunView = {
   error: null,
   began: null,
   ended: null,
-  heard: null,
+  lastEvent: null,
   tokens: 0,
   looseTokens: 0,
 };
@@ -80,7 +80,7 @@ export function fold(run: RunView, event: RunEvent): RunView {
     ...run,
     id: run.id ?? event.run,
     began: run.began ?? event.at,
-    heard: { seq: event.seq || (run.heard?.seq ?? 0), at: event.at },
+    lastEvent: { seq: event.seq || (run.lastEvent?.seq ?? 0), at: event.at },
   };
   switch (event.type) {
     case "run.started":
@@ -94,7 +94,9 @@ export function fold(run: RunView, event: RunEvent): RunView {
     case "step.progress":
       return changed(known, event.node, { note: event.message, done: event.done, total: event.total });
     case "step.output":
-      return event.channel === "token" ? withText(known, event) : heard(known, event.node, event.channel, event.data);
+      return event.channel === "token"
+        ? withText(known, event)
+        : withOutput(known, event.node, event.channel, event.data);
     case "step.retried":
       return changed(known, event.node, {
         state: "retrying",
@@ -133,9 +135,9 @@ export function fold(run: RunView, event: RunEvent): RunView {
   }
 }
 
-/** A run whose answer was stored, when the page is opened again. */
+/** The run of a stored answer, when the page is opened again. */
 export function recalled(answer: Answer): RunView {
-  const told = answer.steps.map(
+  const recorded = answer.steps.map(
     (step): StepView => ({
       ...blankStep({ id: step.id, kind: step.kind, config: { source: step.source } }),
       state: step.status === "done" ? "ok" : step.status === "failed" ? "error" : "skipped",
@@ -146,8 +148,8 @@ export function recalled(answer: Answer): RunView {
     }),
   );
   const unanswered = answer.status === "failed" || answer.status === "cancelled";
-  // An answer records only the steps that gave rows. What understood the question came before them, what wrote the
-  // answer after them.
+  // An answer records only the steps that gave rows. A step that understood the question came before them, and one that
+  // wrote the answer after them.
   const unrecorded = (produces: StepKind["produces"], state: State = "ok"): StepView => ({
     ...blankStep({ id: produces, kind: "" }),
     kind: null,
@@ -156,8 +158,8 @@ export function recalled(answer: Answer): RunView {
   });
   const steps = [
     ...(answer.provenance.mind === "direct" ? [] : [unrecorded("graph")]),
-    ...told,
-    ...(told.length ? [unrecorded("answer", unanswered ? "skipped" : "ok")] : []),
+    ...recorded,
+    ...(recorded.length ? [unrecorded("answer", unanswered ? "skipped" : "ok")] : []),
   ];
   const chain = steps.map((step, i) => ({ ...step, after: i ? [steps[i - 1]?.id ?? ""] : [] }));
   return answered({ ...NEW_RUN, id: answer.run_id, phase: "done", steps: chain }, answer);
@@ -167,7 +169,7 @@ export function isOver(run: RunView): boolean {
   return run.phase !== "running";
 }
 
-/** Whether rows are on their way: a source was asked, and there is no answer yet. */
+/** Whether rows are being read: a source was asked, and there is no answer yet. */
 export function isReading(run: RunView): boolean {
   return !isOver(run) && !run.answer && run.steps.some((step) => step.source !== null && step.state !== "idle");
 }
@@ -229,14 +231,14 @@ function changed(run: RunView, id: string, changes: Partial<StepView>): RunView 
   return { ...known, steps: known.steps.map((step) => (step.id === id ? { ...step, ...changes } : step)) };
 }
 
-function heard(run: RunView, node: string, channel: string, data: Json): RunView {
+function withOutput(run: RunView, node: string, channel: string, data: Json): RunView {
   if (channel === "code" && typeof data === "string") return changed(run, node, { code: data });
   return run;
 }
 
 /**
- * Text comes in pieces with the number 0 as the model writes it. The numbered event that stores them holds only what
- * this stream has not told yet, so whatever comes is added.
+ * While a model writes, its text arrives in pieces with the sequence number 0. The numbered event that stores the text
+ * holds only the pieces that this stream has not sent yet, so every piece that arrives is counted.
  */
 function withText(run: RunView, event: Extract<RunEvent, { type: "step.output" }>): RunView {
   const data = event.data as { pieces?: number } | null;
@@ -244,7 +246,7 @@ function withText(run: RunView, event: Extract<RunEvent, { type: "step.output" }
   return { ...run, tokens, looseTokens: event.seq === 0 ? run.looseTokens + 1 : 0 };
 }
 
-/** The stream begins anew after the last numbered event. */
+/** After a reconnect the stream starts again after the last numbered event, so pieces without a number come again. */
 export function reconnected(run: RunView): RunView {
   return { ...run, tokens: run.tokens - run.looseTokens, looseTokens: 0 };
 }
@@ -259,7 +261,7 @@ function outputOf(output: Json): Partial<StepView> {
 }
 
 function answered(run: RunView, answer: Answer): RunView {
-  const told = answer.provenance.error;
+  const { error } = answer.provenance;
   const ended = answer.status === "failed" || answer.status === "cancelled";
   return {
     ...run,
@@ -269,17 +271,17 @@ function answered(run: RunView, answer: Answer): RunView {
     rows: answer.rows.length ? answer.rows : run.rows,
     ...(ended && {
       phase: answer.status as Phase,
-      error: told ?? { message: answer.text, hint: null, code: answer.status },
+      error: error ?? { message: answer.text, hint: null, code: answer.status },
     }),
   };
 }
 
-/** Replaces step ids between backticks in a message with the names that people know. */
+/** Replaces step ids between backticks in a message with the names that the page shows. */
 function withNames(text: string | null, steps: ReadonlyMap<string, ShownStep>): string | null {
   return text?.replace(/`([^`]+)`/g, (_, id: string) => steps.get(id)?.name ?? id) ?? null;
 }
 
-/** Steps that were under way when the run ended are not running any more. */
+/** Steps that were running when the run ended are not running any more. */
 function halted(steps: StepView[], state: State = "skipped"): StepView[] {
   return steps.map((step) => (step.state === "running" || step.state === "retrying" ? { ...step, state } : step));
 }

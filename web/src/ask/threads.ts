@@ -18,11 +18,11 @@ export async function pin(thread: ThreadSummary): Promise<void> {
 export async function share(thread: string): Promise<void> {
   const { share_path: shared } = await api.post<ThreadSummary>(path`/threads/${thread}/share`);
   await navigator.clipboard.writeText(location.origin + (shared ?? address("ask", thread)));
-  toast("Link copied. Whoever may open this server can read the thread.");
+  toast("Link copied. Anybody who can open this server can read the thread.");
   refresh("/threads");
 }
 
-/** Deleted at once; undo rather than "are you sure". */
+/** Deletes a thread at once and offers to undo it, instead of asking first. */
 export async function remove(thread: ThreadSummary, isOpen: boolean): Promise<void> {
   if (isOpen) navigate("/ask");
   await api.remove(path`/threads/${thread.thread_id}`);
@@ -36,7 +36,7 @@ async function restore(thread: ThreadSummary, wasOpen: boolean): Promise<void> {
   if (wasOpen) navigate(address("ask", thread.thread_id));
 }
 
-/** Pinned first, then by day; groups in the order their first thread comes. */
+/** Groups threads: pinned ones first, then by day. Groups are in the order of their first thread. */
 export function grouped(threads: readonly ThreadSummary[], now = new Date()): [string, ThreadSummary[]][] {
   const groups = new Map<string, ThreadSummary[]>();
   for (const thread of threads) {

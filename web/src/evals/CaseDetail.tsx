@@ -16,14 +16,14 @@ import { OUTCOMES } from "./EvalsView";
 
 const MOST_ROWS = 50;
 
-/** What was expected beside what came. */
+/** The expected rows beside the actual rows. */
 export function CaseDetail({ suite, caseId }: { suite: EvalSuite; caseId: string }) {
   const found = useFetched<EvalCaseDetail>(path`/evals/${suite.name}/cases/${caseId}`);
   const detail = found.data;
   const outcome = detail?.outcome ? OUTCOMES[detail.outcome as keyof typeof OUTCOMES] : null;
   const remove = async () => {
     await api.remove(path`/evals/${suite.name}/cases/${caseId}`);
-    toast("The question is not golden any more");
+    toast("Removed from the golden questions");
     refresh("/evals");
     navigate(address("evals", suite.name));
   };

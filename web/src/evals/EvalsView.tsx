@@ -23,7 +23,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
     const timer = setInterval(() => refresh("/evals"), 1_000);
     return () => {
       clearInterval(timer);
-      refresh("/evals"); // a set may have ended after its questions were looked at
+      refresh("/evals"); // the suite may have ended after its cases were loaded
     };
   }, [running]);
   return (
@@ -116,17 +116,17 @@ function NoCase() {
   return (
     <section className="pane hide-s nothing">
       <ListChecks className="i" aria-hidden />
-      <p className="dim">Choose a question to see what was expected beside what came.</p>
+      <p className="dim">Choose a question to compare the expected rows with the actual rows.</p>
     </section>
   );
 }
 
 function Scores({ run }: { run: EvalRun }) {
   const scores: [string, string, string][] = [
-    ["Right", share(run.accuracy), `${run.correct ?? 0} of ${run.cases}`],
+    ["Correct", share(run.accuracy), `${run.correct ?? 0} of ${run.cases}`],
     ["Answered", share(run.coverage), `${run.asked ?? 0} asked back`],
-    ["Right of those", share(run.precision), `${run.failed ?? 0} failed`],
-    ["Last run", moment(run.started_at), run.seconds === null ? "under way" : `${run.seconds.toFixed(1)} s`],
+    ["Correct of those", share(run.precision), `${run.failed ?? 0} failed`],
+    ["Last run", moment(run.started_at), run.seconds === null ? "running" : `${run.seconds.toFixed(1)} s`],
   ];
   return (
     <dl className="stats four">
@@ -146,7 +146,7 @@ function share(fraction: number | null): string {
 }
 
 export const OUTCOMES: Record<NonNullable<EvalCaseSummary["outcome"]>, [State, string]> = {
-  correct: ["ok", "Right"],
+  correct: ["ok", "Correct"],
   wrong: ["error", "Wrong"],
   asked: ["waiting", "Asked back"],
   failed: ["error", "Failed"],

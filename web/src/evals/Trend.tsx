@@ -4,16 +4,16 @@ import { moment, percent } from "../shared/format";
 const HEIGHT = 96;
 const PAD = 8;
 
-/** How the share of right answers went, run by run. */
+/** The share of correct answers, run by run. */
 export function Trend({ runs }: { runs: EvalRun[] }) {
   const done = runs.flatMap((run) => (run.accuracy === null ? [] : [{ ...run, accuracy: run.accuracy }]));
   if (done.length < 2) return null;
   const y = (share: number) => PAD + (1 - share) * (HEIGHT - 2 * PAD);
   const dots = done.map((run, i) => ({ run, x: `${1 + (i * 91) / (done.length - 1)}%`, y: y(run.accuracy) }));
-  const label = `Share of right answers over ${done.length} runs, last ${percent(done.at(-1)?.accuracy ?? 0)}`;
+  const label = `Share of correct answers over ${done.length} runs, last ${percent(done.at(-1)?.accuracy ?? 0)}`;
   return (
     <figure className="trend">
-      <figcaption className="label">Right answers, run by run</figcaption>
+      <figcaption className="label">Correct answers, run by run</figcaption>
       <svg height={HEIGHT} role="img" aria-label={label}>
         {[0, 0.5, 1].map((share) => (
           <g key={share}>

@@ -1,7 +1,7 @@
 import type { Json } from "../api/types";
 import { type CellFormat, cellText } from "./cells";
 
-/** Null, empty text and a value look like three things, because they are. */
+/** A cell. Null, empty text and a value look different. */
 export function written(value: Json, format: CellFormat): { text: string; quiet: boolean } {
   if (value === null) return { text: "null", quiet: true };
   if (value === "") return { text: '""', quiet: true };

@@ -31,7 +31,7 @@ const KINDS = [
 export default function ChartTab({ run }: { run: RunView }) {
   const rows = useAllRows(run);
   const { answer } = run;
-  if (!answer || !rows) return <p className="none dim">The chart is drawn when the last row is in.</p>;
+  if (!answer || !rows) return <p className="none dim">The chart is drawn when all rows have arrived.</p>;
   const fields = chartFields(answer.columns, rows);
   if (!fields) return <NoChart answer={answer} />;
   return <Chart key={answer.run_id} answer={answer} rows={rows} fields={fields} />;
@@ -43,7 +43,7 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
   const view = useRef<View | null>(null);
   const theme = useStore(themeChanges);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `fields` is made anew at each drawing; its three parts are named.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `fields` is a new object in each render; its three parts are listed.
   useEffect(() => {
     const node = holder.current;
     if (!node) return undefined;
@@ -108,8 +108,8 @@ function Chart({ answer, rows, fields }: { answer: Answer; rows: Json[][]; field
 function NoChart({ answer }: { answer: Answer }) {
   const why =
     answer.row_count < 2
-      ? "One row is read faster than drawn."
-      : "A chart needs a number and a name or a time to set it against.";
+      ? "A single row needs no chart."
+      : "A chart needs a column of numbers and a column of names or times.";
   return (
     <div className="cen">
       <p className="h">No chart fits this result</p>
@@ -118,7 +118,7 @@ function NoChart({ answer }: { answer: Answer }) {
   );
 }
 
-/** Every row, when there are few enough to draw. */
+/** The rows to draw: those of the answer, or the first ones from the server. Null while they are loading. */
 function useAllRows(run: RunView): Json[][] | null {
   const whole = run.rowCount !== null && run.rows.length >= run.rowCount;
   const [fetched, setFetched] = useState<Json[][] | null>(null);

@@ -17,20 +17,20 @@ import { RunEditor } from "./RunEditor";
 import { Understood } from "./Understood";
 import { replay, type Verdict, verdicts } from "./verdicts";
 
-/** The proof: what was understood, what ran, what came of it, and whether it does again. */
+/** Evidence for an answer: what was understood, which code ran, its rows, and whether a replay gives the same. */
 export function CheckTab({ answer, question }: { answer: Answer; question: string }) {
   const [lit, setLit] = useState<ReadonlySet<number>>(NONE);
   const timeline = useTimeline(answer.run_id);
   const kinds = useStepKinds();
   const steps = useMemo(() => checkSteps(answer, timeline, kinds), [answer, timeline, kinds]);
-  const thought = steps.find((step) => step.isPlan)?.ms ?? null;
+  const understandingMs = steps.find((step) => step.isPlan)?.ms ?? null;
   return (
     <div className="scroll checktab" tabIndex={0}>
       <VerdictBar answer={answer} />
       <Understood
         answer={answer}
         question={question}
-        ms={thought}
+        ms={understandingMs}
         lit={lit}
         onLit={(binding) => setLit(binding === null ? NONE : new Set([binding]))}
       />
@@ -55,7 +55,7 @@ function useTimeline(run: string): RunTimeline | null {
   return data;
 }
 
-/** Bindings that are lit, and a way to light others. */
+/** The highlighted bindings, and a setter. */
 interface Lighting {
   lit: ReadonlySet<number>;
   onLit: (bindings: ReadonlySet<number>) => void;
@@ -107,24 +107,24 @@ function VerdictBar({ answer }: { answer: Answer }) {
   );
 }
 
-/** One click from a good answer to a golden case. */
+/** Adds the answer to the golden questions. */
 function GoldenButton({ answer }: { answer: Answer }) {
-  const [kept, setKept] = useState(false);
+  const [isGolden, setIsGolden] = useState(false);
   const keep = async () => {
     await api.post(path`/evals/${"golden"}/cases`, { run_id: answer.run_id });
-    setKept(true);
-    toast("Kept as a golden question. Evals runs it again from now on.");
+    setIsGolden(true);
+    toast("Added to the golden questions. Evals checks it from now on.");
   };
   return (
     <button
       type="button"
       className="btn ghost"
-      disabled={kept}
-      title={kept ? "Kept already" : "Keep as a golden question"}
+      disabled={isGolden}
+      title={isGolden ? "Already a golden question" : "Add to the golden questions"}
       onClick={() => void keep()}
     >
-      {kept ? <Check className="i i-s" aria-hidden /> : <Star className="i i-s" aria-hidden />}
-      {kept ? "Kept" : "Good answer"}
+      {isGolden ? <Check className="i i-s" aria-hidden /> : <Star className="i i-s" aria-hidden />}
+      {isGolden ? "Golden" : "Good answer"}
     </button>
   );
 }
@@ -191,7 +191,7 @@ function Step({ step, bindings, open, lit, onLit }: StepProps) {
   );
 }
 
-/** The code of a step. A line of it lights the phrases it comes from; a query or a program can be changed and run. */
+/** The code of a step. Pointing at a line highlights the phrases it comes from. A query or program can be edited and run. */
 function Program({ step, code, bindings, lit, onLit }: Omit<StepProps, "open"> & { code: string }) {
   const [editing, setEditing] = useState(false);
   const { language, isPlan } = step;

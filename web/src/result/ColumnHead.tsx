@@ -12,7 +12,7 @@ interface Props {
   onSort: () => void;
 }
 
-/** A head that sorts, pins, and has a handle for its width. The unit stands here once. */
+/** A column header: sorts, pins, resizes, and shows the unit once for all cells. */
 export function ColumnHead({ place, format, sort, header, onSort }: Props) {
   const pinned = place.pinned !== null;
   const Arrow = sort?.descending ? ArrowDown : ArrowUp;
@@ -37,8 +37,8 @@ export function ColumnHead({ place, format, sort, header, onSort }: Props) {
         type="button"
         className={`pinner ${pinned ? "on" : ""}`}
         aria-pressed={pinned}
-        aria-label={`Keep ${format.header} in sight`}
-        title={pinned ? "Let it scroll" : "Keep in sight"}
+        aria-label={`Pin ${format.header}`}
+        title={pinned ? "Unpin the column" : "Pin the column"}
         onClick={() => header?.column.pin(pinned ? false : "left")}
       >
         <Pin className="i" aria-hidden />

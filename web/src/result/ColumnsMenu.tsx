@@ -8,7 +8,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** Which columns are shown. The last one stays. */
+/** Shows and hides columns. At least one stays visible. */
 export function ColumnsMenu({ formats, hidden, onHidden, children }: Props) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

@@ -13,11 +13,11 @@ const FORMATS = [
   ["arrow", "Arrow", "as computed"],
 ] as const;
 
-/** Every row as a file; and those in sight as they are seen, once they were filtered, sorted or hidden. */
+/** Downloads all rows. If the view is filtered, sorted or has hidden columns, also downloads the rows as shown. */
 export function DownloadMenu({ run, view }: { run: RunView; view: TableView }) {
   const rows = run.answer?.row_count ?? 0;
   const why = !run.answer
-    ? "Download opens when the last row is in"
+    ? "Available when all rows have arrived"
     : rows === 0
       ? "There are no rows to download"
       : undefined;

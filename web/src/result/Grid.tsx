@@ -24,12 +24,12 @@ interface Props extends GridActions {
   sort: SortKey | null;
   onSort: (column: number) => void;
   rowHeight: number;
-  /** A cell to show and to light, as a number in the prose asked for. */
+  /** A cell to scroll to and flash, after a click on a number in the text. */
   lit: Cursor | null;
   total: TotalLine | null;
 }
 
-/** A table of any length: only what is in sight exists. Arrow keys move a cursor, and columns have handles. */
+/** A table of any length: only visible rows have elements. Arrow keys move a cursor; columns can be resized. */
 export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, lit, total, ...actions }: Props) {
   const scroll = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
@@ -59,7 +59,7 @@ export function Grid({ label, source, formats, hidden, sort, onSort, rowHeight, 
     if (node && at && at.pinned === null) node.scrollLeft = nearest(node, at, shown.pinnedWidth);
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new wish moves the table; a redraw does not.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new target scrolls the table; a redraw does not.
   useEffect(() => {
     if (lit) moveTo(lit);
   }, [lit]);

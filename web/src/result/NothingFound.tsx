@@ -2,7 +2,7 @@ import { Search, ShieldCheck } from "lucide-react";
 import type { Answer } from "../api/types";
 import { plural } from "../shared/format";
 
-/** A true answer: looked, and found nothing. */
+/** The answer of a query that found no rows. It says what was searched and how many rows were read. */
 export function NothingFound({ answer, onCheck }: { answer: Answer; onCheck?: () => void }) {
   const looked = answer.steps.reduce((most, step) => Math.max(most, step.rows_in ?? 0), 0);
   return (

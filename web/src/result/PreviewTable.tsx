@@ -7,7 +7,7 @@ import { formatOf } from "./cells";
 const ROWS = 4;
 const COLUMNS = 3;
 
-/** The first rows of a result in the conversation, for phones; the rest is one tap away. */
+/** The first rows of a result inside the conversation, for phones. A tap shows the rest. */
 export function PreviewTable({ answer, onShow }: { answer: Answer; onShow: () => void }) {
   const formats = answer.columns.slice(0, COLUMNS).map((_, i) => formatOf(answer, i));
   if (!answer.rows.length) return null;

@@ -114,14 +114,16 @@ export function ResultPane({ run, question, tab, onTab, lit, width, full, onFull
         ) : isOver(run) ? (
           <Status state="error">Not answered</Status>
         ) : (
-          <Status state={lost ? "idle" : "running"}>{lost ? "Running when last heard" : "Running"}</Status>
+          <Status state={lost ? "idle" : "running"}>
+            {lost ? "Running when the server was last reached" : "Running"}
+          </Status>
         )}
       </footer>
     </section>
   );
 }
 
-/** The answer, and plainly what is not in it. */
+/** Says that parts of the answer are missing, which ones, and offers to ask again. */
 function MissingLine({ answer, onAgain }: { answer: Answer; onAgain: () => void }) {
   return (
     <div className="ban" role="status">
@@ -138,9 +140,9 @@ function MissingLine({ answer, onAgain }: { answer: Answer; onAgain: () => void 
 
 function SameDot() {
   return (
-    <span className="okdot" title="Replays the same">
+    <span className="okdot" title="Same rows on replay">
       <Check className="i" aria-hidden />
-      <span className="vh">replays the same</span>
+      <span className="vh">same rows on replay</span>
     </span>
   );
 }

@@ -13,14 +13,14 @@ interface Props {
   source: string | null;
 }
 
-/** The code of a step, to change and run: it takes the same checks, limits and records as any other. */
+/** An editor for the code of a step. The edited code runs as a new question, with the usual checks and limits. */
 export function RunEditor({ code, language, source }: Props) {
   const [draft, setDraft] = useState(code);
   const { view, parts } = useRoute();
   const run = () => {
     const message = `${language.toUpperCase()}: ${draft}`;
-    const thread = view === "ask" ? (parts[0] ?? DRAFT) : DRAFT; // from the list of runs it begins a conversation
-    void ask(thread, { message, sources: source ? [source] : [] }, (made) => navigate(address("ask", made)));
+    const thread = view === "ask" ? (parts[0] ?? DRAFT) : DRAFT; // in the view of runs there is no thread to continue
+    void ask(thread, { message, sources: source ? [source] : [] }, (created) => navigate(address("ask", created)));
   };
   return (
     <>

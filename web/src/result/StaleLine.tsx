@@ -5,7 +5,7 @@ import type { Answer, Freshness } from "../api/types";
 import { useFetched } from "../shared/fetched";
 import { clock, moment } from "../shared/format";
 
-/** Says when the data has changed since an answer, and offers to ask again. Looked at anew whenever somebody comes back. */
+/** Says that the data has changed since the answer and offers to ask again. Checked again when the user returns to the page. */
 export function StaleLine({ answer, onAgain }: { answer: Answer; onAgain: () => void }) {
   const marked = answer.steps.some((step) => step.source && step.fingerprint);
   const { data, reload } = useFetched<Freshness>(marked ? path`/runs/${answer.run_id}/freshness` : null);

@@ -52,7 +52,7 @@ export function TableTab({
         {streaming ? (
           <>
             <Status state="running">{plural(source.count(), "row")} so far</Status>
-            <span className="dim">Sorting and download open when the last row is in.</span>
+            <span className="dim">Sorting and downloads are available when all rows have arrived.</span>
           </>
         ) : (
           <>
@@ -99,7 +99,7 @@ export function TableTab({
   );
 }
 
-/** The rows of a run by themselves. */
+/** The rows of a run, without the other tabs of a result. */
 export function RunRows({ run }: { run: RunView }) {
   return <TableTab run={run} lit={null} view={useTableView()} />;
 }
@@ -135,7 +135,7 @@ async function copyRows(run: RunView, source: RowSource, order: RowOrder): Promi
   );
 }
 
-/** The whole value, which a cell may cut. */
+/** The whole value of the selected cell, because cells cut long values. */
 function CellDialog({ name, value, onClose }: { name: string; value: Json; onClose: () => void }) {
   const text = value === null ? "null" : typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
   return (

@@ -12,7 +12,7 @@ interface Props {
   rowIndex: number;
 }
 
-/** Sticks below the rows. What it covers stands in the first column that does not add up. */
+/** The total row below the rows. The first column without a total says which rows it covers. */
 export function TotalRow({ line, columns, formats, width, height, rowIndex }: Props) {
   const labelled = columns.find((column) => !line.cells[column.index])?.index;
   return (

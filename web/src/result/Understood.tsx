@@ -7,20 +7,20 @@ const BARS = { high: 3, medium: 2, low: 1 } as const;
 interface Props {
   answer: Answer;
   question: string;
-  /** How long it took to understand, where that is known. */
+  /** How long understanding took; null if unknown. */
   ms: number | null;
-  /** Which bindings are lit, here or in the code. */
+  /** The bindings that are highlighted, here and in the code. */
   lit: ReadonlySet<number>;
   onLit: (binding: number | null) => void;
 }
 
 const NOT_USED = "not used";
 
-/** The question with each phrase over what it became, and how sure that is. A phrase lights its part of the code. */
+/** The question, with its meaning below each phrase, and the confidence. Pointing at a phrase highlights its code. */
 export function Understood({ answer, question, ms, lit, onLit }: Props) {
   const { bindings, understood, confidence, confidence_reason: reason, mind } = answer.provenance;
   const { model_calls: calls, cost_usd: cost } = answer.usage;
-  const told = [
+  const facts = [
     mind,
     calls ? `${plural(calls, "model call")}, ${money(cost)}` : "no model, 0.00 USD",
     ms !== null && duration(ms),
@@ -29,7 +29,7 @@ export function Understood({ answer, question, ms, lit, onLit }: Props) {
     <section>
       <h3>
         Understood
-        <span className="rt num">{told.filter(Boolean).join(", ")}</span>
+        <span className="rt num">{facts.filter(Boolean).join(", ")}</span>
       </h3>
       {bindings.length > 0 && (
         <p className="understood">

@@ -1,21 +1,21 @@
 import { tableFromIPC } from "apache-arrow";
 import type { Json } from "../api/types";
 
-/** Rows that are made when they are looked at, and then kept. */
+/** Rows of an Arrow table. Each is converted when it is first read, and then cached. */
 export interface RowBlock {
   readonly length: number;
   row: (index: number) => Json[] | undefined;
 }
 
-/** An Arrow stream as rows. Whole numbers become numbers where they fit, so that cells are written alike. */
+/** Reads an Arrow stream. Integers that fit become numbers instead of bigints, like those in JSON. */
 export function decodeRows(bytes: Uint8Array): RowBlock {
   const table = tableFromIPC(bytes);
   const vectors = Array.from({ length: table.numCols }, (_, column) => table.getChildAt(column));
-  const made = new Array<Json[] | undefined>(table.numRows);
+  const converted = new Array<Json[] | undefined>(table.numRows);
   return {
     length: table.numRows,
     row: (index) =>
-      index < table.numRows ? (made[index] ??= vectors.map((vector) => plain(vector?.get(index)))) : undefined,
+      index < table.numRows ? (converted[index] ??= vectors.map((vector) => plain(vector?.get(index)))) : undefined,
   };
 }
 

@@ -1,20 +1,20 @@
 import type { Json } from "../api/types";
 
-/** Bars beside numbers that are changes or parts of a whole; all of a column start from one zero line. */
+/** Bars beside numbers that are changes or shares. All bars of a column start from the same zero line. */
 
 export interface BarScale {
   low: number;
   high: number;
-  /** How wide the numbers are that stand to the right of the bars. */
+  /** The width of the numbers to the right of the bars. */
   room: number;
 }
 
-/** How wide the place for bars is, in a cell. */
+/** The width of the area for bars in a cell. */
 export const BAR_WIDTH = 76;
 const SHORTEST = 1;
 
 export interface Bar {
-  /** Where the zero line stands, from the left of the place. */
+  /** The offset of the zero line from the left of the area. */
   zero: number;
   start: number;
   length: number;
@@ -34,7 +34,7 @@ export function barOf(value: Json | undefined, { low, high }: Pick<BarScale, "lo
   return { zero, start: value < 0 ? zero - length : zero, length };
 }
 
-/** As a background, measured from the right, where the number ends. */
+/** The bar as a CSS background, positioned from the right, where the number ends. */
 export function drawBar(cell: HTMLElement, value: Json | undefined, scale: BarScale): void {
   const { zero, start, length } = barOf(value, scale) ?? barOf(0, scale)!;
   const place = (name: string, end: number) =>

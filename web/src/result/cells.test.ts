@@ -22,13 +22,13 @@ it("does not group keys", () => {
   expect(cellText(12345, plainFormat({ name: "amount", type: "integer" }))).toBe("12,345");
 });
 
-it("writes dates as their column is meant", () => {
+it("formats dates in the style of their column", () => {
   const date = (style: string) => ({ ...text, format: { kind: "date", style } as const });
   expect(cellText("2026-11-16T04:05:06", date("quarter"))).toBe("2026 Q4");
   expect(cellText("2026-11-16T04:05:06", date("minute"))).toBe("2026-11-16 04:05");
 });
 
-it("copies no formula into a spreadsheet, and keeps the shape of the table", () => {
+it("copies no formulas, and keeps the rows and columns of the table", () => {
   expect(
     asTabbed(
       ["a", "b"],

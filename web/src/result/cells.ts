@@ -1,10 +1,10 @@
 import type { Answer, ColumnFormat, Json, OutputColumn, Quantity } from "../api/types";
 import type { BarScale } from "./cellBar";
 
-/** How values are written in cells. Pure. */
+/** Formats values for cells. Pure functions. */
 
 const MINUS = "−";
-/** More is told from less at a glance. */
+/** Quantities whose positive values get a plus sign, so that gains and losses differ at a glance. */
 const SIGNED: readonly (Quantity | null)[] = ["change", "growth"];
 
 export interface CellFormat {
@@ -13,19 +13,19 @@ export interface CellFormat {
   right: boolean;
   format: ColumnFormat["format"];
   quantity: Quantity | null;
-  /** Of bars beside the numbers, when it is known. */
+  /** The scale of the bars, or null if it is not known. */
   bar: BarScale | null;
 }
 
 export function formatOf(answer: Pick<Answer, "columns" | "provenance">, index: number): CellFormat {
   const column = answer.columns[index];
-  const given = answer.provenance.format?.columns.find((known) => known.column === column?.name);
-  return given
-    ? { ...given, right: given.format.kind === "number", quantity: given.quantity ?? null, bar: null }
+  const format = answer.provenance.format?.columns.find((known) => known.column === column?.name);
+  return format
+    ? { ...format, right: format.format.kind === "number", quantity: format.quantity ?? null, bar: null }
     : plainFormat(column);
 }
 
-/** Without a format of its own, a column is written by its type. */
+/** The format of a column without one of its own, from its type. */
 export function plainFormat(column: OutputColumn | undefined): CellFormat {
   const numeric = isNumeric(column?.type ?? "");
   const key = /(^|_)(id|key|year|zip|code)$/i.test(column?.name ?? "");
@@ -43,7 +43,7 @@ export function isNumeric(type: string): boolean {
   return /int|number|decimal|float|double|real/i.test(type);
 }
 
-/** The text of a value that is there; null, empty text and what is hidden are drawn apart. */
+/** The text of a value. Null, empty text and hidden values are drawn by `Cell`. */
 export function cellText(value: Json, { format, quantity }: CellFormat): string {
   const sign =
     SIGNED.includes(quantity) && (typeof value === "number" || typeof value === "bigint") && value > 0 ? "+" : "";
@@ -64,16 +64,16 @@ function number(value: number, format: CellFormat["format"]): string {
 
 const writers = new Map<string, Intl.NumberFormat>();
 
-/** Made once for each kind of number: making one takes longer than writing a screen of numbers. */
+/** Created once per number format, because creating one takes longer than formatting a screen of numbers. */
 function numberWriter(decimals: number, grouped: boolean): Intl.NumberFormat {
   const key = `${decimals} ${grouped}`;
   const known = writers.get(key);
   if (known) return known;
   const digits =
     decimals < 0 ? { maximumFractionDigits: 6 } : { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  const made = new Intl.NumberFormat("en-US", { ...digits, useGrouping: grouped });
-  writers.set(key, made);
-  return made;
+  const formatter = new Intl.NumberFormat("en-US", { ...digits, useGrouping: grouped });
+  writers.set(key, formatter);
+  return formatter;
 }
 
 function grouped(digits: string, group: boolean): string {
@@ -91,7 +91,7 @@ function day(iso: string, style: string): string {
   return iso.slice(0, 10);
 }
 
-/** Tab-separated, as spreadsheets take it; a value that would break the shape loses its breaks. */
+/** Tab-separated values for the clipboard. Tabs and line breaks inside values become spaces. */
 export function asTabbed(header: string[], rows: Json[][]): string {
   const text = (value: Json) =>
     value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -99,7 +99,7 @@ export function asTabbed(header: string[], rows: Json[][]): string {
   return [header, ...rows].map(line).join("\n");
 }
 
-/** No cell begins a formula in the spreadsheet that it is pasted into. */
+/** Escapes a value that a spreadsheet would run as a formula. */
 function guarded(text: string): string {
   const plain = text.replace(/[\t\r\n]+/g, " ");
   return /^[=+@]/.test(plain) || /^-(?!\d)/.test(plain) ? `'${plain}` : plain;

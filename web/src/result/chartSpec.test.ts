@@ -13,7 +13,7 @@ const rows = [
 ];
 const answer = { columns, provenance: { format: null, chart: null } } as unknown as Answer;
 
-it("sets a number against a name, and a time before a name", () => {
+it("charts a number by a name, and prefers a time to a name", () => {
   expect(chartFields(columns, rows)).toEqual({ label: 0, measure: 1, series: null });
   const timed: OutputColumn[] = [
     { name: "k", type: "text" },
@@ -33,7 +33,7 @@ it("finds no chart in one row, nor without numbers", () => {
   expect(chartFields(columns.slice(0, 1), rows)).toBeNull();
 });
 
-it("uses names of data as titles alone, never as fields", () => {
+it("uses names from data only as titles, never as fields", () => {
   const fields = chartFields(columns, rows)!;
   const spec = JSON.stringify(chartSpec(answer, defaultKind(answer, fields), fields, rows));
   expect(spec).toContain('"field":"c0"');
@@ -41,7 +41,7 @@ it("uses names of data as titles alone, never as fields", () => {
   expect(JSON.stringify(chartSpec(answer, "line", fields, rows)).match(/onerror/g)).toHaveLength(1);
 });
 
-it("leaves room for values at the ends of bars, which begin at 0", () => {
+it("starts bars at 0 and leaves room for their labels", () => {
   const fields = chartFields(columns, rows)!;
   const { x } = (
     chartSpec(answer, "bar", fields, [

@@ -1,27 +1,27 @@
 import type { Answer, Json, OutputColumn } from "../api/types";
 import { type CellFormat, cellText, formatOf, isNumeric } from "./cells";
 
-/** Chart specifications made from the shape of a result. Pure; names from data appear only as titles. */
+/** Builds chart specifications from the columns of a result. Pure. Names from data appear only as titles, never in expressions. */
 
 export type ChartKind = "bar" | "line" | "point" | "area";
 export type Spec = Record<string, unknown>;
 
 export interface ChartFields {
-  /** What stands along the axis: a name or a time. */
+  /** The column of the category axis: names or times. */
   label: number;
   measure: number;
-  /** A second name, as colours. */
+  /** The column that colours the series. */
   series: number | null;
 }
 
 export const MOST_POINTS = 5_000;
-/** So many bars carry their values. */
+/** Up to this many bars are labelled with their values. */
 const MOST_LABELS = 40;
-/** What a bar leaves free for its value, as a part of the longest. */
+/** The room for a bar's label, as a fraction of the longest bar. */
 const ROOM = 0.16;
 const SAID = "said";
 const SERIES = 6;
-/** Changes are coloured as the bars of the table are. */
+/** Gains and losses have the colours of the bars in the table. */
 const LESS_OR_MORE = {
   field: "sign",
   type: "nominal",
@@ -29,7 +29,7 @@ const LESS_OR_MORE = {
   scale: { domain: ["less", "more"], range: "diverging" },
 };
 
-/** Which columns make a chart, and nothing where none does. */
+/** The columns to chart, or null if the result has no chart. */
 export function chartFields(columns: OutputColumn[], rows: Json[][]): ChartFields | null {
   const all = columns.map((_, i) => i);
   const numbers = all.filter((i) => isNumeric(columns[i]!.type));
@@ -108,14 +108,14 @@ export function chartSpec(answer: Answer, kind: ChartKind, fields: ChartFields, 
   };
 }
 
-/** Bars begin at 0, and end where there is room for their values. */
+/** Bars start at 0, and the scale leaves room for their labels. */
 function withRoom(values: number[]): Spec {
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];
   const room = ROOM * Math.max(most, -least);
   return { domainMin: least && least - room, domainMax: most && most + room, nice: false };
 }
 
-/** At the end of each bar, on its side of 0. */
+/** Labels at the end of each bar: outside it, on its side of 0. */
 function valueLabels(measure: string): Spec[] {
   const label = (test: string, align: string, dx: number) => ({
     transform: [{ filter: `datum.${measure} ${test} 0` }],
@@ -143,7 +143,7 @@ export function chartRows(answer: Answer, { measure }: ChartFields, rows: Json[]
   }));
 }
 
-/** In words what the chart shows, for those who cannot see it. */
+/** A description of the chart for screen readers. */
 export function description(answer: Answer, fields: ChartFields, rows: Json[][]): string {
   const [label, measure] = [formatOf(answer, fields.label), formatOf(answer, fields.measure)];
   return `${measure.header} by ${label.header}, ${rows.length} ${rows.length === 1 ? "row" : "rows"}. The table has the same values.`;

@@ -1,8 +1,8 @@
-/** Vega draws on a canvas, which knows no custom properties: the tokens as they are now. */
+/** The current values of the design tokens: Vega draws on a canvas, which cannot use CSS custom properties. */
 
 const SERIES = ["--chart-1", "--chart-2", "--chart-3", "--chart-4", "--chart-5", "--chart-6"];
 
-/** The computed colour of a token: `light-dark()` is resolved by a real element. */
+/** The computed colour of a token. Only a real element resolves `light-dark()`. */
 function colour(probe: HTMLElement, token: string): string {
   probe.style.color = `var(${token})`;
   return getComputedStyle(probe).color;

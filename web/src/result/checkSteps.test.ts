@@ -57,7 +57,7 @@ const timeline = {
   ],
 } as unknown as RunTimeline;
 
-it("accounts for every step of the run, with what it read and what came of it", () => {
+it("accounts for every step of the run, with the rows it read and gave", () => {
   const steps = checkSteps(answer, timeline, KINDS);
   expect(steps.map((step) => [step.name, step.rowsIn, step.rows, step.ms, step.code])).toEqual([
     ["Understand", null, null, 105, "entity: orders"],
@@ -67,7 +67,7 @@ it("accounts for every step of the run, with what it read and what came of it", 
   expect(branches(steps)).toBe(false);
 });
 
-it("shows what the answer records until the times are known", () => {
+it("shows the recorded steps until the timeline arrives", () => {
   expect(checkSteps(answer, null, KINDS).map((step) => [step.name, step.rowsIn, step.rows, step.ms])).toEqual([
     ["Query demo", 28_601, 4, 24],
   ]);

@@ -88,7 +88,7 @@ function programStep(step: ShownStep, record: StepRecord | undefined): CheckStep
   };
 }
 
-/** Whether the plan is more than a chain, so that a picture of it tells something. */
+/** Whether the steps branch. A chain of steps needs no picture. */
 export function branches(steps: readonly StepView[]): boolean {
   return (
     steps.some((step) => step.after.length > 1) ||

@@ -16,7 +16,7 @@ ORDER BY
   SUM(order_items.amount) DESC
 LIMIT 5`;
 
-it("ties what a phrase became to its lines of the query", () => {
+it("finds the lines of the query for a phrase", () => {
   expect(tiedLines('revenue: SUM("amount")', CODE)).toEqual([2]);
   expect(tiedLines("for each products.category", CODE)).toEqual([10]);
   expect(tiedLines("products.category", CODE)).toEqual([1, 10]);
@@ -26,7 +26,7 @@ it("ties what a phrase became to its lines of the query", () => {
   expect(tiedLines("orders", CODE)).toEqual([4, 5]);
 });
 
-it("ties a word that was not used, or is not there, to nothing", () => {
+it("finds no lines for a word that was not used or is not in the query", () => {
   expect(tiedLines("not used", CODE)).toEqual([]);
   expect(tiedLines("stores.region", CODE)).toEqual([]);
   expect(tiedLines("a.b(c", "SELECT 1")).toEqual([]);

@@ -1,4 +1,4 @@
-/** Which lines of a query a phrase of the question became. Pure. */
+/** Finds the lines of a query that a phrase of the question became. Pure functions. */
 
 const OPENINGS: [opening: RegExp, section: Section][] = [
   [/^SELECT\b/i, "select"],
@@ -10,11 +10,11 @@ const OPENINGS: [opening: RegExp, section: Section][] = [
 ];
 
 type Section = "select" | "from" | "where" | "group" | "order" | "limit";
-/** What rows are sorted by may have another name there. */
+/** `ORDER BY` can name an alias instead of the column. If no line matches, all lines of this clause count. */
 const ORDER: readonly Section[] = ["order"];
 const ANYWHERE: readonly Section[] = ["select", "from", "where", "group", "order", "limit"];
 
-/** What a column is called in the result is no name of the data. */
+/** An alias in the result is not a name of the data. */
 const ALIAS = / AS "[^"]*"/i;
 
 interface Line {
@@ -22,7 +22,7 @@ interface Line {
   section: Section;
 }
 
-/** By line number, from 0. Of a part that is said in several places, all; of one that is nowhere, none. */
+/** The numbers of the lines that contain the part, counted from 0; empty if there is none. */
 export function tiedLines(meaning: string, code: string): number[] {
   const lines = linesOf(code);
   const found = meaning.split("; ").flatMap((part) => {
@@ -38,7 +38,7 @@ export function tiedLines(meaning: string, code: string): number[] {
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Queries are written one part a line. */
+/** Queries are formatted with one clause or item per line. */
 function linesOf(code: string): Line[] {
   let section: Section = "select";
   return code.split("\n").map((text) => {
@@ -47,7 +47,7 @@ function linesOf(code: string): Line[] {
   });
 }
 
-/** Where a part of a plan stands in a query, and how it is called there. */
+/** The clauses in which a part of a plan can occur, and its names there. */
 function wanted(part: string): [sections: readonly Section[], words: RegExp[]] {
   if (/^(only )?the first\b/.test(part)) return [["limit"], [/\bLIMIT\b/i]];
   if (part.includes("count(rows)") && !part.startsWith("sorted")) return [["select"], [/\bCOUNT\(\*\)/i]];
@@ -60,7 +60,7 @@ function wanted(part: string): [sections: readonly Section[], words: RegExp[]] {
   return [part.includes(".") || part.includes('"') ? ["select", "group"] : ["from"], words];
 }
 
-/** The columns that it names; a name alone is a table. */
+/** The columns that a meaning names. A name without a dot is a table. */
 function namesIn(part: string): string[] {
   const qualified = [...part.matchAll(/[\p{L}_][\p{L}\p{N}_]*\.([\p{L}_][\p{L}\p{N}_]*)/gu)].map((match) => match[1]!);
   const quoted = [...part.matchAll(/"([^"]+)"/g)].map((match) => match[1]!);

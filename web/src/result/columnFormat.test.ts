@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { cellText } from "./cells";
 import { columnFormat } from "./columnFormat";
 
-it("writes all numbers of a column with as many decimals", () => {
+it("gives all numbers of a column the same number of decimals", () => {
   const format = columnFormat({ name: "revenue", type: "number" }, [141216.6, 293179.65, null, 7]);
   expect([141216.6, 293179.65, 7].map((value) => cellText(value, format))).toEqual([
     "141,216.60",
@@ -11,7 +11,7 @@ it("writes all numbers of a column with as many decimals", () => {
   ]);
 });
 
-it("leaves whole numbers whole, and text as it is", () => {
+it("leaves integers and text unchanged", () => {
   expect(cellText(12_000, columnFormat({ name: "n", type: "integer" }, [12_000, 3]))).toBe("12,000");
   expect(cellText("x", columnFormat({ name: "name", type: "text" }, ["x"]))).toBe("x");
 });

@@ -3,7 +3,7 @@ import { type CellFormat, plainFormat } from "./cells";
 
 const MOST_DECIMALS = 6;
 
-/** A format for a column of these values: as many decimals for all as the longest of them has. */
+/** A format for a column of values. All get as many decimals as the value with the most decimals. */
 export function columnFormat(column: OutputColumn, values: Json[]): CellFormat {
   const plain = plainFormat(column);
   if (plain.format.kind !== "number") return plain;

@@ -4,7 +4,7 @@ import { compile, type TopLevelSpec } from "vega-lite";
 import type { Json } from "../api/types";
 import type { Spec } from "./chartSpec";
 
-/** A chart reads nothing from anywhere, and links nowhere. */
+/** Refuses everything, because a chart must neither load data nor open links. */
 const NO_LOADER = {
   load: () => Promise.reject(new Error("A chart may not load data.")),
   sanitize: () => Promise.reject(new Error("A chart may not link.")),
@@ -12,7 +12,7 @@ const NO_LOADER = {
   file: () => Promise.reject(new Error("A chart may not load data.")),
 } as unknown as Loader;
 
-/** Draws without evaluating any text as code: expressions are walked as trees, which the page's policy allows. */
+/** Draws a chart. Expressions are interpreted as syntax trees, because the Content-Security-Policy forbids `eval`. */
 export async function drawChart(
   container: HTMLElement,
   spec: Spec,

@@ -16,7 +16,7 @@ export interface GridActions {
 interface GridState extends GridActions {
   cursor: Cursor | null;
   rows: number;
-  /** The columns in sight, in the order they stand. */
+  /** The visible columns, in display order. */
   columns: number[];
   page: number;
   moveTo: (cursor: Cursor) => void;
@@ -68,9 +68,9 @@ export function destination(
   return null;
 }
 
-async function copy(value: Json, told: (what: string) => void): Promise<void> {
+async function copy(value: Json, report: (what: string) => void): Promise<void> {
   await navigator.clipboard.writeText(
     value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value),
   );
-  told("Cell copied");
+  report("Cell copied");
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { phrases } from "./phrases";
 
-it("ties each phrase of the question to what it became", () => {
+it("ties each phrase of the question to its meaning", () => {
   const found = phrases("Revenue per country in 2025", [
     { phrase: "country", meaning: "customers.country" },
     { phrase: "revenue", meaning: "sum(amount)" },
@@ -16,7 +16,7 @@ it("ties each phrase of the question to what it became", () => {
   ]);
 });
 
-it("finds small words as words, in the order of the question", () => {
+it("matches short words only as whole words, in the order of the question", () => {
   const found = phrases("directors for Rome or for Oslo, or all", [
     { phrase: "Rome", meaning: "city = Rome" },
     { phrase: "or", meaning: "either" },

@@ -3,19 +3,22 @@ import type { Binding } from "../api/types";
 export interface Phrase {
   text: string;
   meaning: string | null;
-  /** Which of the bindings it is. */
+  /** The index of the binding; null for text between phrases. */
   binding: number | null;
 }
 
-/** The question in pieces, each with what it was bound to. Phrases come in the order of the question; those that are not in it word for word follow at its end. */
+/**
+ * Splits the question into phrases, each with its binding. Phrases are in the order of the question; bindings whose phrase
+ * is not in the question word for word follow at the end.
+ */
 export function phrases(question: string, bindings: readonly Binding[]): Phrase[] {
   const lower = question.toLowerCase();
   const placed: { start: number; end: number; meaning: string; binding: number }[] = [];
-  const elsewhere: Phrase[] = [];
+  const notInQuestion: Phrase[] = [];
   let after = 0;
   for (const [binding, { phrase, meaning }] of bindings.entries()) {
     const start = free(lower, phrase.toLowerCase(), placed, after);
-    if (start < 0) elsewhere.push({ text: phrase, meaning, binding });
+    if (start < 0) notInQuestion.push({ text: phrase, meaning, binding });
     else {
       after = start + phrase.length;
       placed.push({ start, end: after, meaning, binding });
@@ -30,10 +33,10 @@ export function phrases(question: string, bindings: readonly Binding[]): Phrase[
     at = end;
   }
   push(found, question.slice(at));
-  return [...found, ...elsewhere];
+  return [...found, ...notInQuestion];
 }
 
-/** Words between phrases; a mark right after a phrase stays with it. */
+/** The words between phrases. Punctuation right after a phrase stays with the phrase. */
 function push(found: Phrase[], text: string): void {
   const before = found.at(-1);
   const [mark = ""] = (before && /^[^\p{L}\p{N}\s]+/u.exec(text)) ?? [];
@@ -42,7 +45,7 @@ function push(found: Phrase[], text: string): void {
   if (words) found.push({ text: words, meaning: null, binding: null });
 }
 
-/** The first free place at which the phrase stands as whole words, from `after` on, else anywhere. */
+/** The first unused place where the phrase occurs as whole words: from `after` on, else anywhere. */
 function free(text: string, phrase: string, placed: { start: number; end: number }[], after: number): number {
   const fits = (start: number) => {
     const end = start + phrase.length;

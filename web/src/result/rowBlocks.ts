@@ -1,4 +1,4 @@
-/** Which blocks of rows to fetch. Pure. */
+/** Decides which blocks of rows to fetch. Pure functions. */
 
 export const BLOCK = 500;
 
@@ -12,7 +12,7 @@ export function blockOf(row: number): number {
   return Math.floor(row / BLOCK);
 }
 
-/** The blocks in sight, and then the next one in the direction that somebody goes, unless it was a leap. */
+/** The visible blocks, then the next one in the direction of scrolling, unless the user has jumped. */
 export function blocksWanted({ from, to }: Range, seenBefore: number, count: number): number[] {
   const [first, last] = [blockOf(from), blockOf(Math.max(from, to - 1))];
   const inSight = Array.from({ length: last - first + 1 }, (_, i) => first + i);

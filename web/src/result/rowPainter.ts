@@ -11,7 +11,7 @@ export interface PlacedColumn {
   index: number;
   left: number;
   width: number;
-  /** Where it sticks, when it is pinned. */
+  /** The offset of a pinned column; null if it is not pinned. */
   pinned: number | null;
 }
 
@@ -21,28 +21,28 @@ export interface Drawing {
   columns: PlacedColumn[];
   formats: CellFormat[];
   cursor: Cursor | null;
-  /** Whether the cell of the cursor is lit. */
+  /** Whether the cell under the cursor is highlighted. */
   lit: boolean;
 }
 
-/** An element, and what it shows now. */
+/** A row element and its current content. */
 interface Slot {
   element: HTMLElement;
   cells: HTMLElement[];
   index: number;
   top: number;
   values: Json[] | undefined;
-  /** The column of the cursor, when it is in this row. */
+  /** The column of the cursor, or null if the cursor is in another row. */
   marked: number | null;
   lit: boolean;
 }
 
-/** Places are told from a row near by: far down, whole pixels are all that a browser can tell apart. */
+/** Rows are positioned relative to a nearby row, because browsers round large offsets to whole pixels. */
 const FARTHEST = 100_000;
 
 /**
- * Draws the rows in sight, and draws again only what changed: a row that leaves lends its elements to one that comes.
- * React is not asked for each frame of a scroll, which is what lets a million rows follow the hand.
+ * Draws the visible rows and updates only the cells that changed. The elements of a row that scrolls out of view are reused
+ * for one that scrolls in. It works without React, because rendering in each frame would make scrolling a million rows slow.
  */
 export class RowPainter {
   private slots: Slot[] = [];
@@ -114,7 +114,7 @@ export function cellId(row: number, column: number): string {
   return `cell-${row}-${column}`;
 }
 
-/** Which cell an element belongs to. */
+/** The row and column of the cell that an element belongs to. */
 export function cellAt(target: EventTarget): Cursor | null {
   const cell = target instanceof Element ? target.closest("[role=gridcell]") : null;
   const [, row, column] = /^cell-(\d+)-(\d+)$/.exec(cell?.id ?? "") ?? [];

@@ -5,7 +5,7 @@ const small = { count: 100, height: 32, viewport: 320 };
 const million = { count: 1_000_000, height: 32, viewport: 640 };
 const bottom = TALLEST - million.viewport;
 
-it("draws the rows in sight and some around them, always as many", () => {
+it("draws the visible rows and some around them, always the same number", () => {
   expect(rowWindow(small, placeAt(small, 960))).toEqual({ first: 22, end: 49 });
   expect(rowWindow(small, AT_TOP)).toEqual({ first: 0, end: 27 });
   expect(rowWindow({ ...small, count: 5 }, AT_TOP)).toEqual({ first: 0, end: 5 });
@@ -17,7 +17,7 @@ it("reaches the first and the last of a million rows in an element that browsers
   expect(rowWindow(million, placeAt(million, bottom)).end).toBe(1_000_000);
 });
 
-it("passes over no row in small steps, though the scroll bar is scaled", () => {
+it("skips no row in small steps although the scroll bar is scaled", () => {
   const middle = placeAt(million, TALLEST / 2);
   const after = scrolled(million, middle, middle.scrollTop + 100);
   expect(after.offset - middle.offset).toBe(100);
@@ -26,7 +26,7 @@ it("passes over no row in small steps, though the scroll bar is scaled", () => {
   expect(placeAt(million, bar.scrollTop).offset).toBeCloseTo(after.offset, 3);
 });
 
-it("goes to the same part of the rows in a leap", () => {
+it("jumps to the rows in proportion", () => {
   expect(scrolled(million, AT_TOP, bottom).offset).toBe(32_000_000 - 640);
   expect(scrolled(small, AT_TOP, 40)).toEqual({ scrollTop: 40, offset: 40 });
 });

@@ -1,6 +1,6 @@
-/** Which rows are in sight while somebody scrolls, and where they are drawn. Pure. */
+/** Computes which rows are visible at a scroll position, and where they are drawn. Pure functions. */
 
-/** Browsers cannot draw much taller elements (Firefox: 17.8 million); beyond it the scroll bar is scaled. */
+/** Browsers limit the height of elements (Firefox: 17.8 million pixels). Beyond this height the scroll bar is scaled. */
 export const TALLEST = 15_000_000;
 const BEYOND = 8;
 
@@ -10,7 +10,7 @@ export interface Rows {
   viewport: number;
 }
 
-/** How far the element is scrolled, and how far its rows are: of these there may be more pixels than it is tall. */
+/** The scroll position of the element, and that of its rows, which can be taller than the element. */
 export interface Place {
   scrollTop: number;
   offset: number;
@@ -28,31 +28,31 @@ export function drawnHeight({ count, height }: Rows): number {
   return Math.min(count * height, TALLEST);
 }
 
-/** The ends of the scroll bar are those of the rows, and every part of it stands for the same part of them. */
+/** Maps a position of the scroll bar to one of the rows in proportion, so that both ends match. */
 export function placeAt(rows: Rows, scrollTop: number): Place {
   return { scrollTop, offset: within(rows, scrollTop * factor(rows)) };
 }
 
-/** A small step moves the rows by as much, so that none is passed over; a leap goes to that part of them. */
+/** A small step moves the rows by the same number of pixels, so that none is skipped; a jump moves them in proportion. */
 export function scrolled(rows: Rows, before: Place, scrollTop: number): Place {
   const step = scrollTop - before.scrollTop;
   if (factor(rows) === 1 || Math.abs(step) > rows.viewport) return placeAt(rows, scrollTop);
   return { scrollTop, offset: within(rows, before.offset + step) };
 }
 
-/** After small steps the scroll bar is set to where the rows are. They do not move. */
+/** After small steps, moves the scroll bar to match the rows. The rows do not move. */
 export function settled(rows: Rows, { offset }: Place): Place {
   return { scrollTop: offset / factor(rows), offset };
 }
 
-/** The nearest place from which a row is in sight; the same when it is already. */
+/** The nearest position at which a row is visible; the current one if it is visible already. */
 export function reaching(rows: Rows, row: number, place: Place): Place {
   const { height, viewport } = rows;
   const offset = Math.min(row * height, Math.max(place.offset, (row + 1) * height - viewport));
   return offset === place.offset ? place : settled(rows, { ...place, offset: within(rows, offset) });
 }
 
-/** As many rows wherever one is, so that each that leaves makes room for one that comes. */
+/** Always the same number of rows, so that the element of a row that leaves can be reused for one that enters. */
 export function rowWindow({ count, height, viewport }: Rows, { offset }: Place): RowWindow {
   const size = Math.min(count, Math.ceil(viewport / height) + 1 + 2 * BEYOND);
   const first = Math.max(0, Math.min(count - size, Math.floor(offset / height) - BEYOND));

@@ -12,7 +12,7 @@ const rows = [
   ["Rome", 10],
 ];
 
-it("sorts with nulls last, whichever way", () => {
+it("sorts nulls last in both directions", () => {
   const by = (descending: boolean) =>
     arranged(columns, rows, { sort: { column: "n", descending }, search: "" }).map((row) => row[0]);
   expect(by(false)).toEqual(["Paris", "Rome", "Berlin"]);

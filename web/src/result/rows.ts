@@ -3,7 +3,7 @@ import type { Json, OutputColumn, SortKey } from "../api/types";
 import type { RowBlock } from "./arrow";
 import { BLOCK, blockOf, blocksWanted } from "./rowBlocks";
 
-/** Rows by range, wherever they are. A row that is not here yet is `undefined`; `ensure` fetches it. */
+/** Access to rows by range, in memory or on the server. A row that is not loaded is `undefined`; `ensure` loads it. */
 export interface RowSource {
   readonly columns: OutputColumn[];
   count: () => number;
@@ -20,7 +20,7 @@ export interface RowOrder {
 
 export const AS_IS: RowOrder = { sort: null, search: "" };
 
-/** Rows that came with the answer, all of them. */
+/** All rows of an answer that came with it. */
 export function heldRows(columns: OutputColumn[], rows: Json[][], order: RowOrder): RowSource {
   const shown = arranged(columns, rows, order);
   return {
@@ -41,7 +41,7 @@ export function arranged(columns: OutputColumn[], rows: Json[][], { sort, search
   return [...found].sort((a, b) => compare(a[at] ?? null, b[at] ?? null, sort.descending));
 }
 
-/** Nulls are last whichever way the order runs. */
+/** Sorts nulls last in both directions. */
 function compare(a: Json, b: Json, descending: boolean): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
   const [x, y] = [a, b] as [string | number, string | number];
@@ -53,9 +53,9 @@ const KEPT = 60;
 const AT_ONCE = 2;
 
 /**
- * Rows of a run that stay on the server and come in blocks, as Arrow. The blocks seen last are kept; sorting and search
- * happen over there. Few requests are under way at a time, and the next is always for what is wanted now: somebody who
- * drags the scroll bar sees rows on the way.
+ * Rows that stay on the server and are loaded in blocks, as Arrow. The most recently used blocks are cached; the server
+ * sorts and filters. Only a few requests run at a time, and the next one is always for the rows that are visible now, so
+ * that rows appear while the user drags the scroll bar.
  */
 export function remoteRows(
   run: string,
@@ -101,7 +101,7 @@ export function remoteRows(
     count: () => known,
     row: (index) => blocks.get(blockOf(index))?.row(index % BLOCK) ?? (untouched ? first[index] : undefined),
     ensure: (from, to) => {
-      if (untouched && from === 0 && to <= first.length) return; // what came with the answer is enough until somebody scrolls
+      if (untouched && from === 0 && to <= first.length) return; // the rows that came with the answer are enough until the user scrolls
       wanted = blocksWanted({ from, to: Math.min(to, known) }, seen, known);
       seen = from;
       for (const block of wanted) touch(blocks, block);
@@ -115,7 +115,7 @@ export function remoteRows(
   };
 }
 
-/** The last in the order of a map is the one seen last. */
+/** Moves a block to the end of the map, so that the least recently used one is first. */
 function touch(blocks: Map<number, RowBlock>, at: number): void {
   const block = blocks.get(at);
   if (block && blocks.delete(at)) blocks.set(at, block);
@@ -133,7 +133,7 @@ export interface Wanted {
   order: RowOrder;
 }
 
-/** One range of a run's rows, over Arrow: numbers are not written as text and read again. */
+/** Loads a range of rows as Arrow, so that numbers are not converted to text and back. */
 export async function readRows(run: string, wanted: Wanted, signal?: AbortSignal) {
   const { block, rowCount } = await readBlock(run, wanted, signal);
   return { rows: Array.from({ length: block.length }, (_, i) => block.row(i) ?? []), rowCount };

@@ -6,7 +6,7 @@ const columns = [
   { name: "n", type: "integer" },
 ] as const;
 
-it("asks the server for what is seen, and for nothing special when that is everything", () => {
+it("requests the view as shown, or nothing if it is unchanged", () => {
   const all = { order: { sort: null, search: " " }, hidden: new Set<number>() };
   expect(selectionOf(all, columns)).toBeNull();
   const some = { order: { sort: { column: "n", descending: true }, search: "ber " }, hidden: new Set([0]) };

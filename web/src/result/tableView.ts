@@ -2,10 +2,10 @@ import { useDeferredValue, useMemo, useState } from "react";
 import type { OutputColumn } from "../api/types";
 import type { RowOrder } from "./rows";
 
-/** How somebody looks at the rows of one answer. */
+/** The sorting, filter and visible columns of one answer's table. */
 export interface TableView {
   order: RowOrder;
-  /** As typed; the rows are filtered a moment later. */
+  /** The filter as typed. The rows follow a moment later. */
   search: string;
   hidden: ReadonlySet<number>;
   setSearch: (text: string) => void;
@@ -30,7 +30,7 @@ export function useTableView(): TableView {
   return { order, search, hidden, setSearch, setHidden, sortBy };
 }
 
-/** The same choice for the server; nothing when it is everything as it is. */
+/** The view as a request to the server, or null if nothing is filtered, sorted or hidden. */
 export function selectionOf(
   { order, hidden }: Pick<TableView, "order" | "hidden">,
   columns: readonly OutputColumn[],
@@ -43,7 +43,7 @@ export function selectionOf(
   return Object.keys(chosen).length ? JSON.stringify(chosen) : null;
 }
 
-/** In words, what a file of this choice holds. */
+/** Describes what a download of this view contains. */
 export function choiceInWords({ order, hidden }: Pick<TableView, "order" | "hidden">): string {
   const words = [
     order.search.trim() && `filtered by “${order.search.trim()}”`,

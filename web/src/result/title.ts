@@ -1,6 +1,6 @@
 import type { Answer, Json } from "../api/types";
 
-/** What a result is called: the chart's title where it has one, else what was understood. */
+/** The title of a result: that of its chart, else the sentence that says what was understood. */
 export function titleOf(answer: Answer): string {
   const chart = answer.provenance.chart;
   const title = isRecord(chart) && typeof chart.title === "string" ? chart.title : null;

@@ -22,7 +22,7 @@ const totals: RowTotals = {
   ],
 };
 
-it("adds up amounts, never growth, and says what is covered and what is missing", () => {
+it("adds up amounts but not growth, and says which rows are covered", () => {
   expect(totalLine(answer, formats, totals)).toEqual({
     cells: [null, { text: "1,234.5", missing: 1 }, null],
     label: "All 18",
@@ -30,7 +30,7 @@ it("adds up amounts, never growth, and says what is covered and what is missing"
   expect(totalLine(answer, formats, { ...totals, row_count: 5 })?.label).toBe("5 of 18");
 });
 
-it("withholds the total of one row, and of an answer in part", () => {
+it("gives no total for a single row or for a partial answer", () => {
   expect(totalLine({ ...answer, status: "partial" }, formats, totals)).toBeNull();
   expect(totalLine(answer, formats, { ...totals, row_count: 1 })).toBeNull();
 });

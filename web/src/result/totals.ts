@@ -16,14 +16,14 @@ export function hasBar(format: CellFormat): boolean {
   return HAVE_BARS.includes(format.quantity);
 }
 
-/** The last line of a table: what its columns add up to, and what that covers. */
+/** The total row of a table, and the rows that it covers. */
 export interface TotalLine {
   /** By column; absent if the values of the column do not add up. */
   cells: ({ text: string; missing: number } | null)[];
   label: string;
 }
 
-/** What the numbers of an answer add up to, and formats that know the scale of their bars. */
+/** The totals of an answer's columns, and column formats with the scale of their bars. */
 export function useTotals(
   answer: Answer | null,
   formats: CellFormat[],
@@ -42,7 +42,7 @@ export function useTotals(
   };
 }
 
-/** Bars keep their scale, whatever is filtered. */
+/** The scale of bars comes from all rows, so that filtering does not change it. */
 function scaled(answer: Answer, formats: CellFormat[], { columns }: RowTotals): CellFormat[] {
   return formats.map((format, i) => {
     const range = hasBar(format) && columns.find((known) => known.column === answer.columns[i]?.name);

@@ -10,9 +10,9 @@ const WIDEST = 300;
 const PER_LETTER = 7.3;
 const PADDING = 40;
 
-/** Width, order, pinning and visibility of columns; rows stay with their source. */
+/** Width, order, pinning and visibility of columns. The table library holds no rows. */
 export function useColumns(formats: CellFormat[], sample: Json[][]): Table<Json[]> {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: widths are set once, from the heads and the first rows, and stay.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: widths are computed once, from the headers and the first rows.
   const columns = useMemo(
     () =>
       formats.map(

@@ -4,7 +4,7 @@ import { AT_TOP, type Place, placeAt, reaching, rowWindow, scrolled, settled } f
 
 const REST_MS = 150;
 
-/** Keeps the rows in sight drawn in `body` while `scroll` is scrolled, and asks their source for them. */
+/** Draws the visible rows into `body` while `scroll` is scrolled, and loads them from their source. */
 export function usePaintedRows(
   scroll: RefObject<HTMLElement | null>,
   body: RefObject<HTMLElement | null>,
@@ -15,14 +15,14 @@ export function usePaintedRows(
   const place = useRef<Place>(AT_TOP);
   const { source, rows } = drawing;
 
-  /** Not before it is known how much is in sight. */
+  /** Does nothing until the height of the visible area is known. */
   function paint() {
     if (!latest.current.rows.viewport) return;
     const window = painter.current?.paint(latest.current, place.current);
     if (window) latest.current.source.ensure(window.first, window.end);
   }
 
-  /** The rows stay where they are on the screen when only the scroll bar is set. */
+  /** Sets the scroll bar without moving the rows on the screen. */
   function go(to: Place) {
     if (to.scrollTop === place.current.scrollTop && to.offset === place.current.offset) return;
     if (scroll.current) scroll.current.scrollTop = to.scrollTop;
@@ -30,7 +30,7 @@ export function usePaintedRows(
     paint();
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: set up once; all that changes is read from `latest` and `place`.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: set up once; everything that changes is read from `latest` and `place`.
   useLayoutEffect(() => {
     const node = scroll.current;
     if (!node || !body.current) return undefined;
@@ -50,7 +50,7 @@ export function usePaintedRows(
     };
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another number of rows makes the place invalid.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a change of the row count makes the position invalid.
   useLayoutEffect(() => {
     place.current = placeAt(rows, scroll.current?.scrollTop ?? 0);
   }, [rows.count]);
@@ -60,7 +60,7 @@ export function usePaintedRows(
     paint();
   });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `paint` reads all that changes from `latest`.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `paint` reads everything that changes from `latest`.
   useEffect(() => source.subscribe(paint), [source]);
 
   return {

@@ -3,7 +3,7 @@ import type { RunView } from "../ask/run";
 import { isOver } from "../ask/run";
 import { heldRows, type RowOrder, type RowSource, remoteRows } from "./rows";
 
-/** The rows of a run in this order: those the page holds when it holds all, else by range from the server. */
+/** The rows of a run in this order: from memory if the page has all of them, else by range from the server. */
 export function useRows(run: RunView, order: RowOrder): RowSource {
   const { columns, rows, rowCount, id } = run;
   const whole = rowCount !== null && rows.length >= rowCount;

@@ -9,7 +9,7 @@ export interface Verdict {
   at: string;
 }
 
-/** What running an answer's steps again has shown, by run. */
+/** The outcomes of replays, by run. */
 export const verdicts = createStore<Record<string, Verdict>>({});
 
 export async function replay(run: string): Promise<void> {
@@ -25,7 +25,7 @@ export async function replay(run: string): Promise<void> {
   }
 }
 
-/** The same rows of the same data prove the program; of other data, that the change did not matter. */
+/** Says whether the data has changed: the same rows from changed data mean that the change did not matter here. */
 function aboutData({ steps }: Replay): string {
   if (steps.some((step) => step.data_changed)) return "The data has changed since, and gives the same rows.";
   return steps.every((step) => step.data_changed === false)

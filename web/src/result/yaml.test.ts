@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Json } from "../api/types";
 import { yamlOf } from "./yaml";
 
-it("writes what is said, and leaves out what is empty", () => {
+it("leaves out empty values", () => {
   const plan: Json = {
     entity: "orders",
     distinct: false,
@@ -25,6 +25,6 @@ it("writes what is said, and leaves out what is empty", () => {
   );
 });
 
-it("keeps text apart from what it looks like", () => {
+it("quotes text that looks like another type", () => {
   expect(yamlOf({ a: "- x: y", b: "5", c: 5, d: "North West" })).toBe('a: "- x: y"\nb: "5"\nc: 5\nd: North West');
 });

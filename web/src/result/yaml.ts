@@ -33,7 +33,7 @@ function says(value: Json): boolean {
   return value !== null && value !== false && !(typeof value === "object" && Object.keys(value).length === 0);
 }
 
-/** Text that YAML could take for something else stands in quotes. */
+/** Quotes text that YAML would read as another type. */
 function leaf(value: Json): string {
   return typeof value === "string" && !/^[\p{L}_][\p{L}\p{N}_. ]*$/u.test(value)
     ? JSON.stringify(value)

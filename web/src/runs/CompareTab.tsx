@@ -12,16 +12,17 @@ import { type State, Status } from "../shared/Status";
 import { type Change, DIFFERENT, differences, RowDifferences } from "./RowDifferences";
 import { StepDifferences } from "./StepDifferences";
 
-/** More rows than these are shown as differences alone. */
+/** With more rows than this, only the differences are shown. */
 const MOST = 500;
 
-/** A run beside an earlier one: what differs in the question, the plan, the data and, row by row, in the answer. */
+/** Compares a run with an earlier one: question, plan, data and, row by row, the answer. */
 export function CompareTab({ run, compared }: { run: RunSummary; compared: string | null }) {
-  if (run.status === "running" || run.status === "waiting") return <p className="none dim">The run goes on.</p>;
+  if (run.status === "running" || run.status === "waiting")
+    return <p className="none dim">The run has not ended yet.</p>;
   return compared ? <Comparison before={compared} after={run.run_id} /> : <EarlierRuns run={run} />;
 }
 
-/** Those that asked the same, to choose one. */
+/** Runs of the same question, to choose one from. */
 function EarlierRuns({ run }: { run: RunSummary }) {
   const found = useFetched<RunList>(`/runs${query({ search: run.question, limit: 50 })}`);
   if (found.problem && !found.data) return <ProblemNotice problem={found.problem} onRetry={found.reload} />;
@@ -30,7 +31,7 @@ function EarlierRuns({ run }: { run: RunSummary }) {
     (known) => known.run_id !== run.run_id && known.question === run.question && known.row_count !== null,
   );
   if (!others.length)
-    return <p className="none dim">Nothing else has asked this. Select two runs in the list to compare them.</p>;
+    return <p className="none dim">No other run has this question. Select two runs in the list to compare them.</p>;
   return (
     <div className="scroll">
       <div className="dt">
@@ -138,7 +139,7 @@ function FactsLine({ comparison }: { comparison: RunComparison }) {
       <Fact
         state={data === null ? "idle" : data ? "warn" : "ok"}
         word={data === null ? "Data not compared" : data ? "Newer data" : "Same data"}
-        note={data === null ? "it has no fingerprint" : data ? "it changed in between" : ""}
+        note={data === null ? "the data has no fingerprint" : data ? "the data changed in between" : ""}
       />
     </ul>
   );

@@ -2,20 +2,20 @@ import { useEffect, useState } from "react";
 import type { RunEvent } from "../api/events";
 import { follow } from "../api/stream";
 
-/** Everything the run told, in order, and what it tells from now on. */
+/** All events of the run, in order, including those that still arrive. */
 export function EventsTab({ run }: { run: string }) {
-  const [heard, setHeard] = useState<RunEvent[]>([]);
+  const [events, setEvents] = useState<RunEvent[]>([]);
   useEffect(() => {
     const stop = new AbortController();
-    setHeard([]);
+    setEvents([]);
     void follow(run, {
-      onEvents: (events) => setHeard((now) => [...now, ...events]),
-      onReconnect: () => setHeard((now) => now.slice(0, now.findLastIndex((event) => event.seq > 0) + 1)),
+      onEvents: (events) => setEvents((now) => [...now, ...events]),
+      onReconnect: () => setEvents((now) => now.slice(0, now.findLastIndex((event) => event.seq > 0) + 1)),
       signal: stop.signal,
     });
     return () => stop.abort();
   }, [run]);
-  const began = heard[0]?.at ?? 0;
+  const began = events[0]?.at ?? 0;
   return (
     <div className="scroll" tabIndex={0}>
       <table className="data dense events">
@@ -30,7 +30,7 @@ export function EventsTab({ run }: { run: string }) {
           </tr>
         </thead>
         <tbody>
-          {heard.map((event, place) => {
+          {events.map((event, place) => {
             const { run: _run, seq, at, type, ...content } = event;
             return (
               <tr key={seq || `piece ${place}`}>

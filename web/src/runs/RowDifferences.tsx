@@ -18,7 +18,7 @@ const SIGNS: Record<Change, string> = { added: "+", removed: "−", changed: "~"
 interface Props {
   comparison: RunComparison;
   chosen: Change | null;
-  /** Rows that stayed the same are too many to be shown beside the others. */
+  /** Whether there are too many unchanged rows to show them too. */
   onlyDifferent: boolean;
   onChoose: (change: Change | null) => void;
 }
@@ -27,7 +27,7 @@ export function differences(counts: RunComparison["counts"]): number {
   return counts.added + counts.removed + counts.changed;
 }
 
-/** What came, went and changed, row by row. */
+/** Added, removed and changed rows. */
 export function RowDifferences({ comparison, chosen, onlyDifferent, onChoose }: Props) {
   const { counts, rows } = comparison;
   const all = differences(counts) + (onlyDifferent ? 0 : counts.same);
@@ -58,12 +58,12 @@ export function RowDifferences({ comparison, chosen, onlyDifferent, onChoose }: 
   );
 }
 
-const COLUMN_CHANGES = { added: "came", removed: "went", type: "is of another type" };
+const COLUMN_CHANGES = { added: "was added", removed: "was removed", type: "has another type" };
 
 function ColumnChanges({ changes }: { changes: RunComparison["changed_columns"] }) {
   if (!changes.length) return null;
-  const told = changes.map((change) => `${change.column} ${COLUMN_CHANGES[change.how]}`);
-  return <p className="note dim">Not compared: {told.join(", ")}.</p>;
+  const names = changes.map((change) => `${change.column} ${COLUMN_CHANGES[change.how]}`);
+  return <p className="note dim">Not compared: {names.join(", ")}.</p>;
 }
 
 function headline(counts: RunComparison["counts"]): string {
@@ -112,7 +112,7 @@ function DifferenceTable({ comparison }: { comparison: RunComparison }) {
           ))}
         </tbody>
       </table>
-      {!comparison.rows.length && <p className="none dim">No row is of this kind.</p>}
+      {!comparison.rows.length && <p className="none dim">There are no such rows.</p>}
     </div>
   );
 }

@@ -23,7 +23,7 @@ import { Waterfall } from "./Waterfall";
 
 type Tab = "waterfall" | "events" | "rows" | "check" | "compare";
 
-/** One run; `compared` is the earlier one that it is held against. */
+/** One run. `compared` is the earlier run to compare it with. */
 export function RunPane({ run, compared }: { run: string; compared: string | null }) {
   const detail = useFetched<RunDetail>(path`/runs/${run}`);
   const timeline = useFetched<RunTimeline>(path`/runs/${run}/timeline`);
@@ -34,7 +34,7 @@ export function RunPane({ run, compared }: { run: string; compared: string | nul
     const timer = setInterval(() => refresh(path`/runs/${run}`), 1_000);
     return () => {
       clearInterval(timer);
-      refresh(path`/runs/${run}`); // it may have ended after its timeline was looked at
+      refresh(path`/runs/${run}`); // the run may have ended after its timeline was loaded
     };
   }, [going, run]);
   const summary = detail.data?.run;
@@ -84,7 +84,7 @@ export function RunPane({ run, compared }: { run: string; compared: string | nul
           (answer ? (
             <CheckTab answer={answer} question={summary.question ?? ""} />
           ) : (
-            <p className="none dim">The run goes on.</p>
+            <p className="none dim">The run has not ended yet.</p>
           ))}
         {tab === "compare" && <CompareTab run={summary} compared={compared} />}
       </div>
@@ -110,8 +110,8 @@ function RunHead({ run, retries }: { run: RunSummary; retries: number }) {
   };
   const stop = () => api.post(path`/runs/${run.run_id}/cancel`);
   const again = async () => {
-    const { run_id: made } = await api.post<{ run_id: string }>(path`/runs/${run.run_id}/retry`);
-    navigate(address("runs", made));
+    const { run_id: created } = await api.post<{ run_id: string }>(path`/runs/${run.run_id}/retry`);
+    navigate(address("runs", created));
   };
   return (
     <div className="head">
@@ -167,7 +167,7 @@ function Facts({ run, timeline }: { run: RunSummary; timeline: RunTimeline | nul
       <Fact
         name="Tokens"
         value={count(run.tokens ?? 0)}
-        note={calls ? plural(calls, "call") : run.tokens ? "read and written" : "no model"}
+        note={calls ? plural(calls, "call") : run.tokens ? "in and out" : "no model"}
       />
       <Fact name="Cost" value={money(run.cost_usd ?? 0)} note={plural(run.sources.length, "source")} />
       <div>

@@ -15,11 +15,11 @@ interface Props {
   current: (string | null)[];
   picked: RunSummary[];
   onPick: (run: RunSummary) => void;
-  /** The end of the list is near. */
+  /** Called when the user nears the end of the list. */
   onEnd: () => void;
 }
 
-/** Of many runs only those in sight are drawn. */
+/** The list of runs. Only visible rows are rendered. */
 export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props) {
   const table = useRef<HTMLTableElement>(null);
   const virtualizer = useVirtualizer({
@@ -31,7 +31,7 @@ export function RunTable({ runs, total, current, picked, onPick, onEnd }: Props)
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0], items.at(-1)];
   const near = last !== undefined && last.index >= runs.length - AHEAD;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the end is reached once for each length of the list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `onEnd` is called once for each length of the list.
   useEffect(() => {
     if (near) onEnd();
   }, [near, runs.length]);

@@ -96,7 +96,7 @@ export default function RunsView({ run, other }: { run: string | null; other: st
   );
 }
 
-/** The older of the two is A. Both were picked at some time; the list may show others by now. */
+/** The two runs to compare; the older one is A. A filter may have hidden them from the list since they were picked. */
 function compare(picked: RunSummary[]): void {
   const [older, younger] = picked.toSorted((a, b) => a.created_at.localeCompare(b.created_at));
   if (younger && older) navigate(address("runs", older.run_id, younger.run_id));
@@ -115,7 +115,7 @@ interface Filters {
 
 function NoRuns({ filters, onClear }: { filters: Filters; onClear: () => void }) {
   if (!Object.values(filters).some(Boolean))
-    return <p className="none dim">Nothing was asked yet. Each question leaves its run here.</p>;
+    return <p className="none dim">No questions yet. Every question that you ask is listed here as a run.</p>;
   return (
     <p className="none dim">
       No run fits these filters.{" "}
@@ -136,7 +136,7 @@ function FilterBar({
   onChange: (filters: Filters) => void;
 }) {
   const [known, setKnown] = useState<string[]>([]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names count, not the list that holds them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the ids matter, not the identity of the list.
   useEffect(() => setKnown((now) => [...new Set([...now, ...sources])].sort()), [sources.join()]);
   return (
     <div className="filters">

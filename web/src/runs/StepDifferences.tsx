@@ -4,7 +4,7 @@ import { Difference } from "../shared/Difference";
 import { duration } from "../shared/format";
 import { diffLines } from "./diffLines";
 
-/** What was planned and run otherwise, and what took longer. */
+/** Differences of plan, code and duration. */
 export function StepDifferences({ comparison }: { comparison: RunComparison }) {
   const { steps, plan_diff: plan } = comparison;
   return (
@@ -52,7 +52,7 @@ function StepTimes({ steps }: { steps: ComparedStep[] }) {
             <th className="r">B</th>
             <th className="r">Difference</th>
             <th>
-              <span className="vh">Both drawn</span>
+              <span className="vh">Bars of both durations</span>
             </th>
           </tr>
         </thead>

@@ -9,10 +9,10 @@ import { barsOf, type TimeBar, ticks } from "./waterfallBars";
 
 const SCALE = 100;
 const BAR = { y: 13, height: 14 };
-/** More than so many scroll by themselves, so that the chosen one stays in sight below them. */
+/** With more steps than this, the list scrolls by itself, so that the details below it stay visible. */
 const MANY = 12;
 
-/** The steps on one scale of time: what took long, what waited, what was tried again. */
+/** The steps on one time scale: which were slow, which waited, which were retried. */
 export function Waterfall({ timeline }: { timeline: RunTimeline }) {
   const kinds = useStepKinds();
   const steps = timeline.steps.filter((step) => !kinds.get(step.kind)?.is_wrapper);
@@ -84,10 +84,10 @@ export function Waterfall({ timeline }: { timeline: RunTimeline }) {
 
 const LEGEND: [TimeBar["kind"], string, string][] = [
   ["critical", "b-critical", "on the critical path"],
-  ["beside", "b-beside", "beside it"],
-  ["failed", "ht", "failed try"],
-  ["wait", "dash", "wait before the next try"],
-  ["running", "b-running", "under way"],
+  ["beside", "b-beside", "not on the critical path"],
+  ["failed", "ht", "failed attempt"],
+  ["wait", "dash", "wait before the next attempt"],
+  ["running", "b-running", "running"],
 ];
 
 function about(step: TimelineStep, kinds: StepKinds): string {
@@ -96,7 +96,7 @@ function about(step: TimelineStep, kinds: StepKinds): string {
     kindLabel(step.kind, kinds.get(step.kind)),
     step.source,
     tokens && plural(tokens, "token"),
-    step.attempts.length > 1 && plural(step.attempts.length, "try", "tries"),
+    step.attempts.length > 1 && plural(step.attempts.length, "attempt"),
   ]
     .filter(Boolean)
     .join(" · ");
@@ -139,7 +139,7 @@ function StepDetail({ step, language, stopped }: { step: TimelineStep; language:
         {step.attempts.map((attempt) => (
           <li key={attempt.number}>
             <Status state={attempt.outcome === "done" ? "ok" : attempt.outcome === "failed" ? "error" : "running"}>
-              Try {attempt.number}
+              Attempt {attempt.number}
             </Status>
             <span className="dim num">{span(attempt)}</span>
             <p>{attempt.message ?? OUTCOMES[attempt.outcome === "failed" && stopped ? "stopped" : attempt.outcome]}</p>
@@ -164,7 +164,7 @@ function StepDetail({ step, language, stopped }: { step: TimelineStep; language:
   );
 }
 
-const OUTCOMES = { done: "Went through.", failed: "Did not go through.", running: "Under way.", stopped: "Stopped." };
+const OUTCOMES = { done: "Succeeded.", failed: "Failed.", running: "Running.", stopped: "Stopped." };
 
 function span(attempt: StepAttempt): string {
   const start = (attempt.start_ms / 1_000).toFixed(2);

@@ -12,7 +12,7 @@ test("a unified diff is lines with signs", () => {
   ]);
 });
 
-test("a line of SQL that is a comment is not taken for a head", () => {
+test("an SQL comment is not taken for a header line", () => {
   expect(diffLines("--- before\n+++ after\n@@ -1 +1 @@\n--- old\n+++ new")).toEqual([
     ["-", "-- old"],
     ["+", "++ new"],

@@ -14,15 +14,15 @@ export interface RunFilters {
   since: string | null;
 }
 
-/** The runs down to where the user has scrolled. The newest are polled; older ones are fetched once. */
+/** The runs down to where the user has scrolled. The newest page is polled; older pages are loaded once. */
 export function useRunPages(filters: RunFilters) {
   const wanted = { limit: PAGE, ...filters };
   const key = query(wanted);
   const list = useSteady(useFetched<RunList>(`/runs${key}`));
   const [older, setOlder] = useState({ key, runs: NO_RUNS, ended: false });
   const loading = useRef(false);
-  const kept = older.key === key ? older : { key, runs: NO_RUNS, ended: false };
-  const runs = useMemo(() => runsTogether(list.data?.runs ?? NO_RUNS, kept.runs), [list.data, kept.runs]);
+  const loaded = older.key === key ? older : { key, runs: NO_RUNS, ended: false };
+  const runs = useMemo(() => runsTogether(list.data?.runs ?? NO_RUNS, loaded.runs), [list.data, loaded.runs]);
   const total = list.data?.total ?? 0;
   const busy = runs.some((known) => known.status === "running");
 
@@ -34,7 +34,7 @@ export function useRunPages(filters: RunFilters) {
 
   async function more(): Promise<void> {
     const last = runs.at(-1);
-    if (loading.current || kept.ended || !last || runs.length >= total) return;
+    if (loading.current || loaded.ended || !last || runs.length >= total) return;
     loading.current = true;
     try {
       const next = await api.get<RunList>(`/runs${query({ ...wanted, before: last.run_id })}`);

@@ -7,7 +7,7 @@ const run = (minute: number, status: string) => ({
   status,
 });
 
-test("runs of several pages stand once, newest first, as they were told last", () => {
+test("each run of several pages is listed once, newest first, in its latest version", () => {
   const older = [run(3, "running"), run(2, "done"), run(1, "done")];
   const newest = [run(4, "running"), run(3, "done")];
   expect(runsTogether(newest, older).map(({ run_id, status }) => [run_id, status])).toEqual([

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { TimelineStep } from "../api/types";
 import { barsOf, ticks } from "./waterfallBars";
 
-it("draws tries and the waits between them on one scale", () => {
+it("draws attempts and the waits between them on one scale", () => {
   const step = {
     critical: true,
     attempts: [

@@ -6,10 +6,10 @@ export interface TimeBar {
   width: number;
 }
 
-/** Of the whole width, so that what took no time can still be seen. */
+/** The narrowest bar, as a share of the width, so that very short steps stay visible. */
 const THINNEST = 0.005;
 
-/** A step's tries and waits as bars on a scale of `width`. */
+/** The attempts of a step and the waits between them, as bars on a scale of `width`. */
 export function barsOf(step: TimelineStep, total: number, width: number): TimeBar[] {
   const bar = (kind: TimeBar["kind"], from: number, to: number): TimeBar => {
     const wide = Math.max(THINNEST * width, ((to - from) / total) * width);
@@ -30,7 +30,7 @@ export function barsOf(step: TimelineStep, total: number, width: number): TimeBa
   });
 }
 
-/** Round times along the scale, four to eight of them. */
+/** Four to eight round times along the scale. */
 export function ticks(total: number): number[] {
   const raw = total / 6;
   const size = 10 ** Math.floor(Math.log10(raw));

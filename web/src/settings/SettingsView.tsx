@@ -8,7 +8,7 @@ import { count, money, plural } from "../shared/format";
 import { ProblemNotice } from "../shared/Notice";
 import { SkeletonRows } from "../shared/Skeleton";
 import { Status } from "../shared/Status";
-import { told } from "./modelCheck";
+import { checkResult } from "./modelCheck";
 import { retentionFacts } from "./retention";
 import { UsageChart } from "./UsageChart";
 
@@ -22,7 +22,7 @@ export default function SettingsView() {
       <Part title="Models" address="/models">
         {(models: ModelsOverview) => <Models models={models} />}
       </Part>
-      <Part title="Use and budgets" address="/usage?days=30">
+      <Part title="Usage and budgets" address="/usage?days=30">
         {(usage: UsageReport) => <Use usage={usage} />}
       </Part>
       <Part title="Sandboxes" address="/doctor">
@@ -105,7 +105,7 @@ function ModelTest({ name }: { name: string }) {
       <button type="button" className="btn small" disabled={check === "running"} onClick={() => void test()}>
         Test
       </button>
-      {check === "running" && <Status state="running">Asking it</Status>}
+      {check === "running" && <Status state="running">Testing …</Status>}
       {check instanceof Problem && (
         <span className="checked">
           <Status state="error">Not tested</Status>
@@ -120,7 +120,7 @@ function ModelTest({ name }: { name: string }) {
 }
 
 function Outcome({ check }: { check: ModelCheck }) {
-  const { state, word, cost, reasons } = told(check);
+  const { state, word, cost, reasons } = checkResult(check);
   return (
     <span className="checked">
       <Status state={state}>{word}</Status>
@@ -173,7 +173,7 @@ function Sandboxes({ doctor }: { doctor: DoctorReport }) {
   return (
     <>
       <Status state={doctor.ready ? "ok" : "warn"}>
-        {doctor.ready ? "Programs run isolated on this machine" : "No sandbox that isolates is ready here"}
+        {doctor.ready ? "Programs run isolated on this machine" : "No isolating sandbox is ready on this machine"}
       </Status>
       <table className="data">
         <thead>
@@ -191,7 +191,9 @@ function Sandboxes({ doctor }: { doctor: DoctorReport }) {
                 {sandbox.default && <span className="dim"> default</span>}
               </td>
               <td>
-                <Status state={sandbox.available ? "ok" : "idle"}>{sandbox.available ? "Ready" : "Not here"}</Status>
+                <Status state={sandbox.available ? "ok" : "idle"}>
+                  {sandbox.available ? "Ready" : "Not available"}
+                </Status>
               </td>
               <td className="wrap-cell mid">
                 <WithCode text={sandbox.available ? sandbox.detail : (sandbox.remedy ?? sandbox.detail)} />
@@ -204,7 +206,7 @@ function Sandboxes({ doctor }: { doctor: DoctorReport }) {
   );
 }
 
-/** What stands between backticks is something to type. */
+/** Renders the parts of a text between backticks as code. */
 function WithCode({ text }: { text: string }) {
   return text.split("`").map((part, i) =>
     i % 2 ? (

@@ -14,7 +14,7 @@ const MEASURES: Record<string, { of: (day: Day) => number; text: (value: number)
   Cost: { of: (day) => day.cost_usd, text: money },
 };
 
-/** Use by day; of runs, those that failed stand at the foot in their own colour. */
+/** Usage by day. In the chart of runs, failed runs are at the bottom of each bar in their own colour. */
 export function UsageChart({ days }: { days: Day[] }) {
   const [chosen, setChosen] = useState("Runs");
   const measure = MEASURES[chosen]!;

@@ -2,15 +2,15 @@ import type { ModelCheck } from "../api/types";
 import { duration, money, plural } from "../shared/format";
 import type { State } from "../shared/Status";
 
-interface Told {
+interface CheckResult {
   state: State;
   word: string;
   cost: string;
   reasons: string[];
 }
 
-/** What trying a model has shown, in words. One without tools works, but for exploring. */
-export function told(check: ModelCheck): Told {
+/** The outcome of a model check in words. A model without tools can do everything except explore. */
+export function checkResult(check: ModelCheck): CheckResult {
   const trials = Object.entries(check.checks);
   const failed = trials.filter(([, trial]) => !trial.ok);
   const slowest = Math.max(0, ...trials.map(([, trial]) => trial.ms));

@@ -1,7 +1,7 @@
 import type { RetentionReport } from "../api/types";
 import { bytes, count, moment, plural } from "../shared/format";
 
-/** What the store keeps, as names and values. */
+/** The limits and contents of the store, as names and values to show. */
 export function retentionFacts(report: RetentionReport, now = new Date()): [string, string][] {
   const limits = [
     report.keep_days && plural(report.keep_days, "day"),

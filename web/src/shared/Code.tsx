@@ -8,13 +8,13 @@ interface Props {
   text: string;
   /** Null if it is not known. */
   language: string | null;
-  /** Lines to light, from 0. */
+  /** The lines to highlight, counted from 0. */
   lit?: ReadonlySet<number>;
-  /** Hears over which line the pointer is; nothing when it leaves. */
+  /** Called with the line under the pointer, and with null when the pointer leaves. */
   onLine?: (line: number | null) => void;
 }
 
-/** Code as text, with its words coloured once the colouring has been fetched. */
+/** Code as plain text. It is coloured as soon as the highlighter has been loaded. */
 export function Code({ text, language, lit, onLine }: Props) {
   return (
     <pre

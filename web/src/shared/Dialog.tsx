@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
-/** A modal dialog of the browser's own kind: it keeps the focus inside and gives it back when closed. */
+/** A modal `<dialog>`. The browser keeps the focus inside it and restores the focus when it is closed. */
 export function Dialog({
   label,
   className = "",

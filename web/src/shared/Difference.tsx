@@ -1,7 +1,7 @@
 const WORDS: Record<string, string> = { "+": "added", "-": "removed", " ": "", "…": "gap" };
 const SIGNS: Record<string, string> = { "+": "+", "-": "−", " ": " ", "…": "⋯" };
 
-/** Lines that came and went, each with its sign. */
+/** Added and removed lines, each with its sign. */
 export function Difference({
   lines,
   label,

@@ -48,17 +48,20 @@ const LOOK = EditorView.theme({
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--accent-line) !important" },
 });
 
-/** An editor in a shadow root: its styles are adopted sheets there, which the page's policy allows. */
+/**
+ * A code editor. It lives in a shadow root, because CodeMirror adds its styles there as adopted style sheets, which the
+ * Content-Security-Policy allows; in the document it would add inline styles, which the policy forbids.
+ */
 export default function Editor({ text, language, label, onChange, onSubmit }: Props) {
   const holder = useRef<HTMLDivElement>(null);
-  const heard = useRef({ onChange, onSubmit });
-  heard.current = { onChange, onSubmit };
+  const callbacks = useRef({ onChange, onSubmit });
+  callbacks.current = { onChange, onSubmit };
   useEffect(() => {
     const node = holder.current;
     if (!node) return undefined;
     const root = node.shadowRoot ?? node.attachShadow({ mode: "open" });
     const submit = () => {
-      heard.current.onSubmit?.();
+      callbacks.current.onSubmit?.();
       return true;
     };
     const view = new EditorView({
@@ -76,7 +79,7 @@ export default function Editor({ text, language, label, onChange, onSubmit }: Pr
           EditorView.contentAttributes.of({ "aria-label": label }),
           keymap.of([{ key: "Mod-Enter", run: submit }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
           EditorView.updateListener.of(
-            (update) => update.docChanged && heard.current.onChange(update.state.doc.toString()),
+            (update) => update.docChanged && callbacks.current.onChange(update.state.doc.toString()),
           ),
         ],
       }),

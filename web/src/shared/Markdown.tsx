@@ -2,7 +2,7 @@ import ReactMarkdown from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 
-/** Text that a model wrote. Pictures would be requests to elsewhere, so only their words are shown. */
+/** Text that a model wrote. An image would send a request to another server, so only its alternative text is shown. */
 export default function Markdown({ text }: { text: string }) {
   return (
     <ReactMarkdown

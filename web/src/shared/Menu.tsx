@@ -2,7 +2,7 @@ import { Fragment, type ReactNode, useEffect, useId, useRef, useState } from "re
 
 export interface MenuItem {
   label: string;
-  /** What it stands under; told once for all that follow each other. */
+  /** The heading of the item's group; shown once above consecutive items of the group. */
   group?: string;
   note?: string;
   icon?: ReactNode;
@@ -20,7 +20,7 @@ interface Props {
   disabled?: string;
 }
 
-/** A button that opens a list of actions. Arrow keys move, Escape gives the focus back. */
+/** A button that opens a list of actions. Arrow keys move through it; Escape closes it and focuses the button. */
 export function Menu({ label, className = "btn small", children, items, disabled }: Props) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);

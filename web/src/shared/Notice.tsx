@@ -9,7 +9,7 @@ interface Props {
   actions?: ReactNode;
 }
 
-/** What did not work, why, and what to do. */
+/** A box that says what went wrong, why, and what to do. */
 export function Notice({ tone, title, children, actions }: Props) {
   const Icon = tone === "error" ? CircleX : TriangleAlert;
   return (

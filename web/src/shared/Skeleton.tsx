@@ -1,6 +1,6 @@
 const WIDTHS = [62, 38, 80, 46, 70, 54];
 
-/** A table whose columns are not known yet, with all that stands above its rows. */
+/** Placeholder for a table whose columns are not known yet, including its toolbar and header. */
 export function SkeletonTable() {
   return (
     <div className="skel-table">
@@ -11,7 +11,7 @@ export function SkeletonTable() {
   );
 }
 
-/** Rows of the shape that is to come, so that nothing jumps. */
+/** Placeholder rows in the shape of the rows that are loading, so that the layout does not jump. */
 export function SkeletonRows({ rows, columns }: { rows: number; columns: number }) {
   return (
     <div className="skel-rows" aria-hidden>

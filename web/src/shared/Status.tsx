@@ -25,7 +25,7 @@ const ICONS: Record<Exclude<State, "running">, LucideIcon> = {
 
 const TONES: Partial<Record<State, string>> = { skipped: "idle", refused: "idle", retrying: "warn" };
 
-/** The shape of a state; its word stands beside it, so the shape itself is not spoken. */
+/** The icon of a state. Screen readers skip it, because the word for the state is always beside it. */
 export function StateIcon({ state, className = "" }: { state: State; className?: string }) {
   if (state === "running") return <RunningArc className={className} />;
   const Icon = ICONS[state];
@@ -44,7 +44,7 @@ export function toneOf(state: State): string {
   return TONES[state] ?? state;
 }
 
-/** Shape and word, never colour alone. */
+/** Icon and word, because colour alone does not reach everybody. */
 export function Status({ state, children }: { state: State; children: React.ReactNode }) {
   return (
     <span className={`st ${toneOf(state)}`}>
@@ -65,16 +65,16 @@ export function Tag({ state, children }: { state: State; children: React.ReactNo
 
 const RUN_STATES: Record<string, [State, string]> = {
   running: ["running", "Running"],
-  waiting: ["waiting", "Waits for you"],
+  waiting: ["waiting", "Waiting for you"],
   done: ["ok", "Done"],
-  partial: ["warn", "Done in part"],
+  partial: ["warn", "Partial"],
   failed: ["error", "Failed"],
   cancelled: ["skipped", "Stopped"],
-  clarify: ["waiting", "Asks back"],
+  clarify: ["waiting", "Needs clarification"],
   refused: ["refused", "Refused"],
 };
 
-/** A run's status as shape and word; a question back and a refusal show as what they are. */
+/** Icon and word for the status of a run. A run that asked back or was refused is shown as such, not as done. */
 export function runState(status: string, kind?: string | null): [State, string] {
   const shown =
     status === "done" && kind === "clarify" ? "clarify" : status === "done" && kind === "refusal" ? "refused" : status;

@@ -14,7 +14,7 @@ interface Props<Name extends string> {
   onSelect: (name: Name) => void;
 }
 
-/** A row of tabs; arrow keys move between them. The panel carries `panelProps`. */
+/** A row of tabs; arrow keys move between them. Spread `panelProps` into the element of the open panel. */
 export function Tabs<Name extends string>({ label, tabs, current, onSelect }: Props<Name>) {
   function onKeyDown(event: React.KeyboardEvent<HTMLDivElement>) {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

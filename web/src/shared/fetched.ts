@@ -14,17 +14,17 @@ interface Entry {
   data: unknown;
   problem: Problem | null;
   loading: boolean;
-  /** Number of the request that gave this. A late reply to an earlier request is ignored. */
-  told: number;
+  /** The number of the request that this came from. A late reply to an earlier request is ignored. */
+  request: number;
 }
 
 const entries = new Map<string, Store<Entry>>();
-/** How many components look at an address now. */
+/** The number of mounted components that use an address. */
 const watchers = new Map<string, number>();
-const NOTHING: Entry = { data: null, problem: null, loading: false, told: 0 };
-let asked = 0;
+const NOTHING: Entry = { data: null, problem: null, loading: false, request: 0 };
+let requests = 0;
 
-/** Data from an address of the API. Components share it, and see the stored data at once when they mount again. */
+/** Data from an address of the API. Components share it, and get the cached data at once when they mount again. */
 export function useFetched<T>(address: string | null): Fetched<T> {
   const store = entryOf(address ?? "");
   const entry = useStore(store);
@@ -48,14 +48,14 @@ export function useSteady<T>(fetched: Fetched<T>): Fetched<T> {
 }
 
 /**
- * Looks again at every watched address that begins like this; what nobody watches is forgotten. Its place is kept: a
- * component that has just been drawn looks there, and is counted only a moment later.
+ * Loads every address with this prefix again that a component uses, and empties the cache of the others. The store of an
+ * emptied entry stays in the map: a component that has just been rendered reads it before its effect counts it as a user.
  */
 export function refresh(prefix: string): void {
   for (const [address, store] of entries) {
     if (!address.startsWith(prefix)) continue;
     if (watchers.get(address)) void load(address);
-    else store.set({ ...NOTHING, told: asked });
+    else store.set({ ...NOTHING, request: requests });
   }
 }
 
@@ -73,15 +73,15 @@ function entryOf(address: string): Store<Entry> {
 
 async function load(address: string): Promise<void> {
   const store = entryOf(address);
-  const told = ++asked;
-  const tell = (entry: Pick<Entry, "data" | "problem">) => {
-    if (store.get().told < told) store.set({ ...entry, loading: false, told });
+  const request = ++requests;
+  const setReply = (entry: Pick<Entry, "data" | "problem">) => {
+    if (store.get().request < request) store.set({ ...entry, loading: false, request });
   };
   store.set((now) => ({ ...now, loading: true }));
   try {
-    tell({ data: await api.get(address), problem: null });
+    setReply({ data: await api.get(address), problem: null });
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    tell({ data: store.get().data, problem: error });
+    setReply({ data: store.get().data, problem: error });
   }
 }

@@ -1,8 +1,8 @@
-/** Words and numbers as the page writes them. Pure. */
+/** Formats counts, durations, dates and ids for display. Pure functions. */
 
 const MINUS = "−";
 
-/** Made once: making one takes much longer than writing with it. */
+/** Created once, because creating a formatter takes much longer than formatting with it. */
 const NUMBER = new Intl.NumberFormat("en-US");
 const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
@@ -10,7 +10,7 @@ export function count(value: number | bigint): string {
   return NUMBER.format(value).replace("-", MINUS);
 }
 
-/** Short where there is little room: `1.6 M`. */
+/** A count in short form for narrow places: `1.6 M`. */
 export function roundCount(value: number): string {
   return value < 1e6 ? count(value) : `${(value / 1e6).toFixed(value < 1e8 ? 1 : 0)} M`;
 }
@@ -27,7 +27,7 @@ export function duration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
-/** In the unit that fits: `1.2 kB`, `12 MB`. */
+/** A number of bytes in a fitting unit: `1.2 kB`, `12 MB`. */
 export function bytes(size: number): string {
   const [unit, name] = BYTE_UNITS.find(([least]) => size >= least) ?? [1, "bytes"];
   const value = size / unit;
@@ -47,7 +47,7 @@ export function money(usd: number | null): string {
 
 const DAY = 86_400_000;
 
-/** How long ago, in the largest fitting unit: `14 min`. */
+/** The time since a moment, in the largest fitting unit: `14 min`. */
 export function age(iso: string, now = Date.now()): string {
   const ms = Math.max(0, now - Date.parse(iso));
   if (ms < 60_000) return "under a minute";
@@ -60,7 +60,7 @@ export function clock(iso: string): string {
   return CLOCK.format(new Date(iso));
 }
 
-/** Today by its time, this week by its day, else by its date. */
+/** A moment of today as its time, of this week as its weekday, otherwise as its date. */
 export function moment(iso: string, now = new Date()): string {
   const then = new Date(iso);
   if (then.toDateString() === now.toDateString()) return clock(iso);
@@ -70,7 +70,7 @@ export function moment(iso: string, now = new Date()): string {
   return then.toLocaleDateString("en-GB", options).replace(",", "");
 }
 
-/** A long id by its ends. */
+/** A long id, shortened to its beginning and end. */
 export function shortId(id: string): string {
   const [prefix, rest] = id.includes("_") ? id.split("_") : ["", id];
   return `${prefix ? `${prefix}_` : ""}${(rest ?? "").slice(-6)}`;
@@ -85,7 +85,7 @@ export function percent(fraction: number, decimals = 1): string {
   return `${(fraction * 100).toFixed(decimals)} %`;
 }
 
-/** Today, Yesterday, Last week, then months: the heading a list of dated things stands under. */
+/** The heading for a date in a list: Today, Yesterday, Last week, then the month. */
 export function dayGroup(iso: string, now = new Date()): string {
   const start = new Date(now).setHours(0, 0, 0, 0);
   const then = Date.parse(iso);

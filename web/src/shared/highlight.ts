@@ -17,7 +17,7 @@ const STYLES = tagHighlighter([
   { tag: [tags.comment, tags.punctuation], class: "c" },
 ]);
 
-/** The text in pieces, each with the class of its kind. */
+/** Splits code into pieces, each with the CSS class of its token. */
 export function highlight(text: string, language: string | null): [piece: string, style: string][] {
   if (language === null || !isKnownLanguage(language)) return plain(text);
   const pieces: [string, string][] = [];

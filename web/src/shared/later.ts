@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from "react";
 import { reached } from "../api/reach";
 
-/** A part of the page that is fetched when it is needed. If that fails, it is fetched again as soon as the server is back. */
+/** A component that is loaded when it is first rendered. If loading fails, it is tried again when the server is back. */
 export function later<P>(load: () => Promise<{ default: ComponentType<P> }>) {
   return lazy(() =>
     load().catch(async (error: unknown) => {
@@ -11,7 +11,7 @@ export function later<P>(load: () => Promise<{ default: ComponentType<P> }>) {
   );
 }
 
-/** Browsers cache a failed import for as long as the page is open. */
+/** Browsers remember a failed import for as long as the page is open, so the page is reloaded. */
 function reloaded(): Promise<never> {
   location.reload();
   return new Promise(() => {});

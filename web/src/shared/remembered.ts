@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** A setting of the page that outlives a reload, where the browser allows it. */
+/** State that is kept in local storage, so that it survives a reload. */
 export function useRemembered(name: string, initial: number): [number, (value: number) => void] {
   const [value, setValue] = useState(() => Number(read(name)) || initial);
   return [
@@ -16,7 +16,7 @@ export function remember(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Storage is forbidden: the choice lasts as long as the page.
+    // The browser forbids storage, so the choice lasts until the page is closed.
   }
 }
 

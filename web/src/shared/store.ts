@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A value that many components watch, and that code outside of React may change. */
+/** A value that components can subscribe to, and that code outside React can change. */
 export interface Store<T> {
   get: () => T;
   set: (next: T | ((now: T) => T)) => void;

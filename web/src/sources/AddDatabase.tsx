@@ -4,7 +4,7 @@ import { Problem } from "../api/client";
 import { Link } from "../app/Link";
 import { addDatabase } from "./upload";
 
-/** A database by its address. What is wrong is said at the field, in its own words. */
+/** A form that adds a database by its URL. Errors are shown at the field. */
 export function AddDatabase() {
   const [url, setUrl] = useState("");
   const [name, setName] = useState("");
@@ -60,7 +60,7 @@ export function AddDatabase() {
           </p>
         )}
         <label>
-          <span className="label">Name, if it should have another than its own</span>
+          <span className="label">Name (optional)</span>
           <input className="input" placeholder="sales" value={name} onChange={(event) => setName(event.target.value)} />
         </label>
         <button type="submit" className="btn primary" disabled={busy || !url.trim()}>

@@ -4,7 +4,7 @@ const WIDTH = 108;
 const HEIGHT = 22;
 const FEW = 6;
 
-/** The shape of a column's values: a histogram of numbers and dates, shares of few values, frequencies of many. */
+/** The distribution of a column: a histogram of numbers and dates, the shares of few values, or the most frequent of many. */
 export function ColumnPicture({
   column,
   statistics,
@@ -14,7 +14,7 @@ export function ColumnPicture({
   statistics: ColumnStatistics | null;
   rows: number | null;
 }) {
-  if (statistics?.unique ?? column.unique) return <span className="dim caption">every value once</span>;
+  if (statistics?.unique ?? column.unique) return <span className="dim caption">every value is different</span>;
   if (!statistics) return <span className="skel hist-wait" />;
   if (statistics.histogram.length > 1)
     return <Bars counts={statistics.histogram.map((bin) => bin.count)} label={`Histogram of ${column.name}`} />;

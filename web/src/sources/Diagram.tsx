@@ -27,7 +27,7 @@ interface Props {
   current: string | null;
   source: string;
   className?: string;
-  /** Hears of a line that was drawn from one table to another. */
+  /** Called when the user draws a line from one table to another. */
   onConnect?: (from: string, to: string) => void;
 }
 
@@ -35,7 +35,7 @@ const NODE_TYPES = { table: TableBox };
 const EDGE_TYPES = { join: JoinLine };
 const SMALL_BOX = { width: 88, height: 42 };
 
-/** Tables and how they are joined. The list beside it says the same in words. */
+/** A diagram of tables and their relationships. The list beside it gives the same as text. */
 export default function Diagram({ tables, relationships, current, source, className = "", onConnect }: Props) {
   const { nodes, edges } = useMemo(
     () => drawn(tables, relationships, current, className ? SMALL_BOX : BOX),
@@ -80,7 +80,7 @@ function TableBox({ data }: NodeProps<TableNode>) {
   );
 }
 
-/** Many rows of one table lead to one row of the other. */
+/** The line of a relationship: many rows of the left table belong to one row of the right table. */
 function JoinLine({ sourceX, sourceY, targetX, targetY, label }: EdgeProps) {
   const [path, labelX, labelY] = getBezierPath({
     sourceX,

@@ -9,15 +9,15 @@ import { ProblemNotice } from "../shared/Notice";
 import { lineDifference } from "./lineDifference";
 import { overwrite, undo } from "./semantic";
 
-/** Who changed which names and when, and a way back. */
+/** The history of name changes, with a button to undo the last one. */
 export function HistoryTab({ source }: { source: string }) {
   const history = useFetched<SemanticHistory>(path`/sources/${source}/semantic/history`);
   if (history.problem && !history.data) return <ProblemNotice problem={history.problem} />;
   const changes = history.data?.changes ?? [];
   const goBack = async (change: SemanticChange, newest: boolean) => {
     if (newest) await undo(source, change.change_id);
-    else await overwrite(source, change.before, `Back to before ${clock(change.at)}`);
-    toast("Put back. That can be undone too.");
+    else await overwrite(source, change.before, `Restored the version before ${clock(change.at)}`);
+    toast("Restored. You can undo this too.");
   };
   return (
     <div className="scroll names" tabIndex={0}>
@@ -29,7 +29,7 @@ export function HistoryTab({ source }: { source: string }) {
             <span className="dim">{change.user}</span>
             <button type="button" className="btn ghost small" onClick={() => void goBack(change, i === 0)}>
               <Undo2 className="i i-s" aria-hidden />
-              {i === 0 ? "Undo" : "Back to before this"}
+              {i === 0 ? "Undo" : "Restore the version before this"}
             </button>
           </summary>
           <Difference lines={lineDifference(change.before, change.after)} label="What was changed" />

@@ -15,7 +15,7 @@ const CHANGED = "semantic_changed";
 
 const Editor = later(() => import("../shared/Editor"));
 
-/** The semantic file as it stands: names, synonyms, measures, relationships. What is wrong is said at its line. */
+/** Edits the semantic file: names, synonyms, measures, relationships. Errors are shown at their line. */
 export function NamesTab({ source }: { source: string }) {
   const found = useFetched<SemanticDocument>(path`/sources/${source}/semantic`);
   const [edited, setEdited] = useState<SemanticDocument | null>(null);
@@ -32,7 +32,7 @@ export function NamesTab({ source }: { source: string }) {
 interface EditorProps {
   document: SemanticDocument;
   source: string;
-  /** A draft that the user has begun is not replaced when others save a change meanwhile. */
+  /** The user's draft. It is not replaced when somebody else saves a change. */
   onEdited: (changed: boolean) => void;
 }
 

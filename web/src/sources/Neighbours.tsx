@@ -13,11 +13,11 @@ interface Props {
   table: Table;
   source: string;
   relationships: RelationshipView[];
-  /** Shows all tables. */
+  /** Called to show all tables. */
   onExpand: () => void;
 }
 
-/** A table among those it is joined with. */
+/** A table and the tables it is joined with. */
 export function Neighbours({ catalog, table, source, relationships, onExpand }: Props) {
   const all = relationships.length ? relationships : catalog.relationships.map(asView);
   const near = all.filter((known) => known.from_table === table.name || known.to_table === table.name);
@@ -48,7 +48,7 @@ export function Neighbours({ catalog, table, source, relationships, onExpand }: 
           />
         </Suspense>
       ) : (
-        <p className="dim">It stands alone: no key leads to or from it.</p>
+        <p className="dim">No relationship with another table was found.</p>
       )}
       {guessed && <GuessCard relationship={guessed} source={source} />}
       <dl className="rl">
@@ -91,7 +91,7 @@ export function endsOf(relationship: RelationshipView): { from: string; to: stri
   };
 }
 
-/** What an edit of it names. */
+/** The edit of the semantic file that accepts or hides a relationship. */
 export function editOf(relationship: RelationshipView, hidden: boolean): RelationshipEdit {
   const { from_table, from_columns, to_table, to_columns } = relationship;
   return { from: { table: from_table, columns: from_columns }, to: { table: to_table, columns: to_columns }, hidden };
@@ -101,19 +101,19 @@ export async function decide(source: string, relationship: RelationshipView, hid
   const { from } = endsOf(relationship);
   const note = hidden ? `${from} is not used to join` : `${from} leads to ${relationship.to_table}`;
   await editRelationships(source, [editOf(relationship, hidden)], note);
-  toast(hidden ? `${from} is not used to join any more` : `${from} leads to ${relationship.to_table} for good`, {
+  toast(hidden ? `${from} is no longer used for joins` : `${from} now joins ${relationship.to_table}`, {
     action: { label: "Undo", run: () => void undoLast(source) },
   });
 }
 
-/** A relationship that nobody declared: use it for good, or not at all. */
+/** Accepts or rejects an inferred relationship. */
 export function GuessCard({ relationship, source }: { relationship: RelationshipView; source: string }) {
   const { from, to } = endsOf(relationship);
   return (
     <div className="relcard">
       <header>
         <TriangleAlert className="i" aria-hidden />
-        <b>Seen in the values, not declared</b>
+        <b>Inferred from the values, not declared</b>
       </header>
       <p>
         <span className="mono">{from}</span> matches <span className="mono">{to}</span>

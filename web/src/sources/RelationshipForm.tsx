@@ -10,7 +10,7 @@ export interface Ends {
   to: string;
 }
 
-/** Declares that a column leads to another table; drawing a line between two tables fills in both. */
+/** A form that declares a relationship. Drawing a line between two tables fills in both tables. */
 export function RelationshipForm({
   catalog,
   source,

@@ -40,7 +40,7 @@ export function RelationshipsTab({ catalog, source }: { catalog: Catalog; source
             ))}
           </tbody>
         </table>
-        {!all.length && <p className="none dim">No table leads to another.</p>}
+        {!all.length && <p className="none dim">No relationship between tables was found.</p>}
         {catalog.tables.length > 1 && (
           <RelationshipForm catalog={catalog} source={source} ends={ends} onEnds={setEnds} />
         )}
@@ -56,7 +56,7 @@ interface DrawingProps {
   onConnect: (from: string, to: string) => void;
 }
 
-/** All tables, or of very many those around one. */
+/** A diagram of all tables, or, if there are very many, of those around one. */
 function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
   const pairs = useMemo(
     () => relationships.map((known) => [known.from_table, known.to_table] as const),
@@ -93,7 +93,7 @@ function Drawing({ catalog, relationships, source, onConnect }: DrawingProps) {
   );
 }
 
-/** One decision for all that nobody declared; each has its own in the list below. */
+/** Accepts or rejects all inferred relationships at once. The list below has buttons for each. */
 function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: string }) {
   const declareAll = async () => {
     const note = `${plural(guessed.length, "relationship")} declared`;
@@ -108,7 +108,7 @@ function Guesses({ guessed, source }: { guessed: RelationshipView[]; source: str
     <div className="relcard">
       <header>
         <TriangleAlert className="i" aria-hidden />
-        <b className="grow">{plural(guessed.length, "relationship")} seen in the values, not declared</b>
+        <b className="grow">{plural(guessed.length, "relationship")} inferred from the values, not declared</b>
         <button type="button" className="btn small primary" onClick={() => void declareAll()}>
           {guessed.length > 1 ? `Use all ${guessed.length}` : "Use it"}
         </button>

@@ -136,7 +136,7 @@ function SourceRow({ source, current }: { source: SourceSummary; current: boolea
   );
 }
 
-/** A count only where tables are counted; stages have a word each. */
+/** The progress of indexing: counted while tables are read, otherwise the name of the stage. */
 function Progress({ progress }: { progress: NonNullable<SourceSummary["progress"]> }) {
   const { message, done, total, seconds, counted } = progress;
   return (
@@ -184,7 +184,7 @@ function SourcePane({ source, table }: { source: SourceSummary; table: string | 
   const [tab, setTab] = useState<Tab>("tables");
   const state = `${source.fingerprint} ${source.state === "failed"}`;
   const shown = useRef(state);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another source is another pane.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the component is mounted anew for another source.
   useEffect(() => {
     if (shown.current === state) return;
     shown.current = state;
@@ -292,7 +292,7 @@ async function lookAgain(source: SourceSummary): Promise<void> {
   refresh("/sources");
 }
 
-/** Leaves the pane of the source first, so that nothing fetches its data any more, and then removes it. */
+/** Closes the pane of the source, so that nothing loads its data any more, and then removes the source. */
 async function removeSource(source: SourceSummary): Promise<void> {
   navigate("/sources");
   await api.remove(path`/sources/${source.name}`);

@@ -6,7 +6,7 @@ import { editNames, undoLast } from "./semantic";
 
 const LONGEST = 200;
 
-/** What people call a column; a click writes it to the semantic file, so that questions understand it. */
+/** Edits the synonyms of a column in the semantic file. Questions then understand them. */
 export function SynonymsCell({ source, table, column }: { source: string; table: string; column: Column }) {
   const [editing, setEditing] = useState(false);
   const [draft, setDraft] = useState("");
@@ -54,7 +54,7 @@ export function SynonymsCell({ source, table, column }: { source: string; table:
     <input
       className="input small"
       autoFocus
-      aria-label={`Names for ${column.name}, parted by commas`}
+      aria-label={`Names for ${column.name}, separated by commas`}
       value={draft}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={() => void keep()}

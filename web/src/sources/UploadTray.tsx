@@ -7,7 +7,7 @@ import { dismiss, type Upload, uploads } from "./upload";
 
 const STATES: Record<Upload["state"], State> = { waiting: "idle", sending: "running", done: "ok", failed: "error" };
 
-/** Files on their way, wherever in the page one is; those that failed stay until they are closed. */
+/** Running uploads, shown in every view. Failed ones stay until the user dismisses them. */
 export function UploadTray() {
   const all = useStore(uploads);
   if (!all.length) return null;
@@ -35,7 +35,7 @@ function UploadRow({ upload }: { upload: Upload }) {
       <span className="grow">
         <b className="clip">{file.name}</b>
         {state === "sending" && <Bar done={sent} total={file.size} />}
-        <span className={`m ${problem ? "warn" : "num"}`}>{problem ?? told(upload)}</span>
+        <span className={`m ${problem ? "warn" : "num"}`}>{problem ?? progressText(upload)}</span>
       </span>
       {state !== "done" && (
         <button
@@ -51,8 +51,8 @@ function UploadRow({ upload }: { upload: Upload }) {
   );
 }
 
-function told({ state, sent, file }: Upload): string {
+function progressText({ state, sent, file }: Upload): string {
   if (state === "waiting") return `${bytes(file.size)}, waits`;
   if (state === "done") return bytes(file.size);
-  return sent < file.size ? `${bytes(sent)} of ${bytes(file.size)}` : "Looking into it";
+  return sent < file.size ? `${bytes(sent)} of ${bytes(file.size)}` : "Reading the file";
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { around, BOX, busiest, layoutTables } from "./diagramLayout";
 
-it("puts tables that point at others to their left, apart from each other", () => {
+it("places tables to the left of those they refer to, without overlap", () => {
   const places = layoutTables(
     ["orders", "customers", "alone"],
     [
@@ -14,7 +14,7 @@ it("puts tables that point at others to their left, apart from each other", () =
   expect(places.get("orders")!.x + BOX.width).toBeLessThan(places.get("customers")!.x);
 });
 
-it("draws what is near when all is too much", () => {
+it("draws only the nearest tables if there are too many", () => {
   const pairs = [
     ["a", "b"],
     ["b", "c"],

@@ -2,12 +2,12 @@ import { graphlib, layout } from "@dagrejs/dagre";
 
 export const BOX = { width: 148, height: 46 };
 
-/** More tables than these cannot be told apart in one drawing. */
+/** The most tables that one diagram can show legibly. */
 export const MOST_DRAWN = 60;
 
 type Pair = readonly [from: string, to: string];
 
-/** The tables within two joins of one of them, itself included; the nearest first. */
+/** The tables within two joins of a table, including itself, nearest first. */
 export function around(table: string, pairs: readonly Pair[], most = MOST_DRAWN): string[] {
   let found = [table];
   for (let joins = 0; joins < 2; joins++) {
@@ -17,7 +17,7 @@ export function around(table: string, pairs: readonly Pair[], most = MOST_DRAWN)
   return found.slice(0, most);
 }
 
-/** The table that most others are joined with. */
+/** The table with the most relationships. */
 export function busiest(tables: readonly string[], pairs: readonly Pair[]): string {
   const joins = new Map<string, number>();
   for (const name of pairs.flat()) joins.set(name, (joins.get(name) ?? 0) + 1);
@@ -27,7 +27,7 @@ export function busiest(tables: readonly string[], pairs: readonly Pair[]): stri
   );
 }
 
-/** Where each table stands: those that point at others to their left. */
+/** The positions of tables. A table is to the left of those that it refers to. */
 export function layoutTables(
   tables: string[],
   pairs: [from: string, to: string][],

@@ -3,15 +3,15 @@ import { isData } from "./uploadPlan";
 
 export interface Dropped {
   files: File[];
-  /** Of the one folder that was dropped. */
+  /** The name of the dropped folder, if it was a single one. */
   folder: string | null;
-  /** What is not taken of it, in words. */
+  /** A sentence about the files that are left out; null if there are none. */
   left: string | null;
 }
 
 const MOST_FILES = 200;
 
-/** The files of a drop, those in folders included. */
+/** All dropped files, including those inside folders. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   const plain = [...transfer.files];
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -34,7 +34,7 @@ async function filesIn(entry: FileSystemEntry): Promise<File[]> {
   return (await Promise.all(inside.map(filesIn))).flat();
 }
 
-/** A reader gives some at a time, and none at the end. */
+/** Reads a whole folder. A directory reader returns some entries at a time, and none at the end. */
 async function entriesOf(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
   const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
   return some.length ? [...some, ...(await entriesOf(reader))] : [];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { lineDifference } from "./lineDifference";
 
-it("tells the lines between what stayed the same", () => {
+it("gives only the lines that changed", () => {
   expect(lineDifference("a\nb\nc", "a\nx\ny\nc")).toEqual([
     ["-", "b"],
     ["+", "x"],

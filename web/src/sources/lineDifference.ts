@@ -1,6 +1,6 @@
 export type Sign = "+" | "-";
 
-/** Lines that were taken away and added, without those that stayed; enough to see what an edit of names did. */
+/** The removed and added lines, without the unchanged ones. */
 export function lineDifference(before: string, after: string): [Sign, string][] {
   const [old, young] = [before.split("\n"), after.split("\n")];
   let start = 0;

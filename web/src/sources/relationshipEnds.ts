@@ -2,7 +2,7 @@ import type { Table } from "../api/types";
 
 type Named = Pick<Table, "name" | "primary_key"> & { columns: { name: string }[] };
 
-/** The columns by which two tables are likely joined: the key of the second, and what has its name in the first. */
+/** Guesses the columns that join two tables: the key of the second, and the column in the first that is named after it. */
 export function columnFor(from: Named | undefined, to: Named | undefined): { from: string; to: string } {
   const theirs = to?.columns.map((column) => column.name) ?? [];
   const ours = from?.columns.map((column) => column.name) ?? [];
@@ -22,7 +22,7 @@ interface Line {
   origin: string;
 }
 
-/** Relationships between the same two tables are one line in a drawing, with all their columns. */
+/** Merges relationships between the same two tables into one line of the diagram, with all their columns. */
 export function linesOf<R extends Line>(relationships: R[]): Line[] {
   const lines = new Map<string, Line>();
   for (const { from_table, to_table, from_columns, origin } of relationships) {

@@ -20,7 +20,7 @@ export interface RelationshipEdit {
   hidden?: boolean;
 }
 
-/** `note` is what the history says of it. */
+/** `note` describes the change in the history. */
 export async function editNames(source: string, edit: NameEdit, note: string): Promise<void> {
   await api.patch<SemanticDocument>(path`/sources/${source}/semantic`, { edits: [{ kind: "name", ...edit }], note });
   changed(source);
@@ -56,7 +56,7 @@ export async function undoLast(source: string): Promise<void> {
   if (changes[0]) await undo(source, changes[0].change_id);
 }
 
-/** Fetches everything again that was read with the old names. */
+/** Reloads everything that depends on the names. */
 function changed(source: string): void {
   refresh(path`/sources/${source}`);
   refresh(path`/datasets/${source}`);

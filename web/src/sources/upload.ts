@@ -17,15 +17,15 @@ export interface Upload {
   stop: () => void;
 }
 
-/** Files on their way to the server, and those that did not get there until somebody has seen it. */
+/** Running uploads, and failed ones until the user dismisses them. */
 export const uploads = createStore<Upload[]>([]);
 
-/** The source that was added last: whoever goes on to ask means it, rather than the usual one. */
+/** The source that was added last. The next question asks it instead of the default source. */
 export const newest = createStore<string | null>(null);
 
 let last = 0;
 
-/** Adds files: tables that come together are one source, named after their folder or the first of them. */
+/** Uploads files. Tables that are uploaded together become one source, named after their folder or the first file. */
 export async function addFiles(files: File[], folder: string | null = null): Promise<void> {
   const groups = grouped(files).map((group) => group.map(begun));
   uploads.set((now) => [...now, ...groups.flat().map(({ upload }) => upload)]);
@@ -56,14 +56,14 @@ function begun(file: File): Begun {
   };
 }
 
-/** The name of the source that they are in; null when none could be added. */
+/** Returns the name of the source, or null if no file could be added. */
 async function addTogether(group: Begun[], wanted: string | null): Promise<string | null> {
   let source: string | null = null;
   let added = 0;
   for (const each of group) {
-    const made = await add(each, source ?? wanted);
-    source = made?.source.name ?? source;
-    added += made ? 1 : 0;
+    const uploaded = await add(each, source ?? wanted);
+    source = uploaded?.source.name ?? source;
+    added += uploaded ? 1 : 0;
   }
   if (source)
     toast(
@@ -80,9 +80,9 @@ async function add({ upload, stopping }: Begun, source: string | null): Promise<
     if (why) throw new Problem({ detail: why });
     change(id, { state: "sending" });
     const sending = { onSent: (sent: number) => change(id, { sent }), signal: stopping.signal };
-    const made = await sendFile<UploadedFile>(`/uploads${query({ name: file.name, source })}`, file, sending);
+    const uploaded = await sendFile<UploadedFile>(`/uploads${query({ name: file.name, source })}`, file, sending);
     change(id, { state: "done", sent: file.size });
-    return made;
+    return uploaded;
   } catch (error) {
     failed(id, error);
     return null;
@@ -106,7 +106,7 @@ export function dismiss(id: number): void {
 }
 
 export async function addDatabase(url: string, name: string): Promise<void> {
-  const made = await api.post<SourceSummary>("/sources", { url, ...(name && { name }) });
+  const added = await api.post<SourceSummary>("/sources", { url, ...(name && { name }) });
   refresh("/sources");
-  showAdded(made.name);
+  showAdded(added.name);
 }

@@ -13,7 +13,7 @@ it("makes one source of tables, and one of each database", () => {
   expect(grouped([])).toEqual([]);
 });
 
-it("takes data from a folder, and nothing else", () => {
+it("takes only data files from a folder", () => {
   expect(["a.csv", "b.CSV.gz", ".hidden.csv", "photo.png", "README.md", "c.parquet"].filter(isData)).toEqual([
     "a.csv",
     "b.CSV.gz",
@@ -21,11 +21,11 @@ it("takes data from a folder, and nothing else", () => {
   ]);
 });
 
-it("says before it is sent why a file will not be taken", () => {
+it("gives the reason for refusing a file before it is uploaded", () => {
   const limits = { upload_mb: 10, upload_room_mb: 5 };
   expect(refusal(4_000_000, limits)).toBeNull();
   expect(refusal(0, limits)).toMatch("empty");
-  expect(refusal(11_000_000, limits)).toBe("It has 11 MB; a file may have 10 MB.");
-  expect(refusal(7_000_000, limits)).toMatch("there is room for 5 MB");
+  expect(refusal(11_000_000, limits)).toBe("The file has 11 MB; the limit is 10 MB.");
+  expect(refusal(7_000_000, limits)).toMatch("only 5 MB are left for uploads");
   expect(refusal(1, { upload_mb: 0, upload_room_mb: 5 })).toMatch("turned off");
 });

@@ -42,6 +42,10 @@ class CodeRunner(Protocol):
         self, code: str, frames: Mapping[str, Sequence[str]], backend: str | None = None
     ) -> tuple[str, ...]: ...
 
+    async def write_table(self, records: list[dict[str, Json]], into: Path) -> None:
+        """Writes the rows that stand for a value as an Arrow file. Raises `UserError` if they do not fit together."""
+        ...
+
 
 class HostFunctions(Protocol):
     """The functions that a program may call. Each run has its own session, because limits count the calls of a run."""
@@ -152,10 +156,20 @@ class PythonStep:
                 output("printed", ran.output)
             if ran.outcome != "ok":
                 raise _failure(ran)
-            table = await asyncio.to_thread(_result_table, ran, staging)
+            table = await self._table(ran, staging)
             return ran, await self._stored(table, principal, staging)
         finally:
             staging.unlink(missing_ok=True)  # still there only if the run failed: `adopt` moves the file
+
+    async def _table(self, ran: SandboxResult, path: Path) -> "ResultTable":
+        # Both bring polars, which a question without a program may not need.
+        from answerable.answers.result_table import records_of, result_table
+
+        chart = None
+        if ran.frame is None:
+            records, chart = records_of(ran.value)
+            await self._sandboxes.write_table(records, path)
+        return await asyncio.to_thread(result_table, path, chart)
 
     def _calls(self, api: str | None, output: OutputSink) -> HostCalls:
         if api is None:
@@ -180,14 +194,6 @@ class PythonStep:
 class StoredResult:
     frame: FrameRef
     chart: Json
-
-
-def _result_table(ran: SandboxResult, path: Path) -> "ResultTable":
-    from answerable.answers.result_table import (
-        result_table_of,  # brings polars, which a question without a program may not need
-    )
-
-    return result_table_of(ran.value, path, is_frame=ran.frame is not None)
 
 
 def _name(node: str) -> str:

@@ -6,8 +6,8 @@ from fastapi.responses import Response, StreamingResponse
 from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.core.context import Principal
-from answerable.core.ids import RunId, ThreadId, new_thread_id
-from answerable.gateway.access import PrincipalOf, RequestId, ServiceOf
+from answerable.core.ids import RunId, ThreadId, thread_of
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, sse_response
 from answerable.gateway.wire import API, ChatReply, ChatRequest
@@ -17,9 +17,11 @@ router = APIRouter(prefix=API, tags=["chat"])
 
 
 @router.post("/chat", response_model=ChatReply, responses=documented(400, 404, 413, 422, 503))
-async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> Response:
+async def chat(
+    body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
+) -> Response:
     """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
-    run, thread = await _begin(body, service, principal, request_id)
+    run, thread = await _begin(body, service, principal, request_id, new)
     answer = await service.runs.wait(run, principal)
     # The answer is valid: it is written as it is. Another validation would cost more than the rest of the reply.
     reply = ChatReply.model_construct(**{name: getattr(answer, name) for name in Answer.model_fields}, thread_id=thread)
@@ -35,16 +37,19 @@ async def chat(body: ChatRequest, service: ServiceOf, principal: PrincipalOf, re
     },
 )
 async def chat_stream(
-    body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId
+    body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
 ) -> StreamingResponse:
     """Ask, and follow the run as Server-Sent Events. The run goes on if the client leaves; `GET /runs/{id}/events`
     continues the stream."""
-    run, thread = await _begin(body, service, principal, request_id)
-    return sse_response(service.runs.events(run, principal), {"X-Run-Id": run, "X-Thread-Id": thread})
+    run, thread = await _begin(body, service, principal, request_id, new)
+    named = {"X-Run-Id": run, "X-Thread-Id": thread}
+    return sse_response(service.runs.events(run, principal), service.runs.leaving, named)
 
 
-async def _begin(body: ChatRequest, service: Service, principal: Principal, request_id: str) -> tuple[RunId, ThreadId]:
-    thread = ThreadId(body.thread_id) if body.thread_id else new_thread_id()
+async def _begin(
+    body: ChatRequest, service: Service, principal: Principal, request_id: str, new: RunId
+) -> tuple[RunId, ThreadId]:
+    thread = ThreadId(body.thread_id) if body.thread_id else thread_of(new)
     request = QuestionRequest(
         body.message,
         sources=(*([body.source] if body.source else []), *body.sources),
@@ -54,4 +59,4 @@ async def _begin(body: ChatRequest, service: Service, principal: Principal, requ
         mode=body.mode,
         plan_only=body.plan_only,
     )
-    return await service.questions.begin(request, principal, request_id), thread
+    return await service.questions.begin(request, principal, request_id, run=new), thread

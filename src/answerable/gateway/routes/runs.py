@@ -10,7 +10,7 @@ from answerable.answers.answer import Answer
 from answerable.answers.replay import Replay
 from answerable.core.ids import RunId, ThreadId
 from answerable.engine.timeline import TimelineStep
-from answerable.gateway.access import PrincipalOf, RequestId, RunPath, ServiceOf
+from answerable.gateway.access import NewRun, PrincipalOf, RequestId, RunPath, ServiceOf
 from answerable.gateway.problems import documented
 from answerable.gateway.sse import EVENT_STREAM, resume_point, sse_response
 from answerable.gateway.wire import (
@@ -57,7 +57,9 @@ class RunAccepted(Wire):
 
 
 @router.post("/runs", responses=documented(400, 404, 413, 422, 503))
-async def run_query(body: QueryRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> Answer:
+async def run_query(
+    body: QueryRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
+) -> Answer:
     """Run a query as it is written: no understanding takes part, the same checks and limits hold."""
     run = await service.questions.begin_query(
         body.query_type,
@@ -66,6 +68,7 @@ async def run_query(body: QueryRequest, service: ServiceOf, principal: Principal
         source=body.source,
         thread=ThreadId(body.thread_id) if body.thread_id else None,
         request_id=request_id,
+        run=new,
     )
     return await service.runs.wait(run, principal)
 
@@ -127,7 +130,8 @@ async def events(
 ) -> StreamingResponse:
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
     await service.runs.get(run_id, principal)
-    return sse_response(service.runs.events(run_id, principal, after=resume_point(last_event_id)))
+    events = service.runs.events(run_id, principal, after=resume_point(last_event_id))
+    return sse_response(events, service.runs.leaving)
 
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
@@ -146,9 +150,11 @@ async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) ->
 
 
 @router.post("/runs/{run_id}/retry", responses=documented(404, 422), status_code=202)
-async def retry(run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId) -> RunAccepted:
+async def retry(
+    run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
+) -> RunAccepted:
     """The same question or query once more, in the same thread, as a run of its own."""
-    new = await service.questions.retry(run_id, principal, request_id)
+    await service.questions.retry(run_id, principal, request_id, new=new)
     record = await service.runs.get(new, principal)
     return RunAccepted(run_id=new, thread_id=record.thread)
 

@@ -32,6 +32,9 @@ class SqlDialect:
     """Whether case does not matter even in quotes."""
     has_schemas: bool = True
     """Whether a dot in the name of a table ends the name of its schema."""
+    needs_schema: bool = False
+    """Whether a statement must name the schema of every table. The session of PostgreSQL looks in the system's schema
+    only, so that no function, operator or type that somebody created can take the place of a built-in one."""
     unknown_quoted_name_is_text: bool = False
     """Whether a name in double quotes that nothing has is taken for text."""
     dot_reads_fields: bool = False
@@ -119,6 +122,7 @@ _POSTGRES = SqlDialect(
     generator=generators.Postgres,
     runs_in_worker=False,
     system_schema="pg_catalog",
+    needs_schema=True,
     folds_quoted_names=False,
     compares_all_text=False,
     byte_order_collation="C",

@@ -21,6 +21,7 @@ from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, UpgradedStream, unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 _USUAL_HOST = "unix:///var/run/docker.sock"
 _UNTIL = "answerable.until"
@@ -47,6 +48,7 @@ class DockerSandbox:
         self._daemon = ControlApi(self._host.replace("tcp://", "http://", 1))
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
+        self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
         try:
@@ -62,10 +64,11 @@ class DockerSandbox:
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._container(request) as name:
             record = await self._talked(name, request)
-        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
+        return await result_of(record, request, RunPlace(self.name, _WALLS), self._tables)
 
     async def close(self) -> None:
-        """Does nothing: each run removes its own container."""
+        """Each run removes its own container; only the processes that make tables are left."""
+        await self._tables.close()
 
     async def _check(self) -> None:
         try:

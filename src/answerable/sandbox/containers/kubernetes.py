@@ -23,6 +23,7 @@ from answerable.sandbox.containers.kubernetes_access import cluster_api
 from answerable.sandbox.containers.kubernetes_attach import attached
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 _LABEL = "answerable.sandbox"
 _POLICY = "answerable-sandbox"
@@ -65,6 +66,7 @@ class KubernetesSandbox:
         self._known_cluster = cluster
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
+        self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
         try:
@@ -85,10 +87,11 @@ class KubernetesSandbox:
         async with self._places, self._job(request) as job:
             pod = await self._running_pod(job)
             record = await self._talked(pod, request)
-        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
+        return await result_of(record, request, RunPlace(self.name, _WALLS), self._tables)
 
     async def close(self) -> None:
-        """Does nothing: each run deletes its own Job."""
+        """Each run deletes its own Job; only the processes that make tables are left."""
+        await self._tables.close()
 
     @property
     def _cluster(self) -> ControlApi:

@@ -17,6 +17,7 @@ from answerable.sandbox.containers import boot
 from answerable.sandbox.containers.control import unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 _GUEST_MB = 192
 """What the guest's own kernel and agent take."""
@@ -47,6 +48,7 @@ class MicrosandboxSandbox:
         self._given = sdk
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
+        self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
         try:
@@ -61,10 +63,11 @@ class MicrosandboxSandbox:
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._machine(request) as machine:
             record = await self._talked(machine, request)
-        return await result_of(record, request.into, RunPlace(self.name, _WALLS))
+        return await result_of(record, request, RunPlace(self.name, _WALLS), self._tables)
 
     async def close(self) -> None:
-        """Does nothing: each run destroys its own machine."""
+        """Each run destroys its own machine; only the processes that make tables are left."""
+        await self._tables.close()
 
     def _sdk(self) -> Any:
         if self._given is not None:

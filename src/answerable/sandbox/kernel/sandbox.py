@@ -10,26 +10,26 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
+from answerable.isolation.frames import TooMuch
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
-from answerable.sandbox.exchange import Broken, answered, asked, record_print
+from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of
+from answerable.sandbox.exchange import answered, asked, opened_frames, record_print
 from answerable.sandbox.kernel.jail import view
 from answerable.sandbox.kernel.jail.groups import Groups
 from answerable.sandbox.kernel.jail.launch import Way, ways
-from answerable.sandbox.kernel.jail.rows import RowsFile
+from answerable.sandbox.kernel.jail.rows import RowsPipe
 from answerable.sandbox.kernel.jail.verdict import verdict
-from answerable.sandbox.kernel.jail.zygote import Child, Garbled, ProcessEnd, Zygote
+from answerable.sandbox.kernel.jail.zygote import Child, ProcessEnd, Zygote
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
+from answerable.sandbox.tables.workers import TableWorkers
 
 _MB = 1 << 20
-_LARGEST_MESSAGE = 16 * _MB
-"""Values are small; tables go by file."""
 _MOST_FRAMES = 200
 _HEADROOM_MB = 128
 _REMEDY = (
@@ -64,6 +64,7 @@ class KernelSandbox:
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
         self._walls: Mapping[str, str] = {}
+        self._tables = TableWorkers(pool)
 
     async def available(self) -> Availability:
         groups = None
@@ -79,6 +80,7 @@ class KernelSandbox:
         return Availability(self.name, True, _described(zygote.way), _with(groups, walls), _improvement(zygote.way))
 
     async def start(self) -> None:
+        self._tables.warm()
         await self._living_zygote()
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
@@ -100,6 +102,7 @@ class KernelSandbox:
         await self._end_zygote()
         while self._ending:
             await asyncio.wait(self._ending)
+        await self._tables.close()
 
     def _let_go(self, child: Child) -> None:
         """Ends it; whoever waits for the result need not wait until the kernel has cleared up."""
@@ -186,7 +189,7 @@ class KernelSandbox:
             self._spare.append(self._spawned(zygote, SandboxLimits().scratch_mb))
 
     async def _run_in(self, child: Child, request: SandboxRequest) -> SandboxResult:
-        rows = RowsFile() if request.into is not None else None
+        rows = RowsPipe(request.limits.result_mb * _MB) if request.into is not None else None
         try:
             return await self._conversation(child, request, rows)
         except asyncio.CancelledError:
@@ -196,20 +199,21 @@ class KernelSandbox:
             if rows is not None:
                 rows.close()
 
-    async def _conversation(self, child: Child, request: SandboxRequest, rows: RowsFile | None) -> SandboxResult:
+    async def _conversation(self, child: Child, request: SandboxRequest, rows: RowsPipe | None) -> SandboxResult:
         began = time.perf_counter()
         record = SandboxRecord()
         if child.group is not None:
             child.group.limit(request.limits.memory_mb + _HEADROOM_MB)
         # Threads on all cores use more CPU time than the clock shows; the clock is the limit that counts.
         cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
+        child.bound(**frames_of(request.limits))
         try:
             async with asyncio.timeout(request.limits.seconds):
                 await _hand_over(child, request, rows, cpu_seconds)
                 await _listen(child, request, record)
         except TimeoutError:
             record.stopped = Stopped("time", f"The code took longer than {request.limits.seconds:g} seconds.")
-        except (Broken, Garbled) as error:
+        except (Broken, TooMuch) as error:
             record.stopped = Stopped("died", f"The code broke the line to its host: {error}.")
         # A process that has said `done` is killed later, in the background; nobody needs to wait for its exit status.
         end = ProcessEnd()
@@ -219,8 +223,8 @@ class KernelSandbox:
             killed = child.group is not None and child.group.has_killed()
             record.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
         if rows is not None and record.done is not None:
-            record.rows = await rows.taken(child)
-            record.stopped = record.stopped or _too_large(record.rows, request.limits)
+            record.rows = await rows.rows()
+            record.stopped = record.stopped or _too_large(rows, request.limits)
         record.wall_ms = (time.perf_counter() - began) * 1000
         return await self._result(record, child.own(end), request)
 
@@ -228,14 +232,14 @@ class KernelSandbox:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
         walls = _with(self._groups, self._walls)
         place = RunPlace(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
-        result = await result_of(record, request.into, place)
+        result = await result_of(record, request, place, self._tables)
         if end.cpu_ms is None:
             return result
         return replace(result, resources=replace(result.resources, cpu_ms=end.cpu_ms))
 
 
-def _too_large(rows: memoryview, limits: SandboxLimits) -> Stopped | None:
-    if len(rows) <= limits.result_mb * _MB:
+def _too_large(rows: RowsPipe, limits: SandboxLimits) -> Stopped | None:
+    if not rows.exceeded:
         return None
     return Stopped("result_size", f"The result is larger than {limits.result_mb:,} MB.")
 
@@ -252,7 +256,7 @@ def _check(request: SandboxRequest) -> None:
         raise UserError(f"Code can be given at most {_MOST_FRAMES} frames.", code="input_invalid")
 
 
-async def _hand_over(child: Child, request: SandboxRequest, rows: RowsFile | None, cpu_seconds: int) -> None:
+async def _hand_over(child: Child, request: SandboxRequest, rows: RowsPipe | None, cpu_seconds: int) -> None:
     limits = request.limits
     message = {
         **asked(request, list(request.frames)),  # type: ignore[arg-type]
@@ -263,35 +267,17 @@ async def _hand_over(child: Child, request: SandboxRequest, rows: RowsFile | Non
             "cpu_seconds": cpu_seconds,
         },
     }
-    with _opened(request) as descriptors:
+    with opened_frames(request) as descriptors:
         if rows is not None:
-            descriptors = [*descriptors, rows.descriptor]
+            descriptors = [*descriptors, rows.theirs]
         await child.send({"request": json.dumps(message)}, descriptors)
-
-
-def _open(name: str, path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError as error:
-        raise UserError(f"The rows of {name!r} cannot be read: {error.strerror}.", code="input_invalid") from error
-
-
-@contextmanager
-def _opened(request: SandboxRequest) -> Iterator[list[int]]:
-    """The frames, to read."""
-    opened: list[int] = []
-    try:
-        for name, path in request.frames.items():
-            opened.append(_open(name, path))
-        yield opened
-    finally:
-        for descriptor in opened:
-            os.close(descriptor)
+    if rows is not None:
+        rows.handed_over()
 
 
 async def _listen(child: Child, request: SandboxRequest, record: SandboxRecord) -> None:
     while record.stopped is None and record.done is None:
-        message = await child.receive(_LARGEST_MESSAGE)
+        message = await child.receive(LARGEST_MESSAGE)
         if message is None:
             return
         if "print" in message:

@@ -11,6 +11,8 @@ from answerable.sandbox.results import Stopped
 
 _SHOWN = 5
 """The most findings of the type check that a message names."""
+_MESSAGE = 4_000
+"""Characters; the code may raise a text of any length."""
 _UNSUPPORTED = "The monty syntax parser does not yet support "
 
 
@@ -31,10 +33,6 @@ def fault_of(error: MontyError, limits: SandboxLimits) -> Stopped | dict[str, Js
 
 def too_long(limits: SandboxLimits) -> Stopped:
     return Stopped("time", f"The code took longer than {limits.seconds:g} seconds.")
-
-
-def too_large(limits: SandboxLimits) -> Stopped:
-    return Stopped("result_size", f"The result is larger than {limits.result_mb:,} MB.")
 
 
 def _limit(error: MontyRuntimeError, limits: SandboxLimits) -> Stopped | None:
@@ -64,7 +62,7 @@ def _raised(error: MontyRuntimeError) -> dict[str, Json]:
 
 
 def _error(reason: str, message: str) -> dict[str, Json]:
-    return {"outcome": "error", "reason": reason, "message": message}
+    return {"outcome": "error", "reason": reason, "message": message[:_MESSAGE]}
 
 
 def _line(error: Any) -> str:

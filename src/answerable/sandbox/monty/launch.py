@@ -31,6 +31,9 @@ def main() -> None:
     with open(report, "a") as file:
         file.write(", ".join(_raised(binary)) + "\n")
     for which, value in _LIMITS.items():
+        # A container may have lower hard limits, which a process without rights cannot raise.
+        hard = resource.getrlimit(which)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(which, (value, value))
     os.execve(binary, sys.argv[2:], {})  # noqa: S606 - the worker, by its full path
 

@@ -1,28 +1,34 @@
 """Small Python in an interpreter of its own (Monty, written in Rust): for code that calls host functions.
 
 It has no files, no network, no environment and no modules but its own; what it can reach is what the host hands in. The
-interpreters are processes started ahead of need. A run gets a fresh session; a process in which
-anything was stopped is discarded.
+interpreters are processes started ahead of need, and so are the processes that hold their sessions (`host`). A run gets
+a fresh session; processes in which anything was stopped are discarded.
 """
 
 import asyncio
+import base64
 import functools
+import json
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import replace
+from collections.abc import Hashable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, replace
 
-from pydantic_monty import Monty, __version__
+from pydantic_monty import __version__
 
-from answerable.core.errors import AnswerableError, InternalError
+from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.core.values import Json
+from answerable.isolation import wire
+from answerable.isolation.frames import TooMuch
+from answerable.isolation.worker_process import Gone, WorkerProcess
 from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, SandboxRequest, SandboxResult
-from answerable.sandbox.exchange import answered
+from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of, message_of
+from answerable.sandbox.exchange import answered, opened_frames, record_print
 from answerable.sandbox.monty.faults import too_long
-from answerable.sandbox.monty.pool import MontyPool, binary
-from answerable.sandbox.monty.run import HostCaller, Known, MontyRun, WaitsForPerson, identity
-from answerable.sandbox.monty.threads import WorkerThreads
-from answerable.sandbox.results import RunPlace, Stopped, result_of
+from answerable.sandbox.monty.pool import binary
+from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
+from answerable.sandbox.tables.workers import TableWorkers, frame_of
 
 WALLS: Mapping[str, str] = {
     "language": "an interpreter of its own, with its own small library",
@@ -33,19 +39,26 @@ WALLS: Mapping[str, str] = {
 _BEHIND = "Landlock, seccomp and limits, where the kernel has them"
 _REMEMBERED = 512
 """Pieces of code whose types were found right, and need not be checked again."""
+_MODULE = "answerable.sandbox.monty.host"
+_START_SECONDS = 60.0
+_RUNS_PER_PROCESS = 1_000
+"""After so many a process is replaced, whatever it did."""
+_LARGEST_SNAPSHOT = 64 << 20
 
 
 class MontySandbox:
     name = "monty"
 
     def __init__(self, size: int = 2) -> None:
-        """`size`: how many can run at the same time, each in its process."""
+        """`size`: how many can run at the same time, each in its processes."""
         self._size = size
-        self._pool: MontyPool | None = None
-        self._threads: WorkerThreads[Paused | None] | None = None
         self._turns = asyncio.Semaphore(size)
-        self._known: OrderedDict[Hashable, Known] = OrderedDict()
-        self._running: set[MontyRun] = set()
+        self._idle: list[_Interpreter] = []
+        self._busy: set[_Interpreter] = set()
+        self._ending: set[asyncio.Task[None]] = set()
+        self._known: OrderedDict[Hashable, bool] = OrderedDict()
+        self._tables = TableWorkers(size)
+        self._open = False
 
     async def available(self) -> Availability:
         if binary() is None:
@@ -54,27 +67,32 @@ class MontySandbox:
         return Availability(self.name, True, f"Monty {__version__}", {**WALLS, "system": _BEHIND})
 
     async def start(self) -> None:
-        if self._pool is None:
-            self._pool = await asyncio.to_thread(MontyPool, self._size)
-            self._threads = WorkerThreads(self._size)
+        if self._open:
+            return
+        if binary() is None:
+            raise _unavailable("the program `monty` is not installed")
+        self._open = True
+        self._refill()
+        await asyncio.gather(*(interpreter.ready() for interpreter in self._idle))
 
     async def close(self) -> None:
-        pool, threads, self._pool, self._threads = self._pool, self._threads, None, None
-        for run in self._running:
-            run.stop(Stopped("cancelled", "The sandbox was closed."))
-        if threads is not None:
-            await asyncio.to_thread(threads.close)
-        if pool is not None:
-            await asyncio.to_thread(pool.close)
+        self._open = False
+        for interpreter in self._busy:
+            interpreter.process.kill()  # whoever waits for it sees that it is gone
+        while self._idle:
+            self._end(self._idle.pop())
+        while self._ending:
+            await asyncio.wait(self._ending)
+        await self._tables.close()
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
-        ended = await self._run(request, pausing=False)
+        ended = await self._run(request, _Conversation(request, pausing=False))
         assert isinstance(ended, SandboxResult)
         return ended
 
     async def begin(self, request: SandboxRequest) -> SandboxResult | Paused:
         """Like `run`, for code whose host calls may have to wait for a person (`Pause`)."""
-        return await self._run(request, pausing=True)
+        return await self._run(request, _Conversation(request, pausing=True))
 
     async def resume(
         self, paused: Paused, request: SandboxRequest, reply: Json | AnswerableError
@@ -84,77 +102,232 @@ class MontySandbox:
         `reply` is what the call that paused gives back, or an error that the code sees as a `RuntimeError`. The request
         is that of the beginning: its limits and host functions hold for the rest; its code is not run again.
         """
-        return await self._run(request, pausing=True, paused=paused, reply=_reply(reply))
+        return await self._run(request, _Conversation(request, pausing=True, paused=paused, reply=reply))
 
-    async def _run(
-        self,
-        request: SandboxRequest,
-        *,
-        pausing: bool,
-        paused: Paused | None = None,
-        reply: Mapping[str, Json] | None = None,
-    ) -> SandboxResult | Paused:
-        code = identity(request)
-        async with self._turns:
-            run = MontyRun(request, _answers(request, pausing), self._known.get(code))
-            began = time.perf_counter()
-            spent = 0.0 if paused is None else paused.seconds
-            job = run.begin if paused is None else lambda pool: run.resume(pool, paused, reply or {})
-            halted = await self._in_thread(run, job, request.limits.seconds - spent)
-        if run.known is not None:
-            self._remember(code, run.known)
-        seconds = spent + time.perf_counter() - began
-        run.record.wall_ms = seconds * 1e3
-        if halted is not None and run.record.stopped is None:
-            return replace(halted, seconds=seconds)
-        return await result_of(run.record, request.into, RunPlace(self.name, self._walls()))
-
-    async def _in_thread(self, run: MontyRun, job: Callable[[Monty], Paused | None], seconds: float) -> Paused | None:
-        """Ends the run when its time is over or nobody waits for it any more, and leaves no thread behind."""
-        if self._pool is None or self._threads is None:
+    async def _run(self, request: SandboxRequest, conversation: "_Conversation") -> SandboxResult | Paused:
+        if not self._open:
             raise InternalError("The sandbox was not started.")
-        self._running.add(run)
-        monty = self._pool.monty
-        late = asyncio.get_running_loop().call_later(max(seconds, 0.0), lambda: run.stop(too_long(run.request.limits)))
-        try:
-            return await self._threads.run(
-                lambda: job(monty), lambda: run.stop(Stopped("cancelled", "The run was cancelled."))
-            )
-        finally:
-            late.cancel()
-            self._running.discard(run)
+        code = _identity(request)
+        conversation.known = self._known.get(code)
+        async with self._turns:
+            interpreter = self._taken()
+            try:
+                walls = await interpreter.ready()
+                began = time.perf_counter()
+                halted = await conversation.held(interpreter.process)
+            except BaseException:
+                self._end(interpreter)
+                raise
+            self._returned(interpreter, conversation.record)
+        if conversation.known is not None:
+            self._remember(code, conversation.known)
+        seconds = conversation.seconds_before + time.perf_counter() - began
+        conversation.record.wall_ms = seconds * 1e3
+        if not self._open and conversation.record.done is None:
+            conversation.record.stopped = Stopped("cancelled", "The sandbox was closed.")
+        if halted is not None:
+            return replace(halted, seconds=seconds)
+        place = RunPlace(self.name, {**WALLS, "system": walls} if walls else WALLS)
+        return await result_of(conversation.record, request, place, self._tables)
 
-    def _walls(self) -> Mapping[str, str]:
-        behind = self._pool.walls if self._pool is not None else ""
-        return {**WALLS, "system": behind} if behind else WALLS
+    def _taken(self) -> "_Interpreter":
+        interpreter = self._idle.pop() if self._idle else _Interpreter()
+        self._busy.add(interpreter)
+        return interpreter
 
-    def _remember(self, code: Hashable, known: Known) -> None:
-        self._known[code] = known
+    def _returned(self, interpreter: "_Interpreter", record: SandboxRecord) -> None:
+        interpreter.runs += 1
+        # A stopped session may still hold the values of its run: its process must not serve another.
+        if record.stopped is not None or interpreter.runs >= _RUNS_PER_PROCESS or not self._open:
+            self._end(interpreter)
+            self._refill()
+        else:
+            self._busy.discard(interpreter)
+            self._idle.append(interpreter)
+
+    def _refill(self) -> None:
+        while self._open and len(self._idle) + len(self._busy) < self._size:
+            self._idle.insert(0, _Interpreter())
+
+    def _end(self, interpreter: "_Interpreter") -> None:
+        self._busy.discard(interpreter)
+        interpreter.process.kill()
+        task = asyncio.ensure_future(interpreter.process.ended())
+        self._ending.add(task)
+        task.add_done_callback(self._ending.discard)
+
+    def _remember(self, code: Hashable, sets_result: bool) -> None:
+        self._known[code] = sets_result
         self._known.move_to_end(code)
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
 
 
-def _answers(request: SandboxRequest, pausing: bool) -> HostCaller:
-    loop = asyncio.get_running_loop()
-    if pausing:
-        functions = {name: _held(function) for name, function in request.host.functions.items()}
-        request = replace(request, host=replace(request.host, functions=functions))
-    return lambda call, record: asyncio.run_coroutine_threadsafe(answered(call, request, record), loop)
+class _Interpreter:
+    """A process that holds the sessions of one interpreter, one run after the other."""
+
+    def __init__(self) -> None:
+        try:
+            self.process = WorkerProcess(_MODULE)
+        except OSError as error:
+            raise _unavailable(error.strerror or str(error)) from error
+        self.runs = 0
+        self._walls: str | None = None
+
+    async def ready(self) -> str:
+        """Waits until it can be used; returns the walls that stand around the interpreter."""
+        if self._walls is None:
+            try:
+                async with asyncio.timeout(_START_SECONDS):
+                    message = message_of(await self.process.receive(LARGEST_MESSAGE))
+            except (Gone, TimeoutError) as error:
+                raise _unavailable("it does not start") from error
+            if "ready" not in message:
+                raise _unavailable(str(message.get("failed")))
+            self._walls = str(message["ready"])
+        return self._walls
 
 
-def _held(function: HostFunction) -> HostFunction:
-    """A pause reaches the run, and not the code as an error."""
+class _Conversation:
+    """What the server and the process that holds the session say to each other in one run."""
 
+    def __init__(
+        self,
+        request: SandboxRequest,
+        *,
+        pausing: bool,
+        paused: Paused | None = None,
+        reply: Json | AnswerableError = None,
+    ) -> None:
+        self.record = SandboxRecord()
+        self.known: bool | None = None
+        """Whether a plain statement sets `result`, of code that was found right before."""
+        if pausing:
+            functions = {name: _holding(function) for name, function in request.host.functions.items()}
+            request = replace(request, host=replace(request.host, functions=functions))
+        self._request = request
+        self._pausing = pausing
+        self._resumed: dict[str, Json] | None = None
+        self.seconds_before = 0.0
+        if paused is not None:
+            self.seconds_before = paused.seconds
+            self.record.output, self.record.output_bytes = paused.output, paused.output_bytes
+            self.record.host_calls = paused.host_calls
+            snapshot = base64.b64encode(paused.snapshot).decode()
+            self._resumed = {"snapshot": snapshot, "reply": _reply(reply)}
+
+    async def held(self, process: WorkerProcess) -> Paused | None:
+        """To the end of the code, to a limit, or to a call that pauses. What became of it is in the record."""
+        limits = self._request.limits
+        process.bound(**frames_of(limits))
+        try:
+            async with asyncio.timeout(limits.seconds - self.seconds_before):
+                await self._hand_over(process)
+                return await self._listen(process)
+        except TimeoutError:
+            self.record.stopped = too_long(limits)
+        except (Broken, TooMuch) as error:
+            self.record.stopped = Stopped("died", f"The interpreter broke the line to its host: {error}.")
+        except Gone:
+            self.record.stopped = Stopped("died", "The interpreter ended in the middle of the code.")
+        return None
+
+    async def _hand_over(self, process: WorkerProcess) -> None:
+        request = self._request
+        message = {
+            "code": request.code,
+            "values": dict(request.values),
+            "functions": list(request.host.functions),
+            "stubs": request.host.stubs,
+            "frames": list(request.frames),
+            "limits": asdict(request.limits),
+            "wants_rows": request.into is not None,
+            "known": self.known,
+            "resumed": self._resumed,
+        }
+        body = json.dumps(message).encode("ascii")  # half characters too
+        with ExitStack() as files:
+            descriptors = files.enter_context(opened_frames(request))
+            if request.into is not None:
+                descriptors = [*descriptors, files.enter_context(request.into.open("wb")).fileno()]
+            await process.send(wire.HEADER.pack(len(body)) + body, descriptors)
+
+    async def _listen(self, process: WorkerProcess) -> Paused | None:
+        record = self.record
+        while record.stopped is None and record.done is None:
+            largest = _LARGEST_SNAPSHOT if self._pausing else LARGEST_MESSAGE
+            message = message_of(await process.receive(largest), largest)
+            if "print" in message:
+                record_print(message["print"], self._request.limits.output_bytes, record)
+            elif "call" in message:
+                await self._call(process, message)
+            elif "paused" in message:
+                return self._paused(message["paused"])
+            else:
+                self._ended(message)
+        return None
+
+    async def _call(self, process: WorkerProcess, message: Mapping[str, Json]) -> None:
+        try:
+            answer = await answered(message, self._request, self.record)
+        except _Held as held:
+            answer = {"pause": str(held)}
+        if self.record.stopped is None:
+            body = json.dumps(answer).encode("ascii")
+            await process.send(wire.HEADER.pack(len(body)) + body)
+
+    def _ended(self, message: Mapping[str, Json]) -> None:
+        known = message.get("known")
+        self.known = known if isinstance(known, bool) else self.known
+        if "stopped" in message:
+            self.record.stopped = Stopped(message["stopped"]["reason"], message["stopped"]["message"])
+        elif isinstance(message.get("done"), dict):
+            self.record.done = message["done"]
+            self.record.frame = frame_of(message["table"]) if "table" in message else None
+        else:
+            raise Broken("an unknown message")
+
+    def _paused(self, message: Mapping[str, Json]) -> Paused:
+        return Paused(
+            snapshot=base64.b64decode(message["snapshot"]),
+            function=message["function"],
+            args=tuple(message["args"]),
+            kwargs=message["kwargs"],
+            reason=message["reason"],
+            output=self.record.output,
+            output_bytes=self.record.output_bytes,
+            host_calls=self.record.host_calls,
+        )
+
+
+def _identity(request: SandboxRequest) -> Hashable:
+    """The same for requests whose types need to be checked only once."""
+    host = request.host
+    return request.code, host.stubs, tuple(host.functions), tuple(request.frames), tuple(request.values)
+
+
+class _Held(Exception):
+    """A host function wants a person to decide first. Not an error, so that it does not reach the code as one."""
+
+
+def _holding(function: HostFunction) -> HostFunction:
     @functools.wraps(function)
     async def held(*args: Json, **kwargs: Json) -> Json:
         try:
             return await function(*args, **kwargs)
         except Pause as pause:
-            raise WaitsForPerson(str(pause)) from pause
+            raise _Held(str(pause)) from pause
 
     return held
 
 
 def _reply(reply: Json | AnswerableError) -> dict[str, Json]:
     return {"raise": str(reply)} if isinstance(reply, AnswerableError) else {"return": reply}
+
+
+def _unavailable(reason: str) -> OperatorError:
+    return OperatorError(
+        f"The sandbox monty cannot run here: {reason}.",
+        code="sandbox_unavailable",
+        hint="Install it again: `pip install pydantic-monty`.",
+    )

@@ -37,9 +37,15 @@ def parsed(url: str) -> ConnectionParameters:
         # The complaint may quote the URL, password and all, so it is neither shown nor chained.
         raise _invalid() from None
     parameters.secret = frozenset(option.keyword.decode() for option in options if option.dispchar)
-    if not _is_unambiguous(url, parameters):
+    if not _is_unambiguous(url, parameters) or not _are_ports(parameters.get("port", "")):
         raise _invalid()
     return parameters
+
+
+def _are_ports(ports: str) -> bool:
+    """libpq takes any text here, and complains only when it connects. A list of hosts may have a list of ports."""
+    numbers = [port for port in ports.split(",") if port]
+    return all(port.isascii() and port.isdigit() and 1 <= int(port) <= 65535 for port in numbers)
 
 
 def shown_url(url: str) -> str:

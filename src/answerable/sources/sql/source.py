@@ -15,17 +15,18 @@ from answerable.core.errors import OperatorError, SemanticError
 from answerable.core.progress import Progress, SharedProgress, no_progress
 from answerable.core.values import Frozen, Language, OutputColumn
 from answerable.query.checked import CheckedQuery
+from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
 from answerable.sources.sql.profile import profile
 from answerable.sources.sql.relationships import relate, relationship_name
-from answerable.sources.sql.statements import Sql
+from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _REPORT_SECONDS = 0.5
 """Between two reports of how much a query has written."""
@@ -131,12 +132,14 @@ class SqlSource:
 
     async def check(self, query: CheckedQuery) -> None:
         require_language(self, query)
+        await self._know_addresses()
         await self._ask("check", {"sql": self._addressed(query.text)}, self._probing())
 
     async def execute(
         self, query: CheckedQuery, into: Path, limits: Limits, progress: Progress = no_progress
     ) -> QueryResult:
         require_language(self, query)
+        await self._know_addresses()
         output = _created(into)
         try:
             async with _reporting_size(output, progress):
@@ -151,11 +154,13 @@ class SqlSource:
 
     async def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
+        await self._know_addresses()
         return [tuple(row) for row in await self._ask("rows", {"sql": self._addressed(statement)}, self._probing())]
 
     async def peek(self, queries: Sequence[CheckedQuery], limits: Limits) -> list[list[tuple[Any, ...]] | None]:
         for query in queries:
             require_language(self, query)
+        await self._know_addresses()
         asked = {"statements": [self._addressed(query.text) for query in queries]}
         found = await self._ask("rows_of_each", asked, limits)
         return [None if rows is None else [tuple(row) for row in rows] for rows in found]
@@ -179,6 +184,11 @@ class SqlSource:
     def _probing(self) -> Limits:
         options = self._options
         return Limits(seconds=options.probe_seconds, memory_mb=options.memory_mb, rows=options.probe_rows)
+
+    async def _know_addresses(self) -> None:
+        """The catalog says which schema each table is in."""
+        if self._description is None and DIALECTS[self.dialect].needs_schema:
+            await self.describe_plainly()
 
     def _addressed(self, sql: str) -> str:
         return addressed(sql, self.dialect, self._description.addresses if self._description else {})
@@ -237,7 +247,7 @@ class SqlSource:
             warnings=snapshot.warnings,
         )
         # The addresses are needed while the tables are profiled.
-        self._description = _Description(catalog=bare, addresses=_addresses(found["tables"]))
+        self._description = _Description(catalog=bare, addresses=_addresses(found["tables"], self.dialect))
         try:
             return self._description.model_copy(update={"catalog": await self._profiled(bare, found["relationships"])})
         finally:
@@ -278,24 +288,44 @@ def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
 
 
 def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, str]]) -> str:
-    """The catalog calls a table of another schema `schema.table`, as one name; the engine wants two."""
-    if not any(name in sql for name in addresses):
+    """The statement with schema and name of each table that needs both. The catalog calls a table of another schema
+    `schema.table`, as one name. Only the names change: writing the statement anew could change what it means."""
+    if not any(name.casefold() in sql.casefold() for name in addresses):
         return sql
+    if isinstance(sql, Sql):
+        # The server's estimates are asked for by the name of a table as text.
+        for table_name, parts in addresses.items():
+            as_text = literal(quoted(table_name, dialect), dialect)
+            sql = Sql(sql.replace(as_text, literal(".".join(quoted(part, dialect) for part in parts), dialect)))
     import sqlglot
     from sqlglot import exp
 
-    statement = sqlglot.parse_one(sql, dialect=dialect)
+    from answerable.query.sql.names import folded
+
+    try:
+        statement = sqlglot.parse_one(sql, dialect=dialect)
+    except sqlglot.ParseError:
+        return sql  # an operator's own text; the engine says what is wrong with it
+    defined = {cte.alias for cte in statement.find_all(exp.CTE)}
+    places: list[tuple[int, int, str]] = []
     for table in statement.find_all(exp.Table):
-        if address := addresses.get(table.name):
-            table.set("db", exp.to_identifier(address[0], quoted=True))
-            table.set("this", exp.to_identifier(address[1], quoted=True))
-            if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(".".join(address), quoted=True)))
-    return statement.sql(dialect=dialect)
+        name = folded(table.this, dialect) if isinstance(table.this, exp.Identifier) else table.name
+        address = None if table.db or table.name in defined else addresses.get(name) or addresses.get(table.name)
+        if address:
+            written = ".".join(quoted(part, dialect) for part in address)
+            if name != address[-1] and not table.alias:
+                written += f" AS {quoted('.'.join(address), dialect)}"
+            places.append((table.this.meta["start"], table.this.meta["end"] + 1, written))
+    for start, end, written in sorted(places, reverse=True):
+        sql = sql[:start] + written + sql[end:]
+    return sql
 
 
-def _addresses(tables: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-    return {table["name"]: tuple(table["address"]) for table in tables if table["name"] != table["address"][-1]}
+def _addresses(tables: Sequence[Mapping[str, Any]], dialect: Language) -> dict[str, tuple[str, str]]:
+    needs_all = DIALECTS[dialect].needs_schema
+    return {
+        table["name"]: tuple(table["address"]) for table in tables if needs_all or table["name"] != table["address"][-1]
+    }
 
 
 def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:

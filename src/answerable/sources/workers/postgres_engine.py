@@ -13,7 +13,7 @@ from answerable.isolation.wire import nested_as_text
 from answerable.sources.sql.postgres_access import UNREACHABLE
 from answerable.sources.workers import failures, row_batches
 from answerable.sources.workers.arrow_file import ArrowFile
-from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
+from answerable.sources.workers.engine import Request, SqlEngine, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
@@ -156,8 +156,9 @@ class PostgresEngine(SqlEngine):
                     cursor.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
                     if self._role:
                         cursor.execute(f"SET LOCAL ROLE {self._role}")
-                    if self._schema:
-                        cursor.execute(f"SET LOCAL search_path = {quoted(self._schema)}")
+                    # Functions, operators, types and collations come from the system alone. Tables are named with
+                    # their schema. `pg_temp` stands last, because it would otherwise come first.
+                    cursor.execute("SET LOCAL search_path = pg_catalog, pg_temp")
                     yield cursor
                 finally:
                     if not self._connection.closed:
@@ -241,11 +242,12 @@ def _failure(error: psycopg.Error, seconds: float) -> Failure:
         return Failure("RefusedError", "sql_refused", f"The database refuses this: {message}.")
     if state.startswith("42"):
         return failures.bad_sql(message)
-    if state.startswith(("22", "23", "0A")) or isinstance(error, psycopg.DataError):
+    if state.startswith(("21", "22", "23", "0A", "54")) or isinstance(error, psycopg.DataError):
         return failures.sql_failed(message)
     if state.startswith("53"):
         return Failure("TransientError", "source_busy", f"The database is short of resources: {message}.")
-    if state.startswith(("08", "57")) or isinstance(error, psycopg.OperationalError):
+    # An error that the server itself reported came over a connection that works, unless the state says otherwise.
+    if state.startswith(("08", "57P")) or (not state and isinstance(error, psycopg.OperationalError)):
         return Failure("TransientError", "source_unreachable", f"The connection to the database was lost: {message}")
     return Failure("SourceError", "source_failed", f"The database failed: {message}.")
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-import orjson
-
 from answerable.isolation import wire
+from answerable.isolation.frames import FrameReader, Intake
 from answerable.isolation.kernel import Unavailable
+from answerable.sandbox.bounds import message_of
 from answerable.sandbox.kernel.jail.groups import Group
 from answerable.sandbox.kernel.jail.launch import Way, launch
 
@@ -31,10 +31,6 @@ QUIET = {
     "HOME": "/work",
 }
 """A process that is copied must have no threads: those of allocators and of linear algebra are switched off."""
-
-
-class Garbled(Exception):
-    """A process said something that is not a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +57,7 @@ class Child:
         """What it used until it was ready: not the code's."""
         self._socket, self._theirs = socket.socketpair()
         self._socket.setblocking(False)
+        self._reader = FrameReader(self._socket)
         self._errors, self._their_errors = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def descriptors(self) -> list[int]:
@@ -94,37 +91,14 @@ class Child:
                 frame = frame[socket.send_fds(self._socket, [frame[:1]], list(descriptors)) :]
             await asyncio.get_running_loop().sock_sendall(self._socket, frame)
 
-    async def receive(self, largest: int) -> dict[str, Any] | None:
-        """The next message; None if the process has ended. Raises `Garbled` if it is not a message."""
-        header = await self._exactly(wire.HEADER.size)
-        if header is None:
-            return None
-        size = wire.HEADER.unpack(header)[0]
-        if size > largest:
-            raise Garbled(f"a message of {size:,} bytes")
-        body = await self._exactly(size)
-        if body is None:
-            return None
-        try:
-            message = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise Garbled("not JSON") from error
-        if not isinstance(message, dict):
-            raise Garbled("not an object")
-        return message
+    def bound(self, *, frames: int, byte_count: int) -> None:
+        """What it may send from now on."""
+        self._reader.intake = Intake(frames=frames, byte_count=byte_count)
 
-    async def _exactly(self, size: int) -> bytes | None:
-        loop = asyncio.get_running_loop()
-        data = bytearray()
-        while len(data) < size:
-            try:
-                part = await loop.sock_recv(self._socket, min(size - len(data), 1 << 20))
-            except ConnectionError:
-                return None
-            if not part:
-                return None
-            data += part
-        return bytes(data)
+    async def receive(self, largest: int) -> dict[str, Any] | None:
+        """The next message; None if the process has ended. Raises `Broken` or `TooMuch` if it is not a message."""
+        body = await self._reader.next(largest)
+        return None if body is None else message_of(body)
 
     def complaint(self) -> str:
         """What libraries wrote to standard error."""

@@ -2,16 +2,15 @@
 
 polars trusts its input: a forged number of nulls ends the process. So before it sees a table, `arrow_stream`
 has cut the bytes into columns of the right size, nulls are counted here, and every offset is looked at. Text comes as
-bytes, of which polars makes text itself. The host stores only a file that it has written itself.
+bytes, of which polars makes text itself. All of this runs in a worker process, which writes a file of its own.
 """
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
-from answerable.core.values import ColumnType, OutputColumn
-from answerable.sandbox import arrow_stream
-from answerable.sandbox.arrow_stream import ArrowColumn, ArrowValues
-from answerable.sandbox.base import Frame
+from answerable.core.values import ColumnType, Json
+from answerable.sandbox.tables import arrow_stream
+from answerable.sandbox.tables.arrow_stream import ArrowColumn, ArrowValues
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,11 +23,12 @@ _OFFSETS = {"z": "i", "Z": "l", "+l": "i", "+L": "l"}
 """What the numbers are that say where the bytes or the list of a row begin."""
 
 
-def written(frame: "pl.DataFrame", into: Path) -> Frame:
-    """A table of our own."""
-    frame.write_ipc(into, compression="uncompressed")
-    columns = tuple(OutputColumn(name=name, type=_type(dtype)) for name, dtype in frame.schema.items())
-    return Frame(columns=columns, row_count=frame.height, byte_count=into.stat().st_size)
+def write_table(frame: "pl.DataFrame", output: int) -> dict[str, Json]:
+    """Writes an Arrow IPC file to a descriptor; returns what the server is told of it."""
+    with os.fdopen(os.dup(output), "wb") as file:
+        frame.write_ipc(file, compression="uncompressed")
+    columns = [(name, _type(dtype)) for name, dtype in frame.schema.items()]
+    return {"columns": columns, "rows": frame.height, "bytes": os.fstat(output).st_size}
 
 
 def received(data: memoryview) -> "pl.DataFrame":

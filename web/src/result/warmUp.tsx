@@ -12,8 +12,8 @@ const RUN = {
   rows: [[1, "one"]],
 };
 
-/** What runs for the first time runs slowly: a table is drawn once, out of sight, before anybody waits for one. */
-export function rehearseTable(): void {
+/** Draws a hidden table once while the page is idle. Code is slow when it first runs, so the first real table appears sooner. */
+export function warmUpTable(): void {
   const stage = createRoot(document.createElement("div"));
   stage.render(<RunRows run={RUN} />);
   (window.requestIdleCallback ?? setTimeout)(() => stage.unmount());

@@ -1,0 +1,61 @@
+"""Connections that ask for nothing: how long one may take to send the head of a request, and how many one client may
+have. Without bounds, a few slow clients hold every connection that the server can have."""
+
+import asyncio
+from collections import Counter
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 15.0
+"""From the connection, or from the first byte of the next request, to the end of its head."""
+MOST_PER_CLIENT = 1_200
+"""Open connections from one address. A proxy is one client, and so are all programs of this machine."""
+
+
+class BoundedConnection(H11Protocol):
+    head_seconds: ClassVar[float] = HEAD_SECONDS
+    most_per_client: ClassVar[int] = MOST_PER_CLIENT
+    _open: ClassVar[Counter[str]] = Counter()
+
+    def connection_made(self, transport: Any) -> None:
+        peer = transport.get_extra_info("peername")
+        self._client = str(peer[0]) if peer else ""
+        self._deadline: asyncio.TimerHandle | None = None
+        self._open[self._client] += 1
+        super().connection_made(transport)
+        if self._open[self._client] > self.most_per_client:
+            transport.abort()  # nothing was asked yet, so there is nobody to answer
+        else:
+            self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_answering():
+            self._forget_deadline()
+        elif self._deadline is None:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_deadline()
+        self._open[self._client] -= 1
+        if not self._open[self._client]:
+            del self._open[self._client]
+        super().connection_lost(exc)
+
+    def _is_answering(self) -> bool:
+        """Whether the head of a request has come and its answer is not yet complete: that may take its time."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _expect_head(self) -> None:
+        self._deadline = self.loop.call_later(self.head_seconds, self._give_up)
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if not self._is_answering():
+            self.transport.close()
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
