@@ -4,6 +4,7 @@ The clients share the machine with the server, so a part of it is theirs. What i
 """
 
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -27,6 +28,7 @@ def measure(quick: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="answerable-bench-") as home:
         environment = {**os.environ, "ANSWERABLE_HOME": home, "ANSWERABLE_DURABILITY": "normal"}
         with running(command, port, environment) as process:
+            _asked(port, 1, 2)  # the first answers describe the data
             before = _alone(port)
             _asked(port, 64, seconds)  # the server has seen a crowd before, as one that runs has
             seen = {clients: _asked(port, clients, seconds) for clients in CROWDS}
@@ -63,6 +65,8 @@ def _rate(crowd: dict[str, Any], seconds: float) -> float:
 
 
 def _percentile(seconds: list[float], percent: int) -> float:
+    if not seconds:
+        return math.nan
     return sorted(seconds)[min(len(seconds) - 1, len(seconds) * percent // 100)] * 1000
 
 

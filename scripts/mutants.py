@@ -40,8 +40,8 @@ MUTANTS = (
     Mutant(
         "an edit of another tenant is read",
         "store/edits.py",
-        'WHERE edit_id = ? AND tenant_id = ?", edit, principal.tenant)',
-        'WHERE edit_id = ?", edit)',
+        "WHERE edit_id = ? AND tenant_id = ? AND",
+        "WHERE edit_id = ? AND ? <> '' AND",
         "tests/conformance/test_store_edits.py",
     ),
     Mutant(
@@ -95,9 +95,9 @@ MUTANTS = (
     ),
     Mutant(
         "a password in the query of a URL is shown",
-        "sources/open.py",
-        'if not item.lower().startswith("password=")',
-        'if not item.startswith("password=")',
+        "sources/sql/postgres_url.py",
+        "if name not in parameters.secret}",
+        "if True}",
         "tests/sources/test_open.py",
     ),
     Mutant(

@@ -1,5 +1,6 @@
 """Real parts for all tests: a PostgreSQL server from a wheel, the command, an empty home for every test."""
 
+import asyncio
 import gc
 import itertools
 import json
@@ -15,6 +16,8 @@ import forked_command
 import psycopg
 import pytest
 from scripted_model import ScriptedModel
+
+from answerable.core.catalog import Catalog
 
 LONGEST = (
     "faults/test_kill_sweep.py",
@@ -113,6 +116,22 @@ def answerable(tmp_path: Path) -> Callable[..., Done]:
         return Done(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def demo_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """The catalog of the bundled data, with its semantic file."""
+    from answerable import demo
+    from answerable.sources.open import open_source
+
+    async def described() -> Catalog:
+        source = await open_source(str(demo.location()), name="demo", cache=tmp_path_factory.mktemp("cache"))
+        try:
+            return await source.describe()
+        finally:
+            await source.close()
+
+    return asyncio.run(described())
 
 
 @pytest.fixture

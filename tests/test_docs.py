@@ -3,11 +3,13 @@
 import ast
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import forked_command
 import pytest
 
 from answerable.app import open_service
@@ -35,18 +37,38 @@ def test_python_snippets_run(code: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.fixture(scope="module")
+def docs_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Shared by all snippets, so that the demo is profiled once."""
+    return tmp_path_factory.mktemp("docs")
+
+
 @pytest.mark.parametrize("block", blocks("console"))
-def test_console_snippets_run(block: str, tmp_path: Path) -> None:
+def test_console_snippets_run(block: str, tmp_path: Path, docs_home: Path) -> None:
     """Lines that start with `$ answerable` are run; one that ends with `# exit N` must exit so."""
     (tmp_path / "sales").mkdir()
     (tmp_path / "sales" / "orders.csv").write_text("id,region,amount\n1,North,10.5\n2,South,20\n3,North,7\n")
-    environment = {**os.environ, "PATH": f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in re.findall(r"^\$ (answerable .*)$", block, re.MULTILINE):
+    environment = {**os.environ, "HOME": str(docs_home), "ANSWERABLE_HOME": str(docs_home / "home")}
+    for line in re.findall(r"^\$ answerable (.*)$", block, re.MULTILINE):
         command, _, expected = line.partition("# exit ")
-        done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=110
-        )
+        words, redirected = _redirected(shlex.split(command))
+        done = forked_command.run(words, cwd=tmp_path, env=environment, given="", timeout=110)
         assert done.returncode == int(expected or 0), f"{line}\n{done.stdout}\n{done.stderr}"
+        if redirected is not None:
+            (tmp_path / redirected).write_text(done.stdout)
+
+
+def _redirected(words: list[str]) -> tuple[list[str], str | None]:
+    """The words of a command, and the file that its output goes to."""
+    return (words[:-2], words[-1]) if ">" in words[-2:-1] else (words, None)
+
+
+def test_the_installed_command_loads_by_itself(tmp_path: Path) -> None:
+    """The snippets above run in processes that are forked from one that has loaded it."""
+    (tmp_path / "sales.csv").write_text("region,amount\nNorth,10.5\nSouth,20\n")
+    command = [str(COMMAND), "ask", "total amount", "--source", "sales.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=110)
+    assert (done.returncode, "30.5" in done.stdout) == (0, True), done.stdout + done.stderr
 
 
 def test_every_setting_has_a_row() -> None:

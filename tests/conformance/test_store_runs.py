@@ -67,7 +67,7 @@ async def test_a_run_is_created_once(store: Store, people: Any) -> None:
     assert await store.runs.get(people.ada, created.run) == created
 
 
-@pytest.mark.parametrize("status", ["done", "partial", "failed", "cancelled"])
+@pytest.mark.parametrize("status", ["done", "partial", "refused", "failed", "cancelled"])
 async def test_finishing_says_how_and_when(store: Store, people: Any, status: Any) -> None:
     created = await start(store, people.ada)
     await store.runs.finish(created.lease, RunEnd(status, "source_failed" if status == "failed" else None))

@@ -52,11 +52,11 @@ async def test_whoever_would_wait_too_long_is_refused_and_told_when_to_come_back
     crowd = [asyncio.create_task(_work(turns, done, number)) for number in range(int(LONGEST_WAIT / TURN_SECONDS) + 1)]
     await asyncio.sleep(0)
     with pytest.raises(TransientError) as refused:
-        turns.check()
+        turns.admit()
     assert refused.value.stable_code == "server_busy"
     assert refused.value.details["retry_after"] >= LONGEST_WAIT
     await asyncio.gather(*crowd)
-    turns.check()
+    turns.admit().leave()
 
 
 async def test_the_estimate_follows_how_quickly_turns_come() -> None:
@@ -64,7 +64,7 @@ async def test_the_estimate_follows_how_quickly_turns_come() -> None:
     await asyncio.gather(*(_work(turns, done, number, seconds=0.001) for number in range(60)))
     crowd = [asyncio.create_task(_work(turns, done, number, seconds=0.001)) for number in range(100)]
     await asyncio.sleep(0)
-    turns.check()  # a hundred quick ones are soon done, although as many slow ones would not be
+    turns.admit().leave()  # a hundred quick ones are soon done, although as many slow ones would not be
     assert turns.expected_wait < 100 * TURN_SECONDS / 2
     await asyncio.gather(*crowd)
 
@@ -99,5 +99,15 @@ async def test_a_turn_that_comes_in_the_moment_of_leaving_goes_to_the_next() -> 
 async def test_without_a_limit_nobody_waits() -> None:
     turns, done = Turns(), list[int]()
     await asyncio.gather(*(_work(turns, done, number) for number in range(1000)))
-    turns.check()
+    turns.admit().leave()
     assert len(done) == 1000
+
+
+async def test_those_who_came_first_count_before_their_runs_begin() -> None:
+    turns = Turns(at_once=1)
+    places = [turns.admit() for _ in range(int(LONGEST_WAIT / TURN_SECONDS) + 1)]
+    with pytest.raises(TransientError):
+        turns.admit()
+    for place in places:
+        place.leave()
+    assert turns.expected_wait == 0

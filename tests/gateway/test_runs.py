@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -162,6 +163,21 @@ def test_a_file_holds_the_rows_that_are_chosen(api: httpx.Client) -> None:
     wrong = api.get(f"/runs/{run}/rows", params={"selection": '{"sort": 1}'})
     assert (wrong.status_code, wrong.json()["code"]) == (422, "filter_invalid")
     assert wrong.json()["detail"].startswith("selection.sort: ")
+
+
+def test_a_refusal_is_not_a_failure(api: httpx.Client, server: Any) -> None:
+    refused = query(api, "DROP TABLE people")
+    assert refused["status"] == "refused"
+    run = api.get(f"/runs/{refused['run_id']}").json()
+    assert (run["run"]["status"], run["run"]["kind"], run["answer"]["status"]) == ("refused", "refusal", "refused")
+
+    def found(status: str) -> list[str]:
+        return [each["run_id"] for each in api.get("/runs", params={"limit": 500, "status": status}).json()["runs"]]
+
+    assert refused["run_id"] in found("refused")
+    assert refused["run_id"] not in found("failed")
+    counted = httpx.get(f"{server.url}/metrics").text
+    assert re.search(r'answerable_runs_total\{status="refused"\} [1-9]', counted)
 
 
 def test_runs_are_found_by_what_they_asked(api: httpx.Client) -> None:

@@ -1,6 +1,5 @@
 """A plan over several sources: taken apart and put together again, it gives the rows that it gives over one."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -17,24 +16,11 @@ from answerable.query.merged import Merged, merged, short_name
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.split import Alone, Together, split
 from answerable.query.sql.to_sql import to_sql
-from answerable.sources.open import open_source
 
 FILE = Path(__file__).parents[1] / "fixtures" / "demo" / "plans.jsonl"
 PLANS = {
     raw["group"]: QueryPlan.model_validate(raw["plan"]) for raw in map(json.loads, FILE.read_text("utf-8").splitlines())
 }
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    async def described() -> Catalog:
-        source = await open_source(str(demo.location()), name="demo", cache=tmp_path_factory.mktemp("cache"))
-        try:
-            return await source.describe()
-        finally:
-            await source.close()
-
-    return asyncio.run(described())
 
 
 def torn(catalog: Catalog, count: int) -> dict[str, Catalog]:
@@ -75,9 +61,9 @@ def combined_rows(parts: Together, catalogs: dict[str, Catalog], connection: Any
         connection.execute("SET schema = 'main'")
 
 
-def test_golden_plans_give_the_same_rows_from_several_sources(whole: Catalog) -> None:
+def test_golden_plans_give_the_same_rows_from_several_sources(demo_catalog: Catalog) -> None:
     golden = {case.group: case for case in load_cases("demo") if case.split == "golden"}
-    catalogs = torn(whole, 2)
+    catalogs = torn(demo_catalog, 2)
     together = merged(catalogs)
     kinds = {Alone: 0, Together: 0}
     with opened(demo.location()) as connection:

@@ -24,13 +24,19 @@ ORDERS = """order_id,ordered_on,region_id,product,quantity,amount,ship_weight_kg
 REGIONS = "region_id,region\n1,North\n2,South\n3,East\n"
 
 
-@pytest.fixture
-async def sales(tmp_path: Path) -> AsyncIterator[Source]:
-    folder = tmp_path / "sales"
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("everyday") / "sales"
     folder.mkdir()
     (folder / "orders.csv").write_text(ORDERS)
     (folder / "regions.csv").write_text(REGIONS)
-    source = await open_source(str(folder), cache=tmp_path / "cache")
+    return folder
+
+
+@pytest.fixture
+async def sales(files: Path) -> AsyncIterator[Source]:
+    """What one test has learned of the files, the next finds in the cache."""
+    source = await open_source(str(files), cache=files.parent / "cache")
     yield source
     await source.close()
 

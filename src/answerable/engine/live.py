@@ -10,6 +10,7 @@ from answerable.core.events import TERMINAL, Event, StepOutput
 from answerable.engine.journal import EndOf, Listener
 from answerable.engine.outcome import Outcome
 from answerable.engine.segments import Label, TextSeen, is_text, label_of, pieces_in
+from answerable.engine.turns import Place
 from answerable.store.base import Events, Lease
 
 EVENTS_PER_READ = 1_000
@@ -33,6 +34,8 @@ class LiveRun:
         self.lease = lease or Lease(context.run, 0)
         """No stored run has the token 0: without a lease, only a run in memory can be carried out."""
         self.listeners = list(listeners) if events is None else [*listeners, self._heard]
+        self.place: Place | None = None
+        """Its place among the runs that wait for their turn, if it was given one before it began."""
         self.reason: str | None = None
         """Why somebody cancelled it."""
         self.end_of: EndOf | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from answerable.core.errors import AnswerableError, restored
+from answerable.core.errors import AnswerableError, RefusedError, restored
 from answerable.core.events import Event, RunCancelled, RunFailed, RunFinished, StepFailed, StepFinished, StepSkipped
 from answerable.core.ids import NodeId, RunId
 from answerable.core.values import Json
@@ -87,6 +87,11 @@ def outcome_of(events: Iterable[Event]) -> Outcome | None:
             case RunCancelled():
                 return Outcome(event.run, "cancelled", outputs, errors, skipped)
     return None
+
+
+def was_refused(event: RunFailed) -> bool:
+    """Whether a rule refused the run. The journal records it like a failure; people see it as a status of its own."""
+    return isinstance(error_in(event), RefusedError)
 
 
 def error_in(event: StepFailed | RunFailed) -> AnswerableError:

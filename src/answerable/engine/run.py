@@ -174,7 +174,7 @@ class Engine:
             await journal.flush()
             # Only from here on: the flush above raises its own failure, and the walk has not begun.
             journal.on_failure = walk.give_up
-            async with self._turns.turn():
+            async with self._turns.turn(live.place):
                 outcome = reached(journal.context.run, await walk.to_end())
         except asyncio.CancelledError:
             return await self._cancelled(live, walk, journal)

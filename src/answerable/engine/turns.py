@@ -25,18 +25,19 @@ class Turns:
 
     def __init__(self, at_once: int | None = None) -> None:
         self._free = math.inf if at_once is None else at_once
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: deque[Place] = deque()
         # Until something else has been seen, every turn is taken to last as long as it may.
         self._interval = TURN_SECONDS / (at_once or 1)
         self._last: float | None = None
 
     @property
     def expected_wait(self) -> float:
-        """Seconds that a run which starts now waits for its turn, judged by how quickly turns came lately."""
+        """Seconds that a run which comes now waits for its turn, judged by how quickly turns came lately."""
         return 0.0 if self._free > 0 else (len(self._waiting) + 1) * self._interval
 
-    def check(self) -> None:
-        """Raises if a new run would wait too long."""
+    def admit(self) -> "Place":
+        """A place in the queue, before anything else is done for the run: whoever comes next sees how many came before.
+        Raises if the run would wait too long."""
         wait = self.expected_wait
         if wait > LONGEST_WAIT:
             raise TransientError(
@@ -45,47 +46,67 @@ class Turns:
                 hint=f"Ask again in {math.ceil(wait)} seconds.",
                 retry_after=math.ceil(wait),
             )
+        return self.join()
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        await self._taken()
-        given_back = False
-
-        def give_back() -> None:
-            nonlocal given_back
-            if not given_back:
-                given_back = True
-                self._next()
-
-        timer = asyncio.get_running_loop().call_later(TURN_SECONDS, give_back)
-        try:
-            yield
-        finally:
-            timer.cancel()
-            give_back()
-
-    async def _taken(self) -> None:
+    def join(self) -> "Place":
+        """A place in the queue, however long it is: for a run that must go on."""
+        place = Place(self)
         if self._free > 0:
             self._free -= 1
-            return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._next()  # the turn came in the same moment: it is for whoever is next
-            raise
+            place.begin()
+        else:
+            self._waiting.append(place)
+        return place
 
-    def _next(self) -> None:
+    @asynccontextmanager
+    async def turn(self, place: "Place | None" = None) -> AsyncIterator[None]:
+        """Waits for the turn, in the place that the run has or in a new one."""
+        place = place or self.join()
+        try:
+            await place.came()
+            yield
+        finally:
+            place.leave()
+
+    def end_of_turn(self) -> None:
         now = asyncio.get_running_loop().time()
         while self._waiting:
             place = self._waiting.popleft()
-            if not place.done():
-                if self._last is not None:
-                    self._interval += _WEIGHT * (now - self._last - self._interval)
-                self._last = now
-                place.set_result(None)
-                return
+            if place.left:
+                continue
+            if self._last is not None:
+                self._interval += _WEIGHT * (now - self._last - self._interval)
+            self._last = now
+            place.begin()
+            return
         self._last = None  # nobody waits: the time until the next turn says nothing about the load
         self._free += 1
+
+
+class Place:
+    """A run's place in the queue, then its turn. Whoever has one leaves it in the end."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._timer: asyncio.TimerHandle | None = None
+        self.left = False
+
+    def begin(self) -> None:
+        self._turn.set_result(None)
+        self._timer = asyncio.get_running_loop().call_later(TURN_SECONDS, self._end)
+
+    async def came(self) -> None:
+        # Shielded, because the place outlives a wait that is cancelled until somebody leaves it.
+        await asyncio.shield(self._turn)
+
+    def leave(self) -> None:
+        self.left = True
+        self._end()
+
+    def _end(self) -> None:
+        """Ends the turn, once; a place whose turn has not come is passed over when it would come."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._turns.end_of_turn()

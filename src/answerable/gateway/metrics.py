@@ -12,6 +12,7 @@ from answerable.core.events import (
     StepFinished,
     StepRetried,
 )
+from answerable.engine.outcome import was_refused
 
 
 class Metrics:
@@ -31,7 +32,7 @@ class Metrics:
         self.steps = self._counter("answerable_steps", "Ended steps", "status")
         self.retries = self._counter("answerable_step_retries", "Steps that were tried again", "code")
         self.step_seconds = Histogram("answerable_step_seconds", "Time a step took", registry=self.collectors)
-        for status in ("done", "failed", "cancelled"):
+        for status in ("done", "refused", "failed", "cancelled"):
             self.runs.labels(status)
 
     def __call__(self, event: Event) -> None:
@@ -46,7 +47,7 @@ class Metrics:
             case RunFinished():
                 self._ended(event.status)
             case RunFailed():
-                self._ended("failed")
+                self._ended("refused" if was_refused(event) else "failed")
             case RunCancelled():
                 self._ended("cancelled")
 

@@ -22,6 +22,7 @@ from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
+from answerable.engine.outcome import was_refused
 from answerable.engine.run import Engine, Listener, Outcome
 from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
@@ -109,29 +110,42 @@ class RunService:
         In a crowd that would make it wait too long, it is refused before anything is stored."""
         if self.leaving.is_set():
             raise process_stopping()
-        self._turns.check()
-        question, started = subject.question, self._engine.started(context, graph, subject.question)
-        beginning = RunBeginning(started)
+        place = self._turns.admit()
+        try:
+            started = self._engine.started(context, graph, subject.question)
+            record = await self._created(context, subject, started)
+        except BaseException:
+            place.leave()
+            raise
+        if record is None:
+            place.leave()
+            return context.run
+        live = self._live_run(context, record.lease, subject.question)
+        live.place = place
+        self._carry(live, self._engine.begin(live, graph, started=started))
+        return context.run
+
+    async def _created(self, context: RunContext, subject: Subject, started: RunStarted) -> RunRecord | None:
+        """The new run; None for one that was started already, by the same request."""
+        question, beginning = subject.question, RunBeginning(started)
         if context.thread is not None and question is not None:
             message = self._message(context, "user", question, new_message_id())
             beginning = RunBeginning(started, message, title_of(question))
         try:
-            record = await self._store.runs.create(
+            return await self._store.runs.create(
                 context, question, sources=subject.sources, mode=subject.mode, beginning=beginning
             )
         except InternalError as error:
             if error.stable_code != "run_exists":
                 raise
             # The same request once more, by its key. A run of another tenant is not found.
-            return (await self._store.runs.get(context.principal, context.run)).run
+            await self._store.runs.get(context.principal, context.run)
+            return None
         except OperatorError:
             task = asyncio.create_task(self._take_up_if_stored(context), name=context.run)
             self._unsure.add(task)
             task.add_done_callback(self._unsure.discard)
             raise
-        live = self._live_run(context, record.lease, question)
-        self._carry(live, self._engine.begin(live, graph, started=started))
-        return context.run
 
     async def _take_up_if_stored(self, context: RunContext) -> None:
         """The store failed when a run was created, perhaps after it had stored the run: then somebody must carry it
@@ -176,6 +190,8 @@ class RunService:
                 live.failure = error
                 await self._give_up(live, error)
             finally:
+                if live.place is not None:
+                    live.place.leave()
                 if self._live.get(context.run) is live:
                     del self._live[context.run]
         if waits:
@@ -274,7 +290,7 @@ class RunService:
         self, run: RunId, principal: Principal, status: RunStatus, error_code: str | None = None
     ) -> Answer:
         """The journal is read only for a run without an answer of its own, to say what became of it."""
-        if status in ("failed", "cancelled"):
+        if status in ("refused", "failed", "cancelled"):
             events = await self._store.events.read(principal, run)
             if isinstance(events[-1], RunFailed | RunCancelled):
                 return self._account(events)
@@ -529,6 +545,8 @@ def _status(last: Event) -> RunStatus:
             return "partial" if status == "partial" else "done"
         case RunCancelled():
             return "cancelled"
+        case RunFailed() if was_refused(last):
+            return "refused"
         case _:
             return "failed"
 

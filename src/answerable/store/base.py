@@ -17,7 +17,7 @@ from answerable.core.events import Event
 from answerable.core.ids import ArtifactId, EditId, EvalId, MessageId, RunId, TenantId, ThreadId
 from answerable.core.values import Json
 
-RunStatus = Literal["running", "done", "partial", "failed", "cancelled", "waiting"]
+RunStatus = Literal["running", "done", "partial", "refused", "failed", "cancelled", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from answerable.store.event_rows import event_statements, moment_of
 from answerable.store.leases import Leases
 from answerable.store.threads import message_statements, thread_not_found, thread_statement
 
-_ENDED: tuple[RunStatus, ...] = ("done", "partial", "failed", "cancelled")
+_ENDED: tuple[RunStatus, ...] = ("done", "partial", "refused", "failed", "cancelled")
 _RUN = (
     "SELECT run_id, tenant_id, user_id, thread_id, question, status, created_at, finished_at, request_id, error_code,"
     " owner, token, sources, mode, kind, row_count, tokens, cost, deaths FROM runs"

@@ -230,7 +230,9 @@ function useLasting(now: boolean, milliseconds: number): boolean {
 function placeholder(turns: Turn[]): string {
   const last = turns.at(-1);
   if (!last) return "Ask a question";
-  return last.run.answer?.kind === "clarify" ? "Answer above, or ask something else" : "Ask a follow-up";
+  const { answer } = last.run;
+  if (answer?.kind !== "clarify") return "Ask a follow-up";
+  return answer.choices.length ? "Answer above, or ask something else" : "Ask in other words";
 }
 
 function useSources(ofThread: string[] | undefined) {

@@ -42,8 +42,8 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
       <button type="button" className="choice" onClick={onOther}>
         <kbd>{choices.length + 1}</kbd>
         <span className="grow">
-          <b>Something else</b>
-          <span className="d">Say it in your own words</span>
+          <b>{choices.length ? "Something else" : "Ask in other words"}</b>
+          {choices.length > 0 && <span className="d">Ask in other words</span>}
         </span>
         <ChevronRight className="i i-s" aria-hidden />
       </button>

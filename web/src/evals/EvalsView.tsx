@@ -51,9 +51,7 @@ export default function EvalsView({ suite, caseId }: { suite: string | null; cas
               </li>
             ))}
           </ul>
-          <p className="none dim caption">
-            “Good answer” in the Check tab of an answer keeps it here as a golden question.
-          </p>
+          <p className="none dim caption">“Good answer” in the Check tab of an answer adds its question here.</p>
         </div>
       </aside>
       {current ? (

@@ -11,7 +11,7 @@ import { RunPane } from "./RunPane";
 import { RunTable } from "./RunTable";
 import { useRunPages } from "./runPages";
 
-const STATUSES = ["", "done", "running", "waiting", "partial", "failed", "cancelled"] as const;
+const STATUSES = ["", "done", "running", "waiting", "partial", "refused", "failed", "cancelled"] as const;
 const PERIODS = [
   ["", "Any time"],
   ["1", "Today"],

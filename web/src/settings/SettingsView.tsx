@@ -17,7 +17,7 @@ export default function SettingsView() {
     <main className="settings scroll" tabIndex={0}>
       <h1>Settings</h1>
       <p className="mid">
-        What this server runs with. Values are set where it is started; docs/settings.md names each.
+        The settings of this server. They are set when it is started; docs/settings.md explains each.
       </p>
       <Part title="Models" address="/models">
         {(models: ModelsOverview) => <Models models={models} />}

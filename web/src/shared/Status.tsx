@@ -74,9 +74,11 @@ const RUN_STATES: Record<string, [State, string]> = {
   refused: ["refused", "Refused"],
 };
 
-/** Icon and word for the status of a run. A run that asked back or was refused is shown as such, not as done. */
+/**
+ * Icon and word for the status of a run. A run that asked back is shown as such, not as done. Older versions stored a
+ * refused run as failed, so its kind is looked at too.
+ */
 export function runState(status: string, kind?: string | null): [State, string] {
-  const shown =
-    status === "done" && kind === "clarify" ? "clarify" : status === "done" && kind === "refusal" ? "refused" : status;
+  const shown = kind === "refusal" ? "refused" : status === "done" && kind === "clarify" ? "clarify" : status;
   return RUN_STATES[shown] ?? ["idle", status];
 }

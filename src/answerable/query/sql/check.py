@@ -271,7 +271,7 @@ def _check_function(node: exp.Expr, dialect: Language) -> None:
 
 
 def _check_size(node: exp.Expr) -> None:
-    """Nothing bounds what one value may take of a server's memory, so the text must show that it is little."""
+    """Refuses a value whose text does not show that it is small: a server's memory has no other bound for one value."""
     if isinstance(node, exp.Format):
         fits = isinstance(node.this, exp.Literal) and not _WIDE_FIELD.search(node.this.name)
     elif type(node) in SIZED:

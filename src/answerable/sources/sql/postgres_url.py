@@ -86,11 +86,11 @@ def _is_unambiguous(url: str, parameters: ConnectionParameters) -> bool:
     authority = url.partition("://")[2]
     credentials, at, rest = authority.partition("@")
     if not at or "/" in credentials:
-        rest = authority
+        rest = authority.partition("?")[0]  # `?user=name@server` is common, and no password can end there
     return (
         all(port.isascii() and port.isdigit() and 0 < int(port) < 65536 for port in ports)
         and all(_HOST.fullmatch(host) for host in hosts)
-        and "@" not in rest.partition("?")[0]
+        and "@" not in rest
     )
 
 

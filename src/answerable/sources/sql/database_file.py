@@ -1,0 +1,37 @@
+"""A database that lives in one file: the file, its write-ahead log, and the worker that opens it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from answerable.core.progress import Progress
+from answerable.core.values import Json, Language
+from answerable.sources.fingerprints import beside, digest, identity, sync_time
+from answerable.sources.sql.source import Snapshot, SourceOptions
+
+
+class DatabaseFileBackend:
+    kind: str
+    dialect: Language
+    log_suffix: str
+    """Suffix of the write-ahead log, after the name of the file."""
+    is_local = True
+
+    def __init__(self, path: Path, options: SourceOptions) -> None:
+        self._path = path
+        self._options = options
+        self.semantic_files: Sequence[Path] = beside(path)
+
+    async def look(self, _progress: Progress) -> Snapshot:
+        files = [self._path, self._path.with_name(self._path.name + self.log_suffix)]
+        fingerprint = digest(*(identity(file) for file in files))
+        spec = {
+            "engine": self.kind,
+            "database": str(self._path),
+            "memory_mb": self._options.memory_mb,
+            "generation": fingerprint,
+            **self._engine_options(),
+        }
+        return Snapshot(spec, fingerprint, sync_time(files))
+
+    def _engine_options(self) -> Mapping[str, Json]:
+        raise NotImplementedError
