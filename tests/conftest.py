@@ -20,23 +20,26 @@ from scripted_model import ScriptedModel
 from answerable.core.catalog import Catalog
 
 LONGEST = (
-    "faults/test_kill_sweep.py",
+    "web/test_journeys.py",
     "faults/escapes/test_escapes.py",
+    "web/test_recorded.py",
+    "faults/test_bad_files.py",
+    "scenarios/test_federation.py",
+    "conformance/test_sources.py",
     "test_docs.py",
     "gateway/test_openapi.py",
-    "scenarios/test_models.py",
-    "web/test_journeys.py",
-    "faults/test_bad_files.py",
-    "conformance/test_sources.py",
-    "web/test_recorded.py",
-    "scenarios/test_federation.py",
-    "scenarios/test_programs.py",
-    "scenarios/test_bad_input.py",
-    "scenarios/test_ask.py",
+    "sandbox/test_kernel.py",
     "conformance/test_sandboxes.py",
-    "faults/injection/test_injection.py",
+    "scenarios/test_programs.py",
+    "scenarios/test_models.py",
+    "query/test_names.py",
+    "scenarios/test_failures_met.py",
+    "faults/test_kill_sweep.py",
+    "faults/test_commit_sweep.py",
+    "scenarios/test_ask.py",
+    "faults/test_store_processes.py",
 )
-"""They begin first, so that no process of a test run is left alone with one of them in the end."""
+"""By processor time, longest first. They begin first, so that no process is left alone with one in the end."""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)
