@@ -191,7 +191,7 @@ def test_where_rows_are_not_shared_no_transcript_has_a_value(
     transcript = load_transcript(folder, case)
     assert not transcript.share_rows
     told = transcript.exchanges[0].asked
-    assert "table stores, 12 rows" in told
+    assert 'table "stores", 12 rows' in told
     assert not [value for value in ("Amsterdam", "2008-08-01", "row 1:") if value in told]
     [one] = again([(folder, case)])
     assert one.problems == ()

@@ -63,29 +63,29 @@ def test_touched_tables_come_first_and_their_neighbours_follow(reader: Reader) -
 
 def test_values_and_unknown_words_are_told(reader: Reader) -> None:
     found = schema_links(reader, "orders from Ulm by zeppelins")
-    told = values_text(found, share_rows=True)
-    assert "customers.town = 'Ulm'" in told
-    assert "zeppelins" in told
+    text = values_text(found, share_rows=True)
+    assert '"customers"."town" = "Ulm"' in text
+    assert "zeppelins" in text
 
 
 def test_without_shared_rows_no_value_is_told(reader: Reader) -> None:
     found = schema_links(reader, "orders from Ulm")
-    shared, kept = tables_text(found, share_rows=True), tables_text(found, share_rows=False)
-    assert "town text, for example 'Ulm', 2 empty" in shared
-    assert "status text, only 'active', 'gone'" in shared
-    assert "town text, 2 empty" in kept
-    assert "active" not in kept
+    shared, hidden = tables_text(found, share_rows=True), tables_text(found, share_rows=False)
+    assert '"town" text, for example "Ulm", 2 empty' in shared
+    assert '"status" text, only "active", "gone"' in shared
+    assert '"town" text, 2 empty' in hidden
+    assert "active" not in hidden
     assert "from 1 to 9" in shared
-    assert "Ulm" not in kept + values_text(found, share_rows=False)
-    assert "from 1" not in kept
-    assert "join orders.customer_id = customers.id (called bought by)" in kept
+    assert "Ulm" not in hidden + values_text(found, share_rows=False)
+    assert "from 1" not in hidden
+    assert 'join "orders"."customer_id" = "customers"."id" (called "bought by")' in hidden
 
 
 def test_what_does_not_fit_is_only_named(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     found = schema_links(reader, "total amount of orders")
-    told = tables_text(found, share_rows=True, room=likely("table orders\n  customer_id integer\n" * 2))
-    assert "table orders" in told
-    assert "not described: customers" in told
+    text = tables_text(found, share_rows=True, room=likely('table "orders"\n  "customer_id" integer\n' * 2))
+    assert 'table "orders"' in text
+    assert 'not described: "customers"' in text
 
 
 def test_rows_of_earlier_steps_show_three_records_only_where_shared() -> None:

@@ -369,7 +369,7 @@ def test_a_model_explores_several_sources_together(
     fetched = [("cities__orders", places.shop), ("cities__customers", places.crm)]
     assert ids == [*fetched, ("all", places.crm), ("cities", None)]
     told = scripted_model.requests[0].text
-    assert "source shop, in the SQL of duckdb" in told
-    assert "rows of shop and crm belong together by orders.customer_id = customers.id" in told
+    assert 'source "shop", in the SQL of duckdb' in told
+    assert 'rows of "shop" and "crm" belong together by "orders"."customer_id" = "customers"."id"' in told
     assert "table customers" in scripted_model.requests[1].last("tool")
     assert "The source 'crm' has no table 'people'" in scripted_model.requests[2].last("tool")

@@ -108,7 +108,7 @@ def test_a_model_explores_with_tools_and_every_look_is_accounted_for(
     assert [step["id"] for step in done.json["steps"]] == ["totals", "top"]
     assert done.json["rows"] == [[2, 250.0]]
     assert "999" not in done.json["text"]
-    assert "table orders" in model.requests[1].last("tool")
+    assert 'table "orders"' in model.requests[1].last("tool")
     assert "nothing_such" in model.requests[2].last("tool")
     assert "`totals` has no column 'T'; it has 'region_id', 't' (line 1)." in model.requests[4].last("tool")
     assert str(sales) not in model.requests[0].text

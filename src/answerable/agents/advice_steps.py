@@ -5,10 +5,10 @@ sentences and the column headers of the answer; the numbers in them are checked 
 either step fails, the answer is shown without its advice.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import AdviceConfig
 from answerable.agents.prompt_context import schema_links, shortened, tables_text
@@ -38,9 +38,9 @@ class CriticStep:
         source = await dependencies.sources.get(config.source, step.context.principal)
         reader = await dependencies.readers.reader(source, step.context.principal)
         prompt_context = {
-            "question": config.question,
+            "question": as_data(config.question),
             "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
-            "program": produced.code,
+            "program": as_data(produced.code),
             "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
             "dialect": source.languages[0],
             "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
@@ -119,7 +119,7 @@ class FormatStep:
         if not dependencies.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
         rows = await _rows_text(produced, dependencies.store.artifacts, step, share_rows=True)
-        prompt_context = {"question": config.question, "rows": rows}
+        prompt_context = {"question": as_data(config.question), "rows": rows}
         reply = await dependencies.agents.ask("format", prompt_context, Wording, step.context, step.output)
         return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
 
@@ -133,7 +133,9 @@ async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, sh
     from answerable.answers import frame
 
     result = produced.frame
-    head = f"{result.row_count:,} rows with the columns " + ", ".join(f"{c.name} ({c.type})" for c in result.columns)
+    head = f"{result.row_count:,} rows with the columns " + ", ".join(
+        f"{as_data(c.name)} ({c.type})" for c in result.columns
+    )
     if not share_rows:
         return head
     path = await artifacts.path(step.context.principal, result.artifact)
@@ -146,4 +148,4 @@ async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, sh
 
 def _listed(row: Sequence[Json]) -> str:
     """Writes the row as JSON, so that a model can distinguish numbers, texts and nulls."""
-    return json.dumps([shortened(cell) for cell in row], ensure_ascii=False, default=str)
+    return as_data([shortened(cell) for cell in row])

@@ -4,11 +4,11 @@
     prompt.md     between two lines `---` the variables that it needs, one `name: what it is` a line; then the
                   instructions; then, under `# Input`, the message, with `{{name}}` where a variable goes
 
-Instructions are fixed text and hold no data. Text from users and from data goes into the message, quoted: inside a
-block that the text itself cannot close. No Python is needed to add an agent.
+Instructions are fixed text and hold no data. Text from users and from data goes into the message, as JSON strings
+inside a block that the text itself cannot close. No Python is needed to add an agent.
 """
 
-import hashlib
+import secrets
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from answerable.core.values import Frozen
 
 BUILTIN = Path(__file__).parent / "builtin"
 _INPUT = "\n# Input\n"
+_FENCE_BYTES = 16
 
 
 class _Placeholders(Template):
@@ -56,9 +57,9 @@ class AgentFolder(Frozen):
 
 
 def quoted(name: str, text: str) -> str:
-    """Puts text between tags that mark it as content, not as instructions. The text stays unchanged: the tag holds a
-    hash of the text, so the text cannot contain its own closing tag."""
-    tag = f"{name}-{hashlib.sha256(text.encode(errors='replace')).hexdigest()[:8]}"
+    """Puts text between tags that mark it as content, not as instructions. The tag holds 128 random bits, so no text
+    can contain its own closing tag."""
+    tag = f"{name}-{secrets.token_hex(_FENCE_BYTES)}"
     return f"<{tag}>\n{text.strip() or '(none)'}\n</{tag}>"
 
 

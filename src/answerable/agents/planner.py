@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from answerable.agents.data_text import optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import ExecutionPlan, PlanStep, asks_source, kind_of, plan_graph
 from answerable.agents.federation import by_label, reading_plan
@@ -50,7 +51,7 @@ async def plan(
         except (AnswerableError, ValueError) as error:  # ValueError: pydantic, for an id that is no name
             raise Mistake(str(error)) from error
 
-    variables = {**prompt, "hint": question.hint or ""}
+    variables = {**prompt, "hint": optional_data(question.hint)}
     return await dependencies.agents.ask("plan", variables, Planned, context, output, check=check)
 
 

@@ -5,12 +5,12 @@ can write joins. Tables that do not fit into the token budget are only named. Wi
 data goes into any of these texts.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import by_label
 from answerable.agents.reader_graphs import FAIRLY_SURE
@@ -63,7 +63,8 @@ def schema_links(reader: Reader, question: str) -> SchemaLinks:
     best = sorted((name for name, score in scores.items() if score), key=lambda name: -scores[name])
     tables = dict.fromkeys([*best, *_neighbours(catalog, best), *(table.name for table in catalog.tables)])
     values = dict.fromkeys(
-        f"{_table_of(reader, value.column)}.{reader.schema.columns[value.column].name} = {value.value!r}"
+        f"{_qualified(_table_of(reader, value.column), reader.schema.columns[value.column].name)}"
+        f" = {as_data(shortened(value.value))}"
         for value in sorted(links.values, key=lambda value: -value.score)
     )
     return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], unknown_words(scene).unknown)
@@ -84,7 +85,9 @@ def values_text(found: SchemaLinks, *, share_rows: bool) -> str:
     """Values that words of the question may mean, and the words that match no name or value."""
     # Unknown words come from the question, not from the data, so they are shown even without `share_rows`.
     known = list(found.values) if share_rows else []
-    unknown = [f"no name or value matches: {', '.join(dict.fromkeys(found.unknown))}"] if found.unknown else []
+    unknown = (
+        [f"no name or value matches: {', '.join(map(as_data, dict.fromkeys(found.unknown)))}"] if found.unknown else []
+    )
     return "\n".join([*known, *unknown])
 
 
@@ -102,53 +105,60 @@ def tables_text(found: SchemaLinks, *, share_rows: bool, room: int = TABLE_TOKEN
     # A join with a table that is only named could not be written: its columns are not shown.
     shown = set(found.tables) - set(named)
     parts += [_relationship(each) for each in catalog.relationships if {each.from_table, each.to_table} <= shown]
-    parts += [f"measure {m.name} of {m.table} = {m.expression}{_note(m.description)}" for m in catalog.measures]
-    parts += [f"also there, not described: {', '.join(named)}"] if named else []
+    parts += [
+        f"measure {as_data(m.name)} of {as_data(m.table)} = {as_data(m.expression)}{_note(m.description)}"
+        for m in catalog.measures
+    ]
+    parts += [f"also there, not described: {', '.join(map(as_data, named))}"] if named else []
     return "\n".join(parts)
 
 
 def _table(table: Table, share_rows: bool) -> str:
     rows = f", {table.row_count:,} rows" if table.row_count is not None else ""
-    key = f", key {', '.join(table.primary_key)}" if table.primary_key else ""
-    head = f"table {table.name}{rows}{key}{_names(table.label, table.synonyms)}{_note(table.description)}"
+    key = f", key {', '.join(map(as_data, table.primary_key))}" if table.primary_key else ""
+    head = f"table {as_data(table.name)}{rows}{key}{_names(table.label, table.synonyms)}{_note(table.description)}"
     return "\n".join([head, *(f"  {_column(column, share_rows)}" for column in table.columns)])
 
 
 def _column(column: Column, share_rows: bool) -> str:
-    text = f"{column.name} {column.type}{_names(column.label, column.synonyms)}"
-    text += f" in {column.unit}" if column.unit else ""
+    text = f"{as_data(column.name)} {column.type}{_names(column.label, column.synonyms)}"
+    text += f" in {as_data(column.unit)}" if column.unit else ""
     text += _seen(column) if share_rows else ""
     text += f", {column.null_count:,} empty" if column.null_count else ""
     # Names of values quote the data, so they fall under `share_rows`; the column's description does not.
-    meanings = [f"{each.value!r} is {' or '.join(each.synonyms)}" for each in column.value_names]
+    meanings = [f"{as_data(each.value)} is {' or '.join(map(as_data, each.synonyms))}" for each in column.value_names]
     return text + (f"; {', '.join(meanings)}" if meanings and share_rows else "") + _note(column.description)
 
 
 def _seen(column: Column) -> str:
     """The range of a column, or all its values if they are few, or some examples."""
     if column.minimum is not None:
-        return f", from {column.minimum} to {column.maximum}"
+        return f", from {as_data(column.minimum)} to {as_data(column.maximum)}"
     if not column.examples:
         return ""
-    shown = [repr(each[:_TEXT]) for each in column.examples]
+    shown = [as_data(shortened(each)) for each in column.examples]
     # "only" tells the model that no other value exists, so it must be certain that the examples are complete.
     if column.distinct_count is not None and column.distinct_count <= len(shown):
         return f", only {', '.join(shown)}"
     return f", for example {', '.join(shown[:_EXAMPLES])}"
 
 
+def _qualified(table: str, column: str) -> str:
+    return f"{as_data(table)}.{as_data(column)}"
+
+
 def _names(label: str | None, synonyms: Sequence[str]) -> str:
     called = [*([label] if label else []), *synonyms]
-    return f" (called {', '.join(called)})" if called else ""
+    return f" (called {', '.join(map(as_data, called))})" if called else ""
 
 
 def _note(description: str | None) -> str:
-    return f" -- {description}" if description else ""
+    return f" -- {as_data(description)}" if description else ""
 
 
 def _relationship(each: Relationship) -> str:
     pairs = zip(each.from_columns, each.to_columns, strict=True)
-    same = " and ".join(f"{each.from_table}.{a} = {each.to_table}.{b}" for a, b in pairs)
+    same = " and ".join(f"{_qualified(each.from_table, a)} = {_qualified(each.to_table, b)}" for a, b in pairs)
     return f"join {same}{_names(None, each.synonyms)}"
 
 
@@ -159,8 +169,9 @@ def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
         start, end = merged.origins[each.from_table], merged.origins[each.to_table]
         if start.source != end.source:
             pairs = zip(each.from_columns, each.to_columns, strict=True)
-            same = " and ".join(f"{start.table}.{a} = {end.table}.{b}" for a, b in pairs)
-            lines.append(f"rows of {labels[start.source]} and {labels[end.source]} belong together by {same}")
+            same = " and ".join(f"{_qualified(start.table, a)} = {_qualified(end.table, b)}" for a, b in pairs)
+            one, other = as_data(labels[start.source]), as_data(labels[end.source])
+            lines.append(f"rows of {one} and {other} belong together by {same}")
     return "\n".join(lines)
 
 
@@ -168,7 +179,7 @@ def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequenc
     """An earlier step's rows: their number, their columns and some of the rows: `records` if passed, else the sample
     that is stored with the frame."""
     head = f"{name}: {frame.row_count:,} rows"
-    columns = [f"  {column.name} {column.type}" for column in frame.columns]
+    columns = [f"  {as_data(column.name)} {column.type}" for column in frame.columns]
     shown = [f"  {_record(record)}" for record in records or frame.sample] if share_rows else []
     which = "all" if len(shown) == frame.row_count else f"the first {len(shown)}" if records else "some"
     return "\n".join([head, *columns, *([f"  {which} of them:", *shown] if shown else [])])
@@ -176,7 +187,7 @@ def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequenc
 
 def _record(record: Json) -> str:
     """Writes the record as JSON, so that a model can distinguish numbers, texts and nulls."""
-    return json.dumps({name: shortened(value) for name, value in record.items()}, ensure_ascii=False, default=str)
+    return as_data({name: shortened(value) for name, value in record.items()})
 
 
 def shortened(value: Json) -> Json:
@@ -188,8 +199,8 @@ def earlier_text(before: Conversation) -> str:
     if before.last is None:
         return ""
     capsule = read_capsule(before.last)
-    programs = [f"{step.id} ({step.kind}): {step.code}" for step in capsule.answer.steps if step.code]
-    return "\n".join([f"question: {capsule.question}", *programs])
+    programs = [f"{step.id} ({step.kind}): {as_data(step.code)}" for step in capsule.answer.steps if step.code]
+    return "\n".join([f"question: {as_data(capsule.question)}", *programs])
 
 
 async def question_context(
@@ -204,12 +215,12 @@ async def question_context(
     tables, values = await sources_context(question, dependencies, principal)
     reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
     return {
-        "question": question.text,
+        "question": as_data(question.text),
         "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
         "sources": tables,
         "values": values,
         "earlier": earlier_text(before),
-        "reading": best.sentence if best is not None and best.confidence >= FAIRLY_SURE else "",
+        "reading": as_data(best.sentence) if best is not None and best.confidence >= FAIRLY_SURE else "",
     }
 
 
@@ -217,7 +228,7 @@ async def sources_context(question: Question, dependencies: AgentDependencies, p
     """The tables of every source of the question, and the values that its words may mean."""
     found = await schema_links_by_source(question, dependencies, principal)
     schemas = schema_texts(found, share_rows=dependencies.share_rows)
-    tables = [f"source {label}\n{schema}" for label, schema in schemas.items()]
+    tables = [f"source {as_data(label)}\n{schema}" for label, schema in schemas.items()]
     tables.append(await links_between_sources(question, dependencies, principal))
     return "\n".join(filter(None, tables)), known_values_text(found, share_rows=dependencies.share_rows)
 

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.execution_plan import ANSWER
 from answerable.agents.graphs import cannot_tell_graph, readings_graph
@@ -58,7 +59,7 @@ class ReactStep:
         looks = _Looks(step, question, dependencies)
         reader = await dependencies.readers.reader(await dependencies.readers.source_of(question, principal), principal)
         prompt_context = {
-            "question": question.text,
+            "question": as_data(question.text),
             "today": dependencies.readers.today(question.today, reader.catalog).isoformat(),
             "datasets": await self._datasets(question, found, schemas, principal),
             "values": known_values_text(found, share_rows=dependencies.share_rows),
@@ -74,7 +75,8 @@ class ReactStep:
         self, question: Question, found: Mapping[str, SchemaLinks], schemas: Mapping[str, str], principal: Principal
     ) -> str:
         texts = [
-            f"source {label}, in the SQL of {each.catalog.dialect}\n{schemas[label]}" for label, each in found.items()
+            f"source {as_data(label)}, in the SQL of {each.catalog.dialect}\n{schemas[label]}"
+            for label, each in found.items()
         ]
         if len(texts) > 1:
             texts += [await links_between_sources(question, self._dependencies, principal), _SEVERAL]
@@ -157,7 +159,8 @@ class _Looks:
             produced = await run()
         except (AnswerableError, ValueError) as error:
             # A failed look is information for the model, not a failure of the step. ValueError: a malformed plan.
-            return f"It failed: {error_text(error) if isinstance(error, AnswerableError) else error}"
+            reason = error_text(error) if isinstance(error, AnswerableError) else str(error)
+            return f"It failed: {as_data(reason)}"
         self.produced[NodeId(name)] = produced
         return await self._seen(name, produced.frame)
 

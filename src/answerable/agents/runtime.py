@@ -103,6 +103,8 @@ def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
     """Makes the agent send wrong replies back to the model. Returns a list that collects the reasons."""
     from pydantic_ai import ModelRetry
 
+    from answerable.agents.data_text import as_data
+
     mistakes: list[str] = []
 
     @agent.output_validator
@@ -111,7 +113,7 @@ def _judged_by(agent: "Agent[object, T]", check: Check) -> list[str]:
             await check(reply)
         except Mistake as mistake:
             mistakes.append(str(mistake))
-            raise ModelRetry(str(mistake)) from mistake
+            raise ModelRetry(f"This reply cannot be used. The reason: {as_data(str(mistake))}") from mistake
         return reply
 
     return mistakes

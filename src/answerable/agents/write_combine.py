@@ -4,6 +4,7 @@ The agent is the one that writes queries for sources; its prompt describes rows 
 sent back to the model with the exact reason.
 """
 
+from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text
@@ -26,8 +27,8 @@ class WriteCombineStep:
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
         frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
         prompt_context = {
-            "question": config.question,
-            "task": config.task,
+            "question": as_data(config.question),
+            "task": optional_data(config.task),
             "dialect": FRAMES_DIALECT,  # the engine that combines rows, whatever the sources speak
             "today": (config.today or today(dependencies.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import WriteConfig
 from answerable.agents.prompt_context import frame_text, schema_links, tables_text, values_text
@@ -50,8 +51,8 @@ class WriteSqlStep:
         # Values only for words of the user: words of the task, which a model wrote, match values by chance.
         meant = schema_links(reader, config.question)
         prompt_context = {
-            "question": config.question,
-            "task": config.task,
+            "question": as_data(config.question),
+            "task": optional_data(config.task),
             "dialect": source.languages[0],
             "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
@@ -86,8 +87,8 @@ class WritePythonStep:
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
         frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
         prompt_context = {
-            "question": config.question,
-            "task": config.task,
+            "question": as_data(config.question),
+            "task": optional_data(config.task),
             "today": (config.today or today(dependencies.clock)).isoformat(),
             "frames": "\n".join(frames),
         }

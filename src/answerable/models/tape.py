@@ -5,6 +5,7 @@ of how it was sent: no address, no header, no key.
 """
 
 import json
+import re
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ from answerable.models.config import Role
 from answerable.models.tokens import texts
 
 REDACTED = "[redacted]"
+_FENCE = re.compile(r"<(/?\w+)-[0-9a-f]{32}>")
+"""A tag around content. Its random part is new in each message, so a tape leaves it out."""
 
 
 class ToolCall(Frozen):
@@ -132,9 +135,13 @@ def said(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
     """What a request adds to what the model knows already."""
     replies = [place for place, message in enumerate(messages) if message.kind == "response"]
     if replies:
-        return "\n\n".join(text for message in messages[replies[-1] + 1 :] for text in _spoken(message))
+        return _unfenced("\n\n".join(text for message in messages[replies[-1] + 1 :] for text in _spoken(message)))
     spoken = [text for message in messages for text in _spoken(message)]
-    return "\n\n".join([*spoken, *_tools(parameters), *_form(parameters)])
+    return _unfenced("\n\n".join([*spoken, *_tools(parameters), *_form(parameters)]))
+
+
+def _unfenced(text: str) -> str:
+    return _FENCE.sub(r"<\1>", text)
 
 
 def _spoken(message: ModelMessage) -> Iterator[str]:
