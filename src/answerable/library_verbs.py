@@ -48,6 +48,10 @@ from answerable.store.base import RunFilter, RunRecord
 
 
 class RunVerbs(Protocol):
+    def id_for(self, key: str, fingerprint: str) -> RunId:
+        """The id of the run that a client's key stands for. `fingerprint`: of the request that it came with."""
+        ...
+
     def first_graph(self, run: str) -> Graph:
         """The graph that a run began with."""
         ...
@@ -106,8 +110,9 @@ class QuestionVerbs(Protocol):
         """Asks and waits. A run that fails is an answer too, with its error in the provenance."""
         ...
 
-    def begin(self, request: QuestionRequest, request_id: str | None = None) -> RunId:
-        """Starts a run that goes on whether or not anybody waits for it."""
+    def begin(self, request: QuestionRequest, request_id: str | None = None, *, run: str | None = None) -> RunId:
+        """Starts a run that goes on whether or not anybody waits for it. `run`: the id to give it; a run of that id
+        that exists already is not started again."""
         ...
 
     def begin_query(
@@ -118,12 +123,13 @@ class QuestionVerbs(Protocol):
         source: str | None = None,
         thread: str | None = None,
         request_id: str | None = None,
+        run: str | None = None,
     ) -> RunId:
         """Starts a run of a query that the user wrote: SQL, Python or a plan."""
         ...
 
-    def retry(self, run: str, request_id: str | None = None) -> RunId:
-        """The same question or query once more, in the same thread, as a run of its own."""
+    def retry(self, run: str, request_id: str | None = None, *, new: str | None = None) -> RunId:
+        """The same question or query once more, in the same thread, as a run of its own with the id `new`."""
         ...
 
     def run_graph(self, graph: Graph, question: str) -> Answer:
