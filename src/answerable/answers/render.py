@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from answerable.answers.answer import Answer, Provenance, StepRecord, Usage
 from answerable.answers.format import FormatSpec, format_cell, format_spec
+from answerable.core.terminal import printable
 from answerable.core.values import Json
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
 def _text(text: str, style: str = "") -> "RenderableType":
     from rich.text import Text
 
-    return Text(_clean(text), style=style)
+    return Text(printable(text), style=style)
 
 
 _TEXT_STYLES = {"failed": "red", "refused": "red", "partial": "yellow", "cancelled": "yellow"}
@@ -121,7 +122,7 @@ class _Code:
     def __init__(self, step: StepRecord) -> None:
         # Answers of older versions do not say; then only programs ran in a sandbox, and all else was SQL.
         self._language = step.language or ("python" if step.sandbox else "sql")
-        self._text = _clean(step.code or "")
+        self._text = printable(step.code or "")
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
         from rich.padding import Padding
@@ -142,7 +143,9 @@ def _table(answer: Answer, rows: int) -> "RenderableType":
     spec = spec_of(answer)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in spec.columns:
-        head = Text.assemble(_clean(column.header), *([(_clean(f" {column.unit}"), "dim")] if column.unit else []))
+        head = Text.assemble(
+            printable(column.header), *([(printable(f" {column.unit}"), "dim")] if column.unit else [])
+        )
         table.add_column(head, justify="right" if column.right else "left", overflow="fold")
     for row in answer.rows[:rows]:
         table.add_row(*map(_cell, _cells(row, spec)))
@@ -172,11 +175,6 @@ def _cells(row: Sequence[Json], spec: FormatSpec) -> list[str | None]:
 def _more(answer: Answer, rows: int) -> str | None:
     left = answer.row_count - min(rows, len(answer.rows))
     return f"… and {left:,} more rows" if left > 0 else None
-
-
-def _clean(text: str) -> str:
-    """Control characters from data must not move the cursor or colour the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else "·" for c in text)
 
 
 def _receipt(

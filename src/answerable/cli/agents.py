@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from answerable.cli.output import tell_json
+from answerable.cli.output import say, tell_json
 from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def listed(as_json: bool) -> None:
         tell_json({"agents": [agent.model_dump() for agent in agents]})
         return
     for agent in agents:
-        click.echo(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
+        say(f"{agent.name:13} {agent.role:10} {agent.cases:2} cases  {agent.description}")
 
 
 @command.command("check")
@@ -93,11 +93,11 @@ def _tell(results: "AsyncIterator[CaseResult]", as_json: bool) -> NoReturn:
     if as_json:
         tell_json({"cases": len(found), "failed": failed, "results": [one.model_dump(mode="json") for one in found]})
     else:
-        click.echo(f"{len(found) - failed} of {len(found)} cases hold")
+        say(f"{len(found) - failed} of {len(found)} cases hold")
     sys.exit(1 if failed else 0)
 
 
 def _tell_one(one: "CaseResult") -> None:
-    click.echo(f"{'failed' if one.problems else 'holds':7} {one.agent} {one.case} ({one.calls} calls)")
+    say(f"{'failed' if one.problems else 'holds':7} {one.agent} {one.case} ({one.calls} calls)")
     for problem in one.problems:
-        click.echo("        " + problem.replace("\n", "\n        "))
+        say("        " + problem.replace("\n", "\n        "))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import exit_code, progress, progress_text, tell_answer, tell_json, write_whole
+from answerable.cli.output import exit_code, progress, progress_text, say, tell_answer, tell_json, write_whole
 from answerable.cli.session import principal
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ async def _carried_out(service: "Service", options: AskOptions) -> int:
         await _write(service, answer, options.output)
     answer = await service.answers.with_rows(answer, options.rows, principal())
     if options.as_json:
-        tell_json(answer.model_dump(mode="json"))
+        tell_json({**answer.model_dump(mode="json"), "thread_id": thread})
     elif options.plan_only and answer.kind == "text":
-        click.echo(answer.text, nl=False)
+        say(answer.text, nl=False)
     else:
         tell_answer(options.question, answer, thread)
     return exit_code(answer)

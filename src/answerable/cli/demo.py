@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import progress, tell_answer, tell_json
+from answerable.cli.output import progress, say, tell_answer, tell_json
 from answerable.cli.session import principal
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
         return
     from answerable.gateway.server import serve
 
-    click.echo(f"\nThe page is on http://{settings.host}:{settings.port}/ (Ctrl-C stops it).")
+    say(f"\nThe page is on http://{settings.host}:{settings.port}/ (Ctrl-C stops it).")
     sys.stdout.flush()
     serve(settings)
 

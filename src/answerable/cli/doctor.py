@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import progress, tell_json
+from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -57,30 +57,30 @@ def _retention() -> "RetentionReport | OperatorError":
 
 def _tell_retention(report: "RetentionReport | OperatorError") -> None:
     if isinstance(report, Exception):
-        click.echo(f"\nstored runs      not known: {report.message}")
+        say(f"\nstored runs      not known: {report.message}")
         return
     days, runs, space = report.keep_days, report.keep_runs, report.keep_mb
     limits = [f"{days} days"] * bool(days) + [f"{runs} runs"] * bool(runs) + [f"{space} MB"] * bool(space)
     database, results = report.database_bytes / 1e6, report.artifact_bytes / 1e6
-    click.echo(f"\nstored runs      {report.runs:,}, of which {report.protected_runs:,} are pinned, shared or golden")
-    click.echo(f"space            {database:.1f} MB in the database, {results:.1f} MB results")
-    click.echo(f"kept             {'at most ' + ', '.join(limits) if limits else 'everything'}")
+    say(f"\nstored runs      {report.runs:,}, of which {report.protected_runs:,} are pinned, shared or golden")
+    say(f"space            {database:.1f} MB in the database, {results:.1f} MB results")
+    say(f"kept             {'at most ' + ', '.join(limits) if limits else 'everything'}")
     last = report.last_pruned
     done = (
         f"{report.pruned_at:%Y-%m-%d %H:%M} UTC, {last.runs:,} runs removed" if report.pruned_at and last else "never"
     )
-    click.echo(f"last pruned      {done}")
+    say(f"last pruned      {done}")
 
 
 def _tell(report: "DoctorReport") -> None:
     for name, found in report.machine.items():
         shown = "no" if found in (None, False) else "yes" if found is True else found
-        click.echo(f"{name.replace('_', ' '):16} {shown}")
+        say(f"{name.replace('_', ' '):16} {shown}")
     for backend in report.sandboxes:
         mark = "yes" if backend.available else "no"
         default = " (the default)" if backend.default else ""
-        click.echo(f"\n{backend.backend:14} {mark:4} {backend.detail}{default}")
+        say(f"\n{backend.backend:14} {mark:4} {backend.detail}{default}")
         for wall, mechanism in backend.walls.items():
-            click.echo(f"    {wall:11} {mechanism}")
+            say(f"    {wall:11} {mechanism}")
         if backend.remedy:
-            click.echo(f"    to get it: {backend.remedy}")
+            say(f"    to get it: {backend.remedy}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import json_option, progress, tell_json, tell_table
+from answerable.cli.output import json_option, progress, say, tell_json, tell_table
 from answerable.cli.session import principal, with_service
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def list_suites(as_json: bool) -> None:
     for suite in suites:
         last = suite.trend[-1] if suite.trend else None
         result = "never measured" if last is None else f"{last.correct} of {last.cases} right"
-        click.echo(f"{suite.name:20} {suite.cases:4} cases  {result}")
+        say(f"{suite.name:20} {suite.cases:4} cases  {result}")
 
 
 @command.command("show")
@@ -86,7 +86,7 @@ def show(suite: str, case: str | None, as_json: bool) -> None:
             tell_json(document)
             return
         for line in _lines(document):
-            click.echo(line)
+            say(line)
         return
     found = with_service(lambda service, principal: service.evals.suite(suite, principal))
     if as_json:
@@ -113,7 +113,7 @@ def add(suite: str, run: str, case_id: str | None, ordered: bool, as_json: bool)
     if as_json:
         tell_json(made.model_dump(mode="json"))
     else:
-        click.echo(f"{suite} has the case {made.id}: {made.question}")
+        say(f"{suite} has the case {made.id}: {made.question}")
 
 
 @command.command("remove")
@@ -126,7 +126,7 @@ def remove(suite: str, case: str, as_json: bool) -> None:
     if as_json:
         tell_json({"removed": case})
     else:
-        click.echo(f"{case} removed from {suite}.")
+        say(f"{case} removed from {suite}.")
 
 
 @command.command("run")
@@ -145,9 +145,9 @@ def run_suite(suite: str, as_json: bool) -> None:
     if as_json:
         tell_json(found.model_dump(mode="json"))
     elif found.error is not None:
-        click.echo(f"The measurement failed: {found.error}", err=True)
+        say(f"The measurement failed: {found.error}", err=True)
     else:
-        click.echo(f"{found.correct} of {found.cases} right; {found.seconds or 0:.1f} s")
+        say(f"{found.correct} of {found.cases} right; {found.seconds or 0:.1f} s")
     sys.exit(0 if found.correct == found.cases else 1)
 
 
@@ -281,9 +281,9 @@ async def _explain(cases: "Sequence[Case]", wanted: str, as_json: bool) -> None:
         tell_json(stages)
         return
     for stage, found in stages.items():
-        click.echo(f"{stage}:")
+        say(f"{stage}:")
         for line in _lines(found):
-            click.echo(f"  {line}")
+            say(f"  {line}")
 
 
 def _lines(found: "Json") -> "Iterator[str]":
@@ -315,8 +315,8 @@ def _tell(report: "Report") -> None:
     for result in report.results:
         if result.outcome != "correct":
             offered = " (the right reading was offered)" if result.offered else ""
-            click.echo(f"{result.outcome:8} {result.id}{offered}")
-    click.echo(
+            say(f"{result.outcome:8} {result.id}{offered}")
+    say(
         f"{report.correct} of {report.cases} right ({report.accuracy:.1%}); answered {report.coverage:.1%}, "
         f"of these right {report.precision:.1%}; asked back {report.asked}, right reading offered {report.offered}; "
         f"failed {report.failed}; {report.seconds:.1f} s"
@@ -327,10 +327,10 @@ def _tell(report: "Report") -> None:
 
 def _tell_spent(report: "MeasuredReport") -> None:
     cost = "price unknown" if report.cost_usd is None else f"${report.cost_usd:.4f}"
-    click.echo(
+    say(
         f"{report.model} ({report.mode}): {report.calls:,} calls, {report.input_tokens:,} tokens in and "
         f"{report.output_tokens:,} out, {cost}; a case took {report.latency.median:.1f} s, one in twenty more than "
         f"{report.latency.p95:.1f} s"
     )
     if report.left:
-        click.echo(f"{report.left} cases were not asked: it was interrupted, or the budget was spent")
+        say(f"{report.left} cases were not asked: it was interrupted, or the budget was spent")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import progress, tell_json
+from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def _document(found: "ModelCheck") -> dict[str, Any]:
 
 
 def _tell(found: "ModelCheck") -> None:
-    click.echo(f"{found.name}: {'works' if found.works else 'cannot be used'}")
+    say(f"{found.name}: {'works' if found.works else 'cannot be used'}")
     for name, trial in found.checks.items():
-        click.echo(f"  {name:12} {'ok' if trial.ok else 'failed':7} {trial.ms:8,.0f} ms")
+        say(f"  {name:12} {'ok' if trial.ok else 'failed':7} {trial.ms:8,.0f} ms")
         if trial.error is not None:
-            click.echo(f"    {trial.error.message} [{trial.error.code}]")
+            say(f"    {trial.error.message} [{trial.error.code}]")
             if trial.error.hint:
-                click.echo(f"    Hint: {trial.error.hint}")
+                say(f"    Hint: {trial.error.hint}")
     price = "price unknown: only budgets of tokens hold" if found.cost_usd is None else f"${found.cost_usd:.6f}"
     if found.tokens:
-        click.echo(f"  {found.tokens:,} tokens, {price}")
+        say(f"  {found.tokens:,} tokens, {price}")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import json_option, tell_json, tell_table
+from answerable.cli.output import json_option, say, tell_json, tell_table
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -97,4 +97,4 @@ def _tell(document: "SemanticDocument", as_json: bool) -> None:
     if as_json:
         tell_json(document.model_dump(mode="json", by_alias=True))
     else:
-        click.echo(document.text or f"Nothing is said about {document.source} yet; changes go to {document.file}.")
+        say(document.text or f"Nothing is said about {document.source} yet; changes go to {document.file}.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from answerable.core.errors import AnswerableError, kind_of
+from answerable.core.terminal import printable
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
@@ -20,12 +21,17 @@ EXIT_CODES = {"done": 0, "partial": 0, "failed": 1, "cancelled": 1, "clarify": 3
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
+def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
+    """Prints text. Every command prints through this, because text from data may hold commands for the terminal."""
+    click.echo(printable(str(text)), err=err, nl=nl)
+
+
 def tell_table(rows: Iterable[Sequence[object]]) -> None:
     """Lines of text in columns; the last column is as long as it needs."""
     cells = [[("" if cell is None else str(cell)).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def tell_json(document: Any) -> None:
@@ -40,9 +46,9 @@ def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
         told = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
         tell_json({"status": "failed", "text": str(error), "error": told})
     else:
-        click.echo(f"Error: {error} [{error.stable_code}]", err=True)
+        say(f"Error: {error} [{error.stable_code}]", err=True)
         if error.hint:
-            click.echo(f"Hint: {error.hint}", err=True)
+            say(f"Hint: {error.hint}", err=True)
     return error.exit_code
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import progress, tell_json
+from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import principal
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def command(run: str, as_json: bool) -> None:
     if as_json:
         tell_json(replayed.model_dump(mode="json"))
     else:
-        click.echo(replayed.text)
+        say(replayed.text)
     sys.exit(0 if replayed.verdict == "same" else 1)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import exit_code, json_option, progress, tell_answer, tell_json, tell_table, write_whole
+from answerable.cli.output import exit_code, json_option, progress, say, tell_answer, tell_json, tell_table, write_whole
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def list_runs(limit: int, as_json: bool) -> None:
         return
     for record in records:
         question = (record.question or "").replace("\n", " ")[:80]
-        click.echo(f"{record.run}  {record.created_at:%Y-%m-%d %H:%M}  {record.status:9}  {question}")
+        say(f"{record.run}  {record.created_at:%Y-%m-%d %H:%M}  {record.status:9}  {question}")
 
 
 @command.command("show")
@@ -78,7 +78,7 @@ def resume(as_json: bool) -> None:
     if as_json:
         tell_json({"resumed": count})
     else:
-        click.echo(f"{count} continued." if count else "Nothing to continue.")
+        say(f"{count} continued." if count else "Nothing to continue.")
 
 
 @command.command("cancel")
@@ -96,7 +96,7 @@ def cancel(run: str, as_json: bool) -> None:
     if as_json:
         tell_json({"run_id": record.run, "status": record.status})
     else:
-        click.echo(f"{record.run}: {record.status}")
+        say(f"{record.run}: {record.status}")
 
 
 @command.command("approve")
@@ -180,7 +180,7 @@ def rows(
         columns = [column.model_dump() for column in page.columns]
         tell_json({"columns": columns, "rows": page.rows, "offset": offset, "row_count": page.row_count})
     elif output is not None:
-        click.echo(f"{page.row_count:,} rows written to {output}")
+        say(f"{page.row_count:,} rows written to {output}")
     else:
         tell_table([[column.name for column in page.columns], *page.rows])
 
@@ -259,12 +259,12 @@ def _tell_comparison(found: "RunComparison") -> None:
     counts = found.counts
     if found.rows_compared:
         amounts = f"{counts.added:,} added, {counts.removed:,} removed, {counts.changed:,} changed"
-        click.echo(f"Rows: {amounts}, {counts.same:,} same")
+        say(f"Rows: {amounts}, {counts.same:,} same")
     else:
-        click.echo("Rows: one of the runs has none")
-    click.echo(f"Plan: {'same' if found.same_plan else 'differs'}; code: {'same' if found.same_code else 'differs'}")
+        say("Rows: one of the runs has none")
+    say(f"Plan: {'same' if found.same_plan else 'differs'}; code: {'same' if found.same_code else 'differs'}")
     for row in found.rows:
-        click.echo(f"{row.change:8} {list(row.before or ())} → {list(row.after or ())}")
+        say(f"{row.change:8} {list(row.before or ())} → {list(row.after or ())}")
 
 
 @command.command("prune")
@@ -279,12 +279,12 @@ def prune(dry_run: bool, as_json: bool) -> None:
     if as_json:
         tell_json({"dry_run": dry_run, "pruned": asdict(pruned) if pruned is not None else None})
     elif pruned is None:
-        click.echo("Another process does this now.")
+        say("Another process does this now.")
     elif dry_run:
-        click.echo(f"{pruned.runs} runs would be removed.")
+        say(f"{pruned.runs} runs would be removed.")
     else:
         freed = f"{pruned.bytes / 1e6:.1f} MB of results"
-        click.echo(f"{pruned.runs} runs and {pruned.threads} threads removed, {freed} freed.")
+        say(f"{pruned.runs} runs and {pruned.threads} threads removed, {freed} freed.")
 
 
 def _summary(record: "RunRecord") -> dict[str, object]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import progress, tell_json
+from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import with_service
 from answerable.core.errors import NotFoundError, UserError
+from answerable.core.terminal import printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -144,18 +145,18 @@ def _document(result: "SandboxResult", value: Any) -> dict[str, Any]:
 
 
 def _tell(result: "SandboxResult", value: Any) -> None:
-    click.echo(result.output, nl=False)
+    say(result.output, nl=False)
     if result.frame is not None:
         _tell_table(value)
     elif value is not None:
         import orjson
 
         text = value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-        click.echo(text)
+        say(text)
     if result.outcome != "ok":
-        click.echo(f"{result.outcome.capitalize()}: {result.message} [{result.reason}]", err=True)
+        say(f"{result.outcome.capitalize()}: {result.message} [{result.reason}]", err=True)
     if not result.isolated:
-        click.echo("Note: this ran without isolation.", err=True)
+        say("Note: this ran without isolation.", err=True)
 
 
 def _tell_table(value: dict[str, Any]) -> None:
@@ -166,9 +167,11 @@ def _tell_table(value: dict[str, Any]) -> None:
 
     grid = Table(box=box.SIMPLE_HEAD)
     for column in value["columns"]:
-        grid.add_column(Text(column["name"]), justify="right" if column["type"] in ("integer", "number") else "left")
+        grid.add_column(
+            Text(printable(column["name"])), justify="right" if column["type"] in ("integer", "number") else "left"
+        )
     for row in value["rows"]:
-        grid.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+        grid.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
     console = Console()
     console.print(grid)
     console.print(f"{value['row_count']:,} rows", style="dim", highlight=False)

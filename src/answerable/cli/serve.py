@@ -2,6 +2,8 @@
 
 import click
 
+from answerable.cli.output import say
+
 
 @click.command("serve")
 @click.option("--host", help="Address to listen on; 127.0.0.1 by default.")
@@ -25,9 +27,7 @@ def command(
     if named:
         settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
     if for_everybody and not settings.is_local:
-        click.echo(
-            f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True
-        )
+        say(f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True)
     serve(settings, allow_hosts=allow_host, for_everybody=for_everybody)
 
 

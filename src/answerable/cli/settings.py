@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from answerable.cli.output import json_option, tell_json, tell_table
+from answerable.cli.output import json_option, say, tell_json, tell_table
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -52,4 +52,4 @@ def usage(days: int, as_json: bool) -> None:
         limit = f"{budget.tokens_limit:,} tokens" if budget.tokens_limit is not None else ""
         money = f"${budget.cost_limit_usd:.2f}" if budget.cost_limit_usd is not None else ""
         spent = f"spent {budget.tokens_spent:,} tokens, ${budget.cost_spent_usd:.4f}"
-        click.echo(f"budget {budget.name} {budget.period}: {' and '.join(filter(None, (limit, money)))}; {spent}")
+        say(f"budget {budget.name} {budget.period}: {' and '.join(filter(None, (limit, money)))}; {spent}")

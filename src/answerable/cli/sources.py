@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import json_option, progress, tell_json, tell_table
+from answerable.cli.output import json_option, progress, say, tell_json, tell_table
 from answerable.cli.session import with_service
+from answerable.core.terminal import printable
 
 if TYPE_CHECKING:
     from answerable.core.catalog import Catalog, Table
@@ -36,7 +37,7 @@ def list_sources(as_json: bool) -> None:
         tell_json({"sources": [source.model_dump(mode="json", include=shown) for source in listed]})
         return
     for source in listed:
-        click.echo(f"{source.name:20} {source.location}")
+        say(f"{source.name:20} {source.location}")
 
 
 @command.command("show")
@@ -93,7 +94,7 @@ def remove(source: str, as_json: bool) -> None:
     if as_json:
         tell_json({"removed": source})
     else:
-        click.echo(f"{source} removed.")
+        say(f"{source} removed.")
 
 
 @command.command("sync")
@@ -140,7 +141,7 @@ def statistics(source: str, table: str, as_json: bool) -> None:
         tell_json(document)
     else:
         for column in document["columns"]:
-            click.echo(", ".join(f"{name} {value}" for name, value in column.items() if isinstance(value, str | int)))
+            say(", ".join(f"{name} {value}" for name, value in column.items() if isinstance(value, str | int)))
 
 
 @command.command("relationships")
@@ -158,7 +159,7 @@ def relationships(source: str, as_json: bool) -> None:
             f"{each.from_table}.{', '.join(each.from_columns)}",
             f"{each.to_table}.{', '.join(each.to_columns)}",
         )
-        click.echo(f"{start} → {end}  ({orphans})")
+        say(f"{start} → {end}  ({orphans})")
 
 
 @command.command("questions")
@@ -171,7 +172,7 @@ def questions(source: str, as_json: bool) -> None:
         tell_json({"questions": found})
     else:
         for question in found:
-            click.echo(question)
+            say(question)
 
 
 def _file(location: str) -> Path:
@@ -193,12 +194,12 @@ def _tell_summary(summary: "SourceSummary", as_json: bool) -> None:
     if as_json:
         tell_json(summary.model_dump(mode="json"))
     elif summary.error is not None:
-        click.echo(f"{summary.name} cannot be read: {summary.error.message} [{summary.error.code}]", err=True)
+        say(f"{summary.name} cannot be read: {summary.error.message} [{summary.error.code}]", err=True)
         if summary.error.hint:
-            click.echo(f"Hint: {summary.error.hint}", err=True)
+            say(f"Hint: {summary.error.hint}", err=True)
     else:
         tables = "1 table" if summary.tables == 1 else f"{summary.tables or 0:,} tables"
-        click.echo(f"{summary.name}: {tables}, {summary.rows or 0:,} rows ({summary.location})")
+        say(f"{summary.name}: {tables}, {summary.rows or 0:,} rows ({summary.location})")
     sys.exit(0 if summary.state == "ready" else 1)
 
 
@@ -212,16 +213,18 @@ def _tell(catalog: "Catalog") -> None:
         how = "" if link.origin != "inferred" else f"  (seen in the values, {link.confidence:.0%} sure)"
         columns = ", ".join(link.from_columns), ", ".join(link.to_columns)
         console.print(
-            f"{link.from_table}.{columns[0]} → {link.to_table}.{columns[1]}{how}", highlight=False, markup=False
+            printable(f"{link.from_table}.{columns[0]} → {link.to_table}.{columns[1]}{how}"),
+            highlight=False,
+            markup=False,
         )
     for other in catalog.links:
         start = _end(other.from_source, other.from_table, other.from_columns)
         end = _end(other.to_source, other.to_table, other.to_columns)
-        console.print(f"{start} → {end}", highlight=False, markup=False)
+        console.print(printable(f"{start} → {end}"), highlight=False, markup=False)
     for measure in catalog.measures:
-        console.print(f"{measure.name} = {measure.expression}", highlight=False, markup=False)
+        console.print(printable(f"{measure.name} = {measure.expression}"), highlight=False, markup=False)
     for warning in catalog.warnings:
-        console.print(f"Note: {warning.subject}: {warning.message}", highlight=False, markup=False)
+        console.print(printable(f"Note: {warning.subject}: {warning.message}"), highlight=False, markup=False)
 
 
 def _end(source: str | None, table: str, columns: Sequence[str]) -> str:
@@ -234,7 +237,7 @@ def _grid(table: "Table") -> object:
     from rich.text import Text
 
     rows = "" if table.row_count is None else f" · {table.row_count:,} rows"
-    grid = Grid(box=box.SIMPLE_HEAD, title=Text(table.name + rows), title_justify="left")
+    grid = Grid(box=box.SIMPLE_HEAD, title=Text(printable(table.name + rows)), title_justify="left")
     for head in ("column", "type", "distinct", "range or examples", "also called"):
         grid.add_column(head)
     for column in table.columns:
@@ -242,5 +245,5 @@ def _grid(table: "Table") -> object:
         distinct = "" if column.distinct_count is None else f"{column.distinct_count:,}"
         also = ", ".join(name for name in (column.label, *column.synonyms) if name)
         key = " (key)" if column.name in table.primary_key else ""
-        grid.add_row(*(Text(cell) for cell in (column.name + key, column.type, distinct, span[:60], also)))
+        grid.add_row(*(Text(printable(cell)) for cell in (column.name + key, column.type, distinct, span[:60], also)))
     return grid

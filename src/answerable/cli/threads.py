@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from answerable.cli.output import json_option, tell_json, tell_table
+from answerable.cli.output import json_option, say, tell_json, tell_table
 from answerable.cli.session import with_service
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def show(thread: str, last: int | None, as_json: bool) -> None:
         listed = [message.model_dump(mode="json") for message in messages]
         tell_json({"thread": summary.model_dump(mode="json"), "messages": listed})
         return
-    click.echo(summary.title)
+    say(summary.title)
     for message in messages:
-        click.echo(f"\n{message.role} ({message.message_id}): {message.content}")
+        say(f"\n{message.role} ({message.message_id}): {message.content}")
 
 
 @command.command("rename")
@@ -90,7 +90,7 @@ def delete(thread: str, as_json: bool) -> None:
     if as_json:
         tell_json({"deleted": thread})
     else:
-        click.echo(f"{thread} deleted; `answerable threads restore {thread}` undoes that for thirty days.")
+        say(f"{thread} deleted; `answerable threads restore {thread}` undoes that for thirty days.")
 
 
 @command.command("restore")
@@ -116,7 +116,7 @@ def share(thread: str, off: bool, as_json: bool) -> None:
     if as_json:
         tell_json(summary.model_dump(mode="json"))
     else:
-        click.echo(summary.share_path or f"{thread} is not shared any more.")
+        say(summary.share_path or f"{thread} is not shared any more.")
 
 
 @command.command("fork")

@@ -93,7 +93,13 @@ class SourceRegistry:
         is_named = self._named_location(name, principal) is not None
         semantic = home / "semantic" / f"{quote(name, safe='')}.yaml" if is_named else None
         hosts = None if self._is_operators(name, principal) else self._hosts
-        return await open_source(location, name=name, cache=home / "cache", semantic=semantic, hosts=hosts)
+        try:
+            return await open_source(location, name=name, cache=home / "cache", semantic=semantic, hosts=hosts)
+        except NotFoundError as error:
+            if self._any_location:
+                raise
+            # The hint names what lies beside a missing file: that is for the person at the machine.
+            raise NotFoundError(error.message, code=error.stable_code) from None
 
     def _is_operators(self, name: str, principal: Principal) -> bool:
         """Whether the operator named this location: in the settings, on the command line, or in a program."""
