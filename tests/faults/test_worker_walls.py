@@ -137,7 +137,6 @@ SQLITE_ATTEMPTS = (
     "VACUUM INTO '{out}/written.sqlite'",
     "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT * FROM n",
     "CREATE TEMP TABLE t (a)",
-    "SELECT randomblob(10)",
 )
 POSTGRES_ATTEMPTS = (
     "SELECT pg_read_file('/etc/passwd')",

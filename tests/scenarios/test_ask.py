@@ -19,6 +19,7 @@ KEYS = {
     "choices",
     "provenance",
     "usage",
+    "thread_id",
 }
 Run = Callable[..., Any]
 

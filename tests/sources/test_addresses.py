@@ -148,7 +148,7 @@ async def test_every_failure_to_connect_reads_and_takes_the_same(
         "/d",
         "/d?host=/var/run/postgresql",
         "%2Fvar%2Frun%2Fpostgresql/d",
-        "/d?host=@abstract",
+        "/d?host=%40abstract",
         "127.0.0.1/d?service=operators",
         "127.0.0.1/d?passfile=/root/.pgpass",
         "127.0.0.1/d?sslkey=/root/key&sslcert=/root/cert",

@@ -21,6 +21,9 @@ FROZEN = {
     "0007_leases.sql": "ed01edecbd26d9d6df3177b98f700c3f56aeaf9f69cfdc635c0af16ba4f5b9b9",
     "0008_outbox.sql": "ecfac862d8c3eac18286c67eab30f15aaa1d3aaba67057f1033f947b733fc4ac",
     "0009_retention.sql": "e1237b21463648f1d78229ca7efe6a7a5bd4aad351f3fb182bd900e9f34fc0fe",
+    "0010_unsettled_edits.sql": "6cdffff304b75cd62f27fa5ec233137aadbad2846b5c9c26c94c41e6a1322d0e",
+    "0011_deaths_of_runs.sql": "e4a087fd1ca547d32137683c9fecfd1179cf534df80a91660546d93061dfdcd2",
+    "0012_idempotency_keys.sql": "e5176f9eced4238a2394f3d8248dd93fd9bdc10d46150a0cc5e77fce9f75d7ba",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

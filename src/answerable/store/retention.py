@@ -41,6 +41,7 @@ _NEWEST_FIRST = "SELECT run_id FROM runs ORDER BY created_at DESC, run_id DESC"
 _TEXT_BYTES = "SELECT run_id, sum(length(body)) FROM {table} GROUP BY run_id"
 _FILES = "SELECT artifact_id, max(bytes) FROM artifacts GROUP BY artifact_id"
 _OF_RUNS = (
+    "DELETE FROM idempotency_keys WHERE run_id IN ({runs})",
     "DELETE FROM run_requests WHERE run_id IN ({runs})",
     "DELETE FROM events WHERE run_id IN ({runs})",
     "DELETE FROM capsules WHERE run_id IN ({runs})",

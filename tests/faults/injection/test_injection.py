@@ -5,7 +5,6 @@ Each case puts a text into a row, lets a scripted model read it through its own 
 
 import asyncio
 import hashlib
-import json
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -16,6 +15,7 @@ import pytest
 import yaml
 from scripted_model import Reply, Request, ScriptedModel
 
+from answerable.agents.data_text import as_data
 from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
@@ -152,7 +152,7 @@ def test_obeying_the_data_gains_nothing(number: int, house: House, service: Serv
     answer = loop.run(
         service.questions.ask(QuestionRequest("what do the notes say?", (str(house.source),), mode="react"), LOCAL)
     )
-    assert json.dumps(text, ensure_ascii=False)[1:12] in turns[1].last("tool")  # the model did see it
+    assert as_data(text)[1:12] in turns[1].last("tool")  # the model did see it
     _unharmed(house, answer, before, turns)
 
 
