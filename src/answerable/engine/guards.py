@@ -188,7 +188,7 @@ class Retrying:
 
 
 def _may_pass(error: AnswerableError, node: Node, schedule: Schedule, attempt: int) -> bool:
-    """Whether another attempt may succeed, and may be made."""
+    """Whether another attempt is allowed and may succeed."""
     if error.stable_code == STEP_TIMEOUT:
         # An effect that ran out of time may have happened. Only a target that knows the key may be asked again.
         return node.retry.timeouts and (node.idempotent or not node.effect)

@@ -15,7 +15,7 @@ from answerable.core.errors import TransientError
 
 TURN_SECONDS = 0.5
 LONGEST_WAIT = 5.0
-"""Seconds. Somebody who would wait longer for a turn is better told at once."""
+"""Seconds. If the wait for a turn would be longer, the question is refused at once."""
 _WEIGHT = 0.1
 """Of the newest interval in the average. About the last ten turns count, so that the estimate follows the load."""
 

@@ -1,4 +1,4 @@
-"""What result columns are called: the user's word where there is one, else a short one made from the expression."""
+"""What result columns are called: the user's word where there is one, else a short one derived from the expression."""
 
 from collections import Counter
 

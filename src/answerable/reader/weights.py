@@ -39,7 +39,7 @@ class Weights:
     untried_confidence: Trees
     """Where nothing could be run."""
     threshold: float
-    """The least confidence that answers without asking."""
+    """The reader answers from this confidence on. Below it, the user chooses a reading."""
 
 
 @cache

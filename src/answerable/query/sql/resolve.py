@@ -28,7 +28,7 @@ class Names:
     columns: Mapping[str, frozenset[str]]
     """Of each table, those that are read anywhere in the statement."""
     output_labels: tuple[str | None, ...]
-    """Of the result columns; nothing where the database makes up the name."""
+    """Names of the result columns; None where the database chooses the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Relation:
     """Something to select from: a table of the catalog, a common table expression, a derived table."""
 
     columns: Mapping[str, str | None]
-    """Look-up key to the name of the column; a key is made up for columns without a name."""
+    """Look-up key to the name of the column. A column without a name gets a key that nobody can write."""
     table: Table | None = None
     stored: Mapping[str, str] = field(default_factory=dict)
     """Look-up key to the name in the catalog, for columns of a table."""

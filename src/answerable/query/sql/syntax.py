@@ -66,4 +66,4 @@ class Operand:
     origin: tuple[str, str] | None = None
     """Table and column of the catalog whose stored values these are."""
     is_day: bool = False
-    """Made by a bucket, so certainly a date without a time."""
+    """Whether a bucket returned it: then it is a date without a time."""

@@ -121,7 +121,7 @@ class _Statement(ExpressionCompiler):
     def _output(self, number: int) -> exp.Expr:
         expr, label = self.items[number].expr, self.labels[number]
         node = self.expression(expr)
-        # SQLite orders combined rows by names that were given with AS, not by the last part of a qualified one.
+        # SQLite orders combined rows by aliases after AS, not by the last part of a qualified name.
         must_name = self.qualifies and self.plan.set_operation is not None
         return node if _is_called(node, label) and not must_name else exp.Alias(this=node, alias=self.name(label))
 
@@ -145,7 +145,7 @@ class _Statement(ExpressionCompiler):
         else:
             node = exp.Column(this=self.name(label))
         if isinstance(node, exp.Column) and node.name.casefold() == "all":
-            # ORDER BY ALL means something else, to the parser even in quotes.
+            # ORDER BY ALL orders by every column; the parser reads it so even in quotes.
             node = number(self.labels.index(label) + 1) if label else exp.Paren(this=node)
         default = self.dialect.nulls_first_descending if item.descending else self.dialect.nulls_first_ascending
         nulls_first = default and self.plan.set_operation is None and self._never_null(item.expr)
@@ -274,8 +274,10 @@ class _StagedStatement(_Statement):
         for name, known in self._staged.items():
             if known == node:
                 return name
-        made = (label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label))
-        taken = {name.casefold() for name in (*self._staged, *made)}
+        aliases = (
+            label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label)
+        )
+        taken = {name.casefold() for name in (*self._staged, *aliases)}
         name, repeat = wanted, 1
         while name.casefold() in taken:
             repeat += 1

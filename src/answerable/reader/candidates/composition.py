@@ -1,4 +1,4 @@
-"""What composing starts from (options for each clause, in a `Composition`) and what it makes (a `Candidate`)."""
+"""The input of composing (the options for each clause, in a `Composition`) and its output (a `Candidate`)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ Tests: TypeAlias = tuple[ConditionOption, ...]
 
 
 class Evidence(NamedTuple):
-    """How likely the options are that a candidate is made of; the ranker weighs it."""
+    """How likely the options of a candidate are. The ranker weighs it."""
 
     select: float
     where: float
@@ -121,7 +121,7 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """All that the steps of composing look at. It belongs to one question and does not change."""
+    """The data that the steps of composing read. It belongs to one question and does not change."""
 
     scene: Scene
     schema: Schema

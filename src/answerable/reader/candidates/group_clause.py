@@ -44,7 +44,7 @@ def having_options(scene: Scene, roles: Roles) -> list[HavingOption]:
             if use.probability > 0.05 or (use.mention and abs(use.mention.start - place) < 5):
                 term = Term(column, function)  # type: ignore[arg-type]
                 found.append(HavingOption(DraftCondition(term, operator, number), place, chance * _AGGREGATE_SHARE))
-    # "More than once" has no number that a condition could be made of.
+    # "More than once" contains no number token, so the condition is written here.
     if "ONCE" in scene.cue_tags:
         found.append(HavingOption(DraftCondition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
     return sorted(found, key=lambda having: -having.chance)[:4]

@@ -32,7 +32,7 @@ from answerable.reader.linking.schema import ColumnView
 
 
 class RoleFeaturizer:
-    """Makes the vectors of one question. What several vectors share is computed once."""
+    """Computes the vectors of one question. Parts that vectors share are computed once."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene

@@ -39,7 +39,8 @@ PARTS = Shape._fields
 
 
 def shape_of(draft: Draft) -> Shape:
-    """Rows that share an extreme value have the shape of a first row: which of the two is meant, words do not tell."""
+    """Rows that share an extreme value have the shape of a single first row, because the words of a question do not
+    distinguish the two."""
     draft = without_ties(draft)
     drafts = all_drafts(draft)
     clauses = [clause for d in drafts for clause in d.where]

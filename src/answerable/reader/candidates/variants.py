@@ -23,9 +23,9 @@ from answerable.reader.plans.joins import NoPath, join_tree
 
 # Below this score a table is mentioned by part of its name only: "staff names" does not ask for the list of customers.
 _LEAST_TABLE_SAID = 0.6
-# "Not" makes even a faintly mentioned table worth a try, because the rows to exclude are often told in other words.
+# After "not" even a weakly mentioned table is tried, because people often describe the excluded rows in other words.
 _LEAST_NEGATED = 0.03
-# A weaker mention is one by a synonym of a synonym: it does not say that the relation is meant.
+# A weaker mention is a synonym of a synonym, which is no evidence that the question uses the relation.
 _LEAST_RELATION_SAID = 0.45
 # Each step is one more nested query. Nobody asks for the neighbours of neighbours of neighbours twice over.
 _MOST_STEPS = 4
@@ -153,7 +153,7 @@ def _opposite(condition: DraftCondition) -> DraftCondition:
 
 
 def other_relationship(draft: Draft, _: Tests, composition: Composition) -> Iterator[tuple[Draft, str]]:
-    """A match has a home team and an away team: where one of two relationships is used, the other may be meant."""
+    """A match has a home team and an away team: a draft that uses one of two relationships is tried with the other."""
     if not composition.parallel_keys:
         return
     named = tables_of(draft, composition.schema)

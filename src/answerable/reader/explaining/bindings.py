@@ -229,7 +229,7 @@ def _bind_names(bound: _PhraseParts, tags: Sequence[str] | None = None) -> None:
 
 
 def _stands_by_its_table(scene: Scene, mention: Mention) -> bool:
-    """Which balance is meant by the balance of the savings."""
+    """Whether the table of the column is named beside it: "the balance of the savings" is no other balance."""
     if mention.kind != "column":
         return False
     tables = scene.tables.get(scene.schema.columns[mention.id].table, ())
@@ -294,7 +294,7 @@ def _cue_parts(bound: _PhraseParts, cue: Cue) -> list[PlanPart]:
 
 
 def _said_after(bound: _PhraseParts, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
-    """If the cue could be several parts: those of the next phrase that became one of them."""
+    """Chooses between the parts that the cue may stand for: those that the next phrase after the cue became."""
     for (start, _), parts_of_phrase in sorted(bound.phrases.items()):
         if start >= cue.end and (same := [part for part in parts if part in parts_of_phrase]):
             return same
@@ -302,7 +302,7 @@ def _said_after(bound: _PhraseParts, cue: Cue, parts: Sequence[PlanPart]) -> lis
 
 
 def _extremes(bound: _PhraseParts, tag: str) -> list[PlanPart]:
-    """The order and how many are kept; else an extreme that is calculated."""
+    """The order and the limit; without an order, the minimum or maximum that the plan calculates."""
     direction, function = ("descending", "max") if tag in _UP else ("ascending", "min")
     orders = bound.of("order")
     agreeing = [part for part in orders if part.how == direction] or orders
@@ -421,7 +421,7 @@ def _meaning(parts: Sequence[PlanPart]) -> str:
 
 
 def _widest(texts: Iterable[str]) -> list[str]:
-    """Without those that another one includes."""
+    """Leaves out texts that another text includes."""
     known = list(texts)
     return [text for text in known if not any(text != other and _includes(other, text) for other in known)]
 

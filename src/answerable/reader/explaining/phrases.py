@@ -98,8 +98,8 @@ def listed(phrases: Sequence[str], word: Literal["and", "or"] = "and") -> str:
 
 
 class Phrases:
-    """For one plan; `nested` tells of a plan within it, as one value or as many, and `nested_filter` only how that
-    limits its rows."""
+    """The phrases of one plan. `nested` describes a plan within it, as one value or as many values; `nested_filter`
+    describes only the condition of that plan."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class Phrases:
         return () if link is None else (*self.way(link.parent), alias)
 
     def is_usual(self, alias: str) -> bool:
-        """Whether the table is reached by the one shortest way there is, so that the way need not be told."""
+        """Whether only one shortest path leads to the table and the plan uses it. Then phrases leave it out."""
         way = self.way(alias)
         unnamed = all(self.scope.tables[step].name == step for step in (*way, self.rows.root))
         return unnamed and self.usual_ways.get(alias) == way
@@ -404,7 +404,7 @@ def _moment(text: str, kind: str) -> str:
 
 
 def _day(expr: Expr) -> date | None:
-    """The day that a constant begins; nothing for other times of day and other expressions."""
+    """The day that a constant begins. None for another time of day and for other expressions."""
     if not isinstance(expr, Constant) or expr.type is None or not isinstance(expr.value, str):
         return None
     try:

@@ -7,15 +7,16 @@ from math import exp
 from typing import Any, TypeAlias
 
 _Node = tuple[int, float, Any, Any]
-"""A feature, its threshold, and the nodes to go on with at most that or above; a leaf has its value, and none."""
+"""A feature, its threshold, and the nodes for values up to the threshold and above it. A leaf has its value in the
+place of the threshold, and no nodes."""
 _STAGE = 20
-"""After so many trees it is looked which vectors are worth going on with."""
+"""The number of trees after which unlikely vectors are dropped."""
 _UNLIKELY = -5.6
 """A chance below 0.4%: no later stage looks at it, and the trees that are left seldom save it."""
 
 Least: TypeAlias = Callable[[Sequence[float]], float]
-"""Given the scores so far: the one below which a vector is left where it stands. Most can be told from the first
-trees."""
+"""Takes the scores so far and returns a bound. The remaining trees skip vectors below it, because the first trees
+decide most vectors already."""
 
 
 def _likely(_scores: Sequence[float]) -> float:

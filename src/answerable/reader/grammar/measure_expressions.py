@@ -60,7 +60,7 @@ def is_money(column: ColumnView) -> bool:
 
 
 def is_additive(column: ColumnView) -> bool:
-    """Whether the sum over rows means something: an amount does, a price or an age does not."""
+    """Whether values can be added up: amounts can, prices and ages cannot."""
     if not column.numeric or column.key or column.foreign or column.looks_like_id:
         return False
     return not _ADDITIVE.isdisjoint(column.words) and _PER_UNIT.isdisjoint(column.words)

@@ -175,8 +175,8 @@ def growth(question: DatedScene) -> Parse | None:
 
 
 def _unnamed_measure(question: DatedScene) -> Calculation | None:
-    """Growth of a region, without saying of what, means the first measure of the catalog; without any, the one sum of
-    money that there is."""
+    """The measure of a question about growth that names none: the first measure of the catalog; in a catalog without
+    measures, the sum of its only column of money."""
     schema = question.schema
     if schema.measures:
         measure = schema.measures[0][0]

@@ -1,4 +1,4 @@
-"""Mentions: which phrases of the question may mean which tables, columns, measures and values."""
+"""Mentions: which phrases of the question may name which tables, columns, measures and values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -58,8 +58,8 @@ class Scene:
 
 
 def link_question(question: TokenizedQuestion, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
-    """Links a question and lays it out. Where it speaks of rows ("how many rows are there"), these are the rows of the
-    given table, or of the only table that there is."""
+    """Links a question and lays it out. "How many rows are there" asks for the rows of `table`, or of the only table of
+    the schema."""
     links = link(question, schema, values)
     place = place_of_rows(question, links)
     only = 0 if len(schema.tables) == 1 else table

@@ -122,7 +122,8 @@ class Schema:
 
 
 def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
-    """With the values, columns that hold the same things are found joinable even where no relationship says so."""
+    """Prepares a catalog for reading. With `values`, columns that hold the same values can be joined even if the
+    catalog has no relationship between them."""
     schema = Schema(catalog)
     vocabulary = _vocabulary(catalog)
     frequency = _stem_frequency(catalog, vocabulary)

@@ -1,4 +1,4 @@
-"""The dry run: what the likeliest readings give when they run. Readings with the same rows are the same answer."""
+"""The dry run: runs the likeliest readings and compares their rows. Readings with the same rows are the same answer."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
@@ -9,7 +9,7 @@ from answerable.query.checked import CheckedQuery
 RUNS = 6
 """How many readings are run."""
 MORE_RUNS = 6
-"""How many more, where too few of those differ to choose from."""
+"""How many more are run if too few of the first ones differ."""
 MOST_ROWS = 1_000
 """A result with more rows counts as unknown: comparing it would cost more than it tells."""
 

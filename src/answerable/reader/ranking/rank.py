@@ -1,4 +1,4 @@
-"""From a question to ranked candidates: the stages in their order, with what each found."""
+"""From a question to ranked candidates: the stages in their order, and the result of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

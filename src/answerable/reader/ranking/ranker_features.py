@@ -198,7 +198,7 @@ class CandidateFeaturizer:
         return any(t.left.column is not None and self.schema.columns[t.left.column].source.unique for t in tests)
 
     def _multiplies(self, draft: Draft, joined: set[int]) -> bool:
-        """A join may show one row of the entity several times."""
+        """A join may repeat rows of the entity."""
         return any(
             edge.end in joined and not self.schema.columns[edge.pairs[0][1]].source.unique
             for edge in self.schema.edges.get(draft.entity, ())

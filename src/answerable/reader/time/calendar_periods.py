@@ -100,7 +100,7 @@ def period_name(period: Period) -> str | None:
 
 
 def _longer_name(period: Period) -> str | None:
-    """The name of several whole years or months, or of any other run of days."""
+    """The name of a period of whole years, whole months, or any other days."""
     if period.start >= period.end:
         return None
     last = period.end - timedelta(days=1)

@@ -35,7 +35,7 @@ class Time:
     doubt: DateDoubt | None = None
     alternatives: tuple[Period, ...] = ()
     moment: tuple[datetime, datetime] | None = None
-    """Set when a time of day was given."""
+    """Set if the question has a time of day."""
     previous: bool = False
     """Said as "the previous quarter", which may mean the one before another period of the question."""
 
@@ -83,7 +83,7 @@ class TimeParser:
     # Periods.
 
     def time(self, i: int) -> TimeMatch:
-        """Several kinds of phrases ask for what stands at the same place."""
+        """The period at this place. It is cached, because many kinds of phrases try the same place."""
         if i not in self._times:
             self._times[i] = self._time(i)
         return self._times[i]

@@ -50,7 +50,7 @@ class DateSpan:
     """`point` is one day (or one minute), `bucket` a grouping, `recurring` a condition on a part of the date, and
     `comparison` the period that another one is held against."""
     start: date | datetime | None = None
-    """Nothing: open to the past, or no period at all."""
+    """None if the period is open to the past, or if there is no period."""
     end: date | datetime | None = None
     """Exclusive."""
     unit: Unit | None = None
