@@ -1,7 +1,7 @@
 """Two answers side by side: which rows came, went, changed or stayed.
 
-Rows are the same row when they agree in their key. Without a key only whole rows can be told apart: then nothing has
-changed, it has gone and something else has come.
+Two rows are the same row if their keys are equal. Without a key, rows are compared whole: a row that changed then
+counts as one that was removed and another that was added.
 """
 
 import difflib

@@ -11,7 +11,7 @@ from answerable.answers.format import json_text
 from answerable.core.values import Frozen, Json
 
 SHOWN = 5
-"""Differing rows of each sort that are kept as examples."""
+"""How many added, removed and changed rows are reported as examples."""
 
 _DIGITS = 12
 _TOLERANCE = 1e-9

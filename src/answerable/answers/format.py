@@ -1,7 +1,7 @@
 """How a result is written: which columns, under which heads, with which decimals, in which order.
 
-A format is data. It is made from the rows of a small result or from samples of a large one, by us or by a model, and is
-applied to any number of rows by polars expressions. Nothing of it is ever executed.
+A format is data. We or a model derive it from the rows of a small result or from samples of a large one, and polars
+expressions apply it to any number of rows. Nothing of it is ever executed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -40,8 +40,9 @@ def present(
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them; `proposed`:
-    what somebody else says of them, which is checked like our own words; `headers`: how columns are called."""
+    """Builds the answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program drew from the rows;
+    `proposed`: text about the rows that a model or program wrote, which is checked like our own; `headers`: heads for
+    columns."""
     rows = frame.rows(path, 0, row_limit)
     provenance = provenance or Provenance()
     sample = _sample(path, rows, result.row_count)

@@ -1,4 +1,4 @@
-"""A few honest sentences made from the rows. Every number in them is a cell or a count."""
+"""Writes a few honest sentences about the rows. Every number in them is a cell or a count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ def _extent(result: DescribedResult, label: Field) -> str:
 
 
 def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
-    """The highest and the lowest; silent where several share them."""
+    """Names the highest and the lowest row. Leaves out an extreme that more than one row shares."""
     cells = [(row[measure.index], i) for i, row in enumerate(result.rows)]
     values = [(value, i) for value, i in cells if isinstance(value, int | float)]
     numbers = [value for value, _ in values]

@@ -105,15 +105,15 @@ def add(suite: str, run: str, case_id: str | None, ordered: bool, as_json: bool)
     """Make a golden case of SUITE from RUN, whose answer is right. A suite that is new is made."""
     from answerable.core.ids import RunId
 
-    made = with_service(
+    case = with_service(
         lambda service, principal: service.evals.add_case(
             suite, RunId(run), principal, case_id=case_id, ordered=ordered
         )
     )
     if as_json:
-        tell_json(made.model_dump(mode="json"))
+        tell_json(case.model_dump(mode="json"))
     else:
-        say(f"{suite} has the case {made.id}: {made.question}")
+        say(f"{suite} has the case {case.id}: {case.question}")
 
 
 @command.command("remove")
@@ -235,19 +235,19 @@ def _check_price(model: str, settings: "Settings") -> None:
 async def _measured(
     cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: ModelMeasurement
 ) -> "Report":
-    """An interruption, or a budget that is spent, ends it with what is known by then."""
+    """Measures a model. If it is interrupted, or the budget is spent, reports the cases that were scored by then."""
     from answerable.evals.measured import measured
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
     from answerable.evals.stored_results import StoredResults
 
-    kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
-    done = kept.load() if kept else {}
+    stored = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
+    done = stored.load() if stored else {}
     started = perf_counter()
 
     def ended(number: int, of: int, scored: "Scored") -> None:
-        if kept is not None:
-            kept.add(scored)
+        if stored is not None:
+            stored.add(scored)
         if progress is not None:
             progress(number, of, scored)
 

@@ -43,8 +43,8 @@ def tell_json(document: Any) -> None:
 
 def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
     if as_json:
-        told = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
-        tell_json({"status": "failed", "text": str(error), "error": told})
+        record = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
+        tell_json({"status": "failed", "text": str(error), "error": record})
     else:
         say(f"Error: {error} [{error.stable_code}]", err=True)
         if error.hint:

@@ -133,10 +133,10 @@ def _root(metrics: Metrics) -> APIRouter:
 
 def _describe_problems(app: FastAPI) -> None:
     """Every route's problems refer to one schema, which no route returns as a model of its own."""
-    made = app.openapi
+    generate = app.openapi
 
     def openapi() -> dict[str, object]:
-        document = made()
+        document = generate()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas.setdefault("Problem", Problem.model_json_schema())
         for path in document["paths"].values():

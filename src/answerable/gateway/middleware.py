@@ -183,10 +183,10 @@ class BoundedBody:
         await self._app(scope, _replayed(b"".join(chunks), receive), send)
 
 
-def _missing(path: str, given: Collection[bytes]) -> list[tuple[bytes, bytes]]:
-    """What a reply should say and does not."""
+def _missing(path: str, present: Collection[bytes]) -> list[tuple[bytes, bytes]]:
+    """Returns the default headers that the route has not set itself."""
     wanted = [NOTHING_RUNS, *([NOT_KEPT] if path.startswith(API) else [])]
-    return [header for header in wanted if header[0] not in given]
+    return [header for header in wanted if header[0] not in present]
 
 
 def _impatient(receive: Receive) -> Receive:
@@ -211,26 +211,26 @@ def _impatient(receive: Receive) -> Receive:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Gives the body once, then whatever the client does next (mostly: leave)."""
-    given = False
+    """Returns the body once, then whatever the client does next (mostly: it disconnects)."""
+    sent = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal sent
+        if sent:
             return await receive()
-        given = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
 
 
 def _request_id(scope: Scope) -> str:
-    given = Request(scope).headers.get("x-request-id", "")
-    return given if _ACCEPTED_ID.fullmatch(given) else "req_" + secrets.token_hex(8)
+    proposed = Request(scope).headers.get("x-request-id", "")
+    return proposed if _ACCEPTED_ID.fullmatch(proposed) else "req_" + secrets.token_hex(8)
 
 
 def _address(url: str) -> tuple[str | None, int | None] | None:
-    """Host and port; nothing for what is not an address."""
+    """Returns host and port, or None if the text is not an address."""
     try:
         parts = urlsplit(url)
         return parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -75,20 +75,20 @@ def _print_link(listening: socket.socket, token: str) -> None:
 
 def _listening(host: str, port: int) -> list[socket.socket]:
     """A socket for each address of the host, for example for 127.0.0.1 and ::1."""
-    made: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, protocol, _, address in dict.fromkeys(found):
-            made.append(socket.socket(family, kind, protocol))
-            made[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sockets.append(socket.socket(family, kind, protocol))
+            sockets[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                made[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made[-1].bind(address)
+                sockets[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sockets[-1].bind(address)
     except OSError as error:
-        for listening in made:
+        for listening in sockets:
             listening.close()
         raise _cannot_listen(error, host, port) from error
-    return made
+    return sockets
 
 
 def _cannot_listen(error: OSError, host: str, port: int) -> AnswerableError:

@@ -1,7 +1,7 @@
 """One token for everybody who may use a server that other machines can reach, until identities are configured.
 
-It is made at the start and printed in a link. Whoever opens the link gets it as a cookie; programs send it as
-`Authorization: Bearer TOKEN`.
+The server draws the token at its start and prints it in a link. Whoever opens the link gets the
+token as a cookie; programs send it as `Authorization: Bearer TOKEN`.
 """
 
 import secrets

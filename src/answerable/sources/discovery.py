@@ -218,7 +218,8 @@ def table_name(text: str) -> str:
 
 
 def sheet_names(stem: str, sheets: Sequence[str | None]) -> list[str]:
-    """A single sheet goes by the name of its file, several by their own names unless these say nothing."""
+    """A single sheet gets the name of its file. More sheets keep their own names, unless a name such as `Sheet1` says
+    nothing."""
     if len(sheets) == 1:
         return [stem]
     return [f"{stem} {sheet}" if not sheet or _GENERIC_SHEET.fullmatch(sheet) else sheet for sheet in sheets]
@@ -238,7 +239,7 @@ class Naming:
 
 
 def unique_table_names(namings: Sequence[Naming]) -> tuple[list[str], list[Warning]]:
-    """Equal names get their folder in front, then their type behind, then a number; that is told."""
+    """Equal names get their folder in front, then their type behind, then a number; a warning names each."""
     first = [table_name(naming.wanted) for naming in namings]
     clashing = _repeated(first)
     names = first

@@ -28,7 +28,8 @@ _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
 class Worker:
     """One process, one statement at a time.
 
-    The process starts at once and opens the data by itself, so that a worker can be made ahead of need.
+    The process starts at once and opens the data by itself, so that the pool can start a worker before it is
+    needed.
     """
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
@@ -55,7 +56,7 @@ class Worker:
 
     @property
     def statements(self) -> int:
-        """How many it has been given."""
+        """How many statements were sent to it."""
         return self._number
 
     @property
@@ -143,7 +144,7 @@ class Worker:
         return bytes(data)
 
     def _death(self) -> AnswerableError:
-        """What the end of the process means to whoever waited for it."""
+        """The error for whoever waited for a process that has ended, by its exit code."""
         try:
             code = self._process.wait(timeout=_GRACE_SECONDS)
         except subprocess.TimeoutExpired:

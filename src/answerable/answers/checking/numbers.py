@@ -114,7 +114,7 @@ def _links(proofs: Proofs) -> tuple[NumberLink, ...]:
 
 
 def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
-    """What the numeral stands for, or nothing."""
+    """Returns what the numeral stands for, or None if the result does not support it."""
     if numeral.kind == "unreadable":
         return None
     if _condition(numeral, sentence) in sentence.facts.conditions:
@@ -132,7 +132,7 @@ def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
 
 
 def _conditions(question: str, facts: ResultFacts) -> frozenset[tuple[str, Decimal, StatedDate | None]]:
-    """None of a question that is answered by yes or no: its numbers are what it asks."""
+    """Returns the numbers that narrow the question. A yes-or-no question has none: its numbers are what it asks."""
     asked = Sentence(question, facts)
     if not YES_OR_NO.isdisjoint(words(question)[:1]):
         return frozenset()

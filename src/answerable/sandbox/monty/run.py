@@ -78,7 +78,7 @@ class MontyRun:
         """`frames`: descriptors of Arrow IPC files by name. `output`: where the rows of a result go, if they are
         wanted."""
         self.ended: dict[str, Json] = {}
-        """What became of it: `done` or `stopped`, as the server is told."""
+        """How the run ended: the `done` or `stopped` message for the server."""
         self.known = known
         self._request = request
         self._answer = answer

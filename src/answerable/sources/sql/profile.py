@@ -327,8 +327,8 @@ def _by_frequency(row: tuple[Any, ...]) -> tuple[int, int, str]:
 
 
 def _facts(cells: Mapping[str, Any]) -> Facts:
-    kept = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
-    return Facts(**kept, stored=storage.read(cells), proven=True)
+    counted = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
+    return Facts(**counted, stored=storage.read(cells), proven=True)
 
 
 def _affordable(tables: Sequence[Table], budget: ProbeBudget) -> set[str]:

@@ -353,8 +353,8 @@ def _likeliest(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     by_column: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
         by_column[candidate.source].append(candidate)
-    kept = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
-    return sorted(kept, key=_rank)[:MOST_PROBES]
+    likely = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
+    return sorted(likely, key=_rank)[:MOST_PROBES]
 
 
 def _rank(candidate: _Candidate) -> tuple[object, ...]:
@@ -529,7 +529,7 @@ def _best_per_column(found: Sequence[Relationship]) -> list[Relationship]:
 
 def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
     """Keeps the likelier of two that mirror each other; of equals, the one from the table that was found first."""
-    kept: dict[frozenset[tuple[str, str]], Relationship] = {}
+    likelier: dict[frozenset[tuple[str, str]], Relationship] = {}
     for relationship in found:
         ends = frozenset(
             {
@@ -537,6 +537,6 @@ def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
                 (relationship.to_table, relationship.to_columns[0]),
             }
         )
-        if ends not in kept or relationship.confidence > kept[ends].confidence:
-            kept[ends] = relationship
-    return list(kept.values())
+        if ends not in likelier or relationship.confidence > likelier[ends].confidence:
+            likelier[ends] = relationship
+    return list(likelier.values())

@@ -18,9 +18,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _MOST_COLUMNS = 4_000
 _LONG_LINES = 64 * 1024 * 1024
 """Read only if need be, as the buffers for it take much memory."""
-_KEPT_REJECTS = 100_000
+_MOST_REJECTS = 100_000
 _TOLERATED = 0.01
-"""Up to this share of broken rows is left out and told; more is an error."""
+"""Up to this share of broken rows is left out, with a note; more is an error."""
 
 Records = list[tuple[int, list[str]]]
 """Each with the number of lines before it."""
@@ -99,9 +99,9 @@ def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
         )
     _refuse_odd_header(table, width)
     header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
-    told = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
+    notes = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
     skip = table[0][0] if preamble or stated or lines_before else 0
-    return _Layout(path, delimiter, skip, header, notes=told)
+    return _Layout(path, delimiter, skip, header, notes=notes)
 
 
 def _stated_delimiter(sample: str) -> str | None:
@@ -170,7 +170,7 @@ def _attempted(cursor: Any, layout: _Layout) -> _Attempt:
     cursor.execute("DROP TABLE IF EXISTS reject_scans")
     keeping = (
         "store_rejects = true, rejects_table = 'rejects', rejects_scan = 'reject_scans',"
-        f" rejects_limit = {_KEPT_REJECTS}"
+        f" rejects_limit = {_MOST_REJECTS}"
     )
     found = typed(
         cursor,
@@ -223,7 +223,7 @@ _REASONS = {
 
 
 def _line_number(path: Path, position: int) -> int:
-    """Counted as an editor counts, so that a value of several lines does not shift those after it."""
+    """Counts every line feed, as an editor does. Records would not do: a value may hold line feeds."""
     number, remaining = 1, position - 1
     with path.open("rb") as file:
         while remaining > 0 and (piece := file.read(min(remaining, 1 << 20))):

@@ -264,7 +264,7 @@ def _translated(memory_mb: int, *, opening: str | None = None) -> Iterator[None]
 
 
 def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
-    """Errors of the stream come as text only, so both kinds are told apart by the words that DuckDB begins with."""
+    """Classifies an error by the words that it begins with, because errors of the Arrow stream come as text only."""
     kind, _, rest = text.partition(" Error: ")
     message = rest.split("\n\n")[0].strip() or text
     if kind == "Out of Memory" or "bad_alloc" in text or "failed to allocate" in text.lower():

@@ -39,7 +39,7 @@ def die_with_parent(parent: int) -> None:
     with suppress(Unavailable):
         signal_on_parent_death(signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(0)  # gone before the kernel was told
+        os._exit(0)  # the parent ended before the kernel knew that it should send the signal
 
 
 def confine(needs: Needs, memory_mb: int) -> dict[str, str]:

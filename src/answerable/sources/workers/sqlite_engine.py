@@ -263,7 +263,7 @@ def _unique_indexes(connection: sqlite3.Connection, table: str) -> Iterator[tupl
 
 
 def _foreign_keys(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """A key that names no column of the other table means its primary key."""
+    """A key that names no column of the other table points to its primary key; its `to_columns` stay empty."""
     found: dict[int, dict[str, Any]] = {}
     for number, _place, to_table, own, other, *_ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
         entry = found.setdefault(

@@ -1,6 +1,6 @@
 """Any text file as plain UTF-8: unpacked, decoded, without NUL bytes, its lines ended one way.
 
-A file that is so already is used where it is. What had to be assumed or changed is told.
+A file that is so already is used where it is. Notes say what was assumed or changed.
 """
 
 import codecs
@@ -129,7 +129,7 @@ def _is_encoded(path: Path, encoding: str) -> bool:
 
 
 def _oddities(path: Path, encoding: str) -> list[str]:
-    """What must be cleaned away; only the notable is told."""
+    """Notes on what must be cleaned away."""
     zeros = returns = 0
     with path.open("rb") as file:
         if encoding != "utf-8":
@@ -137,8 +137,8 @@ def _oddities(path: Path, encoding: str) -> list[str]:
         for piece in _pieces(file):
             zeros += piece.count(b"\0")
             returns += piece.count(b"\r") - piece.count(b"\r\n")
-    told = [f"{zeros:,} NUL characters were left out"] if zeros else []
-    return told + (["its lines end in different ways"] if returns else [])
+    notes = [f"{zeros:,} NUL characters were left out"] if zeros else []
+    return notes + (["its lines end in different ways"] if returns else [])
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

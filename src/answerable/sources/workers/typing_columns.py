@@ -1,7 +1,7 @@
 """Text columns become numbers, dates and truth values, but only when every value of the column is one.
 
-A few rows suggest what a column may be; all rows must then agree. What nearly fits stays text and is told, and so is
-what could be read in two ways.
+A few rows suggest what a column may be; all rows must then agree. A column that nearly fits stays text. A note
+says so, and also what became of dates that could be read in two ways.
 """
 
 import re
@@ -15,12 +15,12 @@ _SAMPLE_ROWS = 2_000
 _MOST_PATTERNS = 60
 """In one statement; a pattern can take 16 MB of address space, even when it uses little of it."""
 _NEARLY = 0.9
-"""This share of fitting values makes it worth telling why the column stays text."""
+"""From this share of fitting values on, a note says why the column stays text."""
 
 _MISSING = ("", "NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "\\N", "<NA>")
-"""Always means that there is no value."""
+"""Texts that stand for a missing value in every column."""
 _PERHAPS_MISSING = ("NA", "na", "-", "--", "None", "none", "nil", "?", ".")
-"""Means so in a column that is otherwise of numbers, dates or truth values."""
+"""Texts that stand for a missing value only in a column that otherwise holds numbers, dates or truth values."""
 _ALL_MISSING = frozenset((*_MISSING, *_PERHAPS_MISSING))
 _NA = "NA"
 
@@ -41,7 +41,7 @@ class TextForm:
     order: str = ""
     """`dmy` or `mdy` where the two can be confused."""
     told: str = ""
-    """What to tell when a column is read so."""
+    """The note about a column that is read so, if it needs one."""
 
     def read(self, value: str) -> str:
         return self.expression.format(v=value)
