@@ -77,6 +77,7 @@ class _Merging:
             relationships=tuple(self._all_relationships()),
             measures=tuple(self._measures()),
             fingerprint=" ".join(each.fingerprint for each in self._catalogs.values()),
+            # An answer from all sources is no fresher than the source that was synced longest ago.
             last_sync=min((c.last_sync for c in self._catalogs.values() if c.last_sync), default=None),
             as_of=max((c.as_of for c in self._catalogs.values() if c.as_of), default=None),
             warnings=tuple(self._warnings()),

@@ -193,12 +193,14 @@ def _check_statement(tokens: list[Token], dialect: Language) -> None:
 
 
 def _check_depth(tokens: list[Token]) -> None:
+    # Runs on the tokens, because the parser itself recurses and could exhaust the stack.
     depth = run = 0
     for token in tokens:
         run = run + 1 if token.token_type in _PREFIXES else 0
         if token.token_type in _OPENING:
             depth += 1
         elif token.token_type in _CLOSING:
+            # Closing brackets that nothing opened must not make room for deeper nesting.
             depth = max(0, depth - 1)
         if depth > MAX_DEPTH or run > MAX_DEPTH:
             raise _too_deep()
@@ -372,6 +374,7 @@ def _is_number(digits: str) -> bool:
         float(digits)
     except ValueError:
         return False
+    # `float` reads the digits of every script; SQL knows only those of ASCII.
     return digits.isascii()
 
 

@@ -120,6 +120,7 @@ class _Resolver:
         known = dict(ctes)
         for cte in clause.expressions:
             name = folded(cte.args["alias"].this, self.dialect)
+            # Else the name would stand for the table in one place and for the expression in another.
             if any(table == name for _, table in self.tables):
                 raise RefusedError(
                     f"The common table expression {cte.alias!r} has the name of a table.",
@@ -202,6 +203,7 @@ class _Resolver:
             return folded(alias.this, self.dialect)
         if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
             return folded(item.this, self.dialect)
+        # Nobody can write this name: a text with a zero character is refused before it is parsed.
         return f"\0{self.reads.sources}"
 
     def _relation(self, item: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> _Relation:
