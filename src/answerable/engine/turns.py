@@ -36,7 +36,7 @@ class Turns:
         return 0.0 if self._free > 0 else (len(self._waiting) + 1) * self._interval
 
     def admit(self) -> "Place":
-        """A place in the queue, before anything else is done for the run: whoever comes next sees how many came before.
+        """A place in the queue. A run gets it before anything else is done, so that the next run sees how many wait.
         Raises if the run would wait too long."""
         wait = self.expected_wait
         if wait > LONGEST_WAIT:

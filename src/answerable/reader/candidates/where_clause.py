@@ -93,7 +93,7 @@ def _as_stored(scene: Scene, value: ValueMention) -> str | int | float:
 
 def _without_overlaps(by_span: dict[tuple[int, int], list[ConditionOption]]) -> list[list[ConditionOption]]:
     chosen: list[tuple[int, int]] = []
-    # A longer phrase says more: "New York City" is rather one value than "New York" and a word that is left.
+    # A longer phrase says more: "New York City" is more likely one value than "New York" and another word.
     for span in sorted(by_span, key=lambda s: (-by_span[s][0].chance * (1.0 + 0.2 * (s[1] - s[0])), s)):
         if all(span[1] <= other[0] or span[0] >= other[1] for other in chosen):
             chosen.append(span)

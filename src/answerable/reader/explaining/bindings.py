@@ -120,7 +120,7 @@ class _PhraseParts:
         return sorted(parts, key=self.is_said)
 
 
-# What is compared with.
+# Values that the plan compares with.
 
 
 def _bind_dates(bound: _PhraseParts, dates: Sequence[DateSpan]) -> None:
@@ -207,7 +207,7 @@ def _compares_with(part: PlanPart, written: str) -> bool:
     return written in texts or f"{written}.0" in texts or (year and any(text.startswith(written) for text in texts))
 
 
-# What is spoken of.
+# Names of tables, columns and measures.
 
 
 def _bind_names(bound: _PhraseParts, tags: Sequence[str] | None = None) -> None:
@@ -252,7 +252,7 @@ def _parts_of_name(bound: _PhraseParts, mention: Mention) -> list[PlanPart]:
 
 
 def _written_out(bound: _PhraseParts, measure: Measure) -> list[PlanPart]:
-    """The aggregates of a measure that is held against itself in another period."""
+    """The aggregates of a measure that the plan compares with itself in another period."""
     expr = written_out(measure)
     wanted = set() if expr is None else {(one.function, one.of) for one in _aggregates(expr)}
     columns = {(how, (of.table, of.column)) for how, of in wanted if isinstance(of, ColumnRef)}
@@ -266,7 +266,7 @@ def _aggregates(expr: Expr) -> Iterator[Aggregate]:
         yield from _aggregates(child)
 
 
-# What is done.
+# Cues: what the plan does.
 
 
 def _bind_cues(bound: _PhraseParts) -> None:
@@ -365,7 +365,7 @@ _WANTED: dict[str, Callable[[PlanPart], bool]] = {
 }
 
 
-# What is left.
+# Remaining words and parts.
 
 
 def _bind_accounted(bound: _PhraseParts, accounted: frozenset[int]) -> None:

@@ -146,7 +146,7 @@ class _SentenceBuilder:
         return " and ".join(pairs)
 
     def usual(self, link: JoinStep) -> bool:
-        """Whether the catalog knows but one way to join the two tables, and it is this."""
+        """Whether the catalog knows only one way to join the two tables, and the plan uses it."""
         one, other = self.scope.tables[link.parent], self.scope.tables[link.alias]
         ways = list(relationships_between(self.catalog, one, other))
         return ways == [frozenset((left.column, right.column) for left, right in link.pairs)]

@@ -35,7 +35,7 @@ class Trees:
     """The left child of a split is the next node."""
 
     def scores(self, vectors: Sequence[Sequence[float]], least: Least | None = None) -> list[float]:
-        """Tree by tree: all trees together are larger than what a processor keeps at hand, one is not."""
+        """The sum of all trees for each vector. Tree by tree, because one fits the processor's cache, all do not."""
         totals = [0.0] * len(vectors)
         going = list(enumerate(vectors))
         for start in range(0, len(self._linked), _STAGE):

@@ -1,4 +1,4 @@
-"""Measures as expressions, so that they can be restricted to a period or set against each other."""
+"""Measures as expressions, so that they can be restricted to a period or compared with each other."""
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import ParseError

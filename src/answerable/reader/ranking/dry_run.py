@@ -15,7 +15,7 @@ MOST_ROWS = 1_000
 
 Rows: TypeAlias = Sequence[Sequence[object]]
 Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
-"""Runs queries; None for one that failed, took too long or gave too many rows."""
+"""Runs queries; None for one that failed, took too long or returned too many rows."""
 
 
 class DryRunResult(NamedTuple):
