@@ -87,6 +87,7 @@ def _counted_things(result: DescribedResult) -> str | None:
     plan = result.plan
     if plan is None or plan.joins or plan.group_by or plan.set_operation or len(plan.select) != 1:
         return None
+    # “1 orders” would be wrong, and the name of a table has no reliable singular.
     if plan.select[0].expr != Aggregate(function="count") or result.rows[0][0] == 1:
         return None
     return " ".join(words(plan.entity)) + (" match" if plan.where else "")

@@ -46,6 +46,7 @@ class DefaultGroup(click.Group):
     default = "cases"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Whatever is not a command goes to the default one, options included: `eval --split test demo`.
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = [self.default, *args]
         return super().parse_args(ctx, args)
@@ -190,6 +191,7 @@ def measure_cases(
         tell_json(report.model_dump(mode="json"))
     else:
         _tell(report)
+    # A case that was never asked was not answered right either.
     sys.exit(0 if report.correct == report.cases and not getattr(report, "left", 0) else 1)
 
 
@@ -224,6 +226,7 @@ def _check_price(model: str, settings: "Settings") -> None:
     from answerable.models.names import target_of
     from answerable.models.prices import Used, cost_of
 
+    # A limit in dollars cannot stop a model whose calls have no known price.
     if cost_of(target_of(model, settings.models_config, os.environ), Used(1, 1)) is None:
         raise OperatorError(
             f"The price of {model} is not known, so --max-cost cannot hold.",

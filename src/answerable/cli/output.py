@@ -37,6 +37,7 @@ def tell_table(rows: Iterable[Sequence[object]]) -> None:
 def tell_json(document: Any) -> None:
     import orjson
 
+    # As bytes: JSON is UTF-8 whatever encoding the terminal has.
     sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
 
@@ -76,6 +77,7 @@ def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> N
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None] | None]:
     """A spinner on a terminal; nothing in a pipe. Yields what changes its message, or None in a pipe."""
+    # Progress goes to stderr, so stdout holds the result alone.
     if not sys.stderr.isatty():
         yield None
         return

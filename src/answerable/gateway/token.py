@@ -63,6 +63,7 @@ class TokenRequired:
         # An address that begins with two slashes, or with a slash and a backslash, would lead to another host.
         target = "/" + quote(request.scope["path"].lstrip("/\\")) + (f"?{urlencode(rest)}" if rest else "")
         reply = RedirectResponse(target, status_code=303)
+        # A `Secure` cookie would never come back over plain http, which is all that this server speaks without a proxy.
         secure = request.url.scheme == "https"
         reply.set_cookie(COOKIE, self._token.decode(), httponly=True, samesite="lax", secure=secure, path="/")
         return reply
@@ -78,6 +79,7 @@ def _sent(request: Request) -> list[str]:
     offered = [bearer.strip()] if scheme.lower() == "bearer" else []
     try:
         cookie = SimpleCookie(request.headers.get("cookie", "")).get(COOKIE)
+    # The cookies come from the client, and another program of the same host may have set a broken one.
     except CookieError:
         cookie = None
     return [*offered, cookie.value] if cookie is not None else offered
