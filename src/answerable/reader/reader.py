@@ -97,6 +97,7 @@ class Reader:
         if unknown.hopeless and not force:
             return self._rows_of_each_table(dated, unknown) or unknown.reply()
         ranking = self.rank(scene)
+        # If the answer is forced, nobody chooses: one reading without a dry run is enough.
         readings = self._offered.best(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
             return unknown.reply()
@@ -108,6 +109,7 @@ class Reader:
             return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
         if grammar is not None:
             best = self._with_bindings(grammar.reading, question, dated, previous, grammar.words)
+            # One reading less, because the reading of the grammar is offered as well.
             return Read(best=best, others=tuple(readings[:-1]))
         return Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
 

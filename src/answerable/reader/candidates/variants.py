@@ -126,6 +126,7 @@ def _not_in(
             continue
         if not path:
             continue
+        # The first step of the path becomes NOT IN. The subquery joins the other steps.
         edge = path[0]
         left, right = edge.pairs[0]
         sub = Draft(edge.end, (Term(right),), where=inner, extra=frozenset({table} if table != edge.end else ()))
@@ -149,6 +150,7 @@ def _negated_tables(entity: int, inner: tuple[Clause, ...], composition: Composi
 
 
 def _opposite(condition: DraftCondition) -> DraftCondition:
+    # Other operators contain the negation already: "not more than" is a cue for `<=`.
     return condition._replace(operator="!=") if condition.operator == "=" else condition
 
 
@@ -244,6 +246,8 @@ def membership(draft: Draft, tests: Tests, composition: Composition) -> Iterator
     table = tables.pop()
     assert table is not None
     try:
+        # A column that a condition fixes cannot also join the tables: states that border Texas are found by the other
+        # end of the border.
         avoid = compared_columns(draft.where) & composition.parallel_keys
         path = join_tree(schema, draft.entity, [table], avoid)
     except NoPath:
@@ -263,6 +267,7 @@ def related_rows(draft: Draft, _: Tests, composition: Composition) -> Iterator[t
     """States that border Texas; rivers of the states that border the largest state."""
     for relation in composition.relations:
         steps = _times_said(relation, composition.scene)
+        # The draft itself has the first step already.
         if steps > 1:
             yield from _chained(draft, relation, steps)
         if steps and relation.table != draft.entity:

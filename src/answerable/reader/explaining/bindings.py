@@ -116,6 +116,7 @@ class _PhraseParts:
         return (part for parts in self.phrases.values() for part in parts)
 
     def unsaid_first(self, parts: Iterable[PlanPart]) -> list[PlanPart]:
+        # False sorts before True, and parts of equal rank stay in order.
         return sorted(parts, key=self.is_said)
 
 
@@ -427,6 +428,7 @@ def _widest(texts: Iterable[str]) -> list[str]:
 
 
 def _includes(whole: str, part: str) -> bool:
+    # Whole names only: `id` is not included in `orders.id`.
     return re.search(rf"(?<![\w.]){re.escape(part)}(?![\w.])", whole) is not None
 
 

@@ -215,6 +215,7 @@ class Phrases:
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""
         if isinstance(of, ColumnRef) and self.scope.tables[of.table].primary_key == (of.column,):
+            # The count of a key is the number of rows only if no other join repeats them.
             fans = [link.alias for link in self.rows.links if not link.to_one]
             if fans == ([] if of.table == self.rows.root else [of.table]):
                 return f"the number of {self.names.many(self.scope.tables[of.table])}"
@@ -228,6 +229,7 @@ class Phrases:
 
     def arithmetic(self, expr: Arithmetic) -> str:
         match expr:
+            # Both ways to write a percentage: part / whole * 100, and 100 * part / whole.
             case Arithmetic(op="*", left=Arithmetic(op="/", left=part, right=whole), right=Constant(value=100)) | (
                 Arithmetic(op="/", left=Arithmetic(op="*", left=Constant(value=100), right=part), right=whole)
             ):

@@ -45,6 +45,7 @@ class Trees:
             for root in self._linked[start : start + _STAGE]:
                 for number, vector in going:
                     feature, threshold, left, right = root
+                    # A leaf has no left node, and its threshold is its value.
                     while left is not None:
                         feature, threshold, left, right = left if vector[feature] <= threshold else right
                     totals[number] += threshold
@@ -57,6 +58,7 @@ class Trees:
     def _linked(self) -> list[_Node]:
         """The roots, each node with the two that follow it: a third quicker to walk than the lists."""
         nodes: list[Any] = [None] * len(self.feature)
+        # Children follow their parents in the lists, so this order links each child before its parent.
         for place in reversed(range(len(nodes))):
             feature, threshold = self.feature[place], self.threshold[place]
             split = feature >= 0

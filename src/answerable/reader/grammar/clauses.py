@@ -31,8 +31,11 @@ from answerable.reader.time.date_phrases import DateSpan
 Words = frozenset[int]
 """Places of words in the question."""
 
+# A weak mention is enough to account for the words of the date column that is used anyway. To choose another date
+# column, the question must name it.
 _DATE_HINTED = 0.4
 _DATE_NAMED = 0.85
+# Below the score of a synonym (0.6), so that "older" names the age.
 _COMPARED_NAMED = 0.5
 
 
@@ -310,6 +313,7 @@ def ranked_dimension(question: DatedScene, table: int, used: Words) -> Dimension
 
 def calculation(question: DatedScene) -> Calculation | None:
     """A measure of the catalog, an aggregate that is asked for, a column that is added up, or a count of rows."""
+    # From the surest evidence to the weakest: a count needs no column.
     return _measure(question) or _aggregate(question) or _sum(question) or _count(question)
 
 

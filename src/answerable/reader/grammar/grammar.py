@@ -111,6 +111,7 @@ def parse_question(question: DatedScene) -> FormParse | None:
             continue
         timely = is_timely(question, form)
         if timely or not _is_ambiguous(question, parse, form):
+            # The first form that explains all words decides. If it loses "per month", no more general form is tried.
             return FormParse(parse, form, timely) if _keeps_buckets(question, parse.plan) else None
     return None
 

@@ -77,6 +77,7 @@ def _agreement(ranked: tuple[RankedCandidate, ...], outcomes: Outcomes) -> Agree
     rivals = ranked[:_RIVALS]
     meanings = _meanings(rivals, outcomes)
     top = ranked[0].score
+    # Relative to the best score, so that `exp` cannot overflow.
     weights = [exp(one.score - top) for one in rivals]
     same = [meaning == meanings[0] for meaning in meanings]
     agreed = sum(weight for weight, equal in zip(weights, same, strict=True) if equal)
@@ -113,6 +114,7 @@ def _meaning(draft: Draft, outcomes: Outcomes, by_gist: Mapping[object, object])
 
 
 def _result(outcome: DryRunResult | None) -> Vector:
+    # No feature of a result is negative, so the trees can recognise a reading that did not run.
     return [-1.0] * 5 if outcome is None else [float(value) for value in outcome[1:]]
 
 

@@ -38,6 +38,7 @@ def dry_run_result(rows: Rows, ordered: bool) -> DryRunResult:
     values = [value for row in found for value in row]
     return DryRunResult(
         # Without an order, the rows of two readings may come in any order and still be the same answer.
+        # Sorted by `repr`, because nulls and values of different types have no common order.
         key=tuple(found if ordered else sorted(found, key=repr)),
         rows=len(found),
         void=all(value is None for value in values),

@@ -37,6 +37,7 @@ class CandidateFeaturizer:
         self.candidates = candidates
         self.top = candidates[0].score if candidates else 0.0
         self.listing = Listing(scene)
+        # Many candidates of a question need the same joins.
         self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
         self.cues = [float(tag in scene.cue_tags) for tag in CUES]
         self.asked_for = [not scene.cue_tags.isdisjoint(CUES_ASKING[use]) for use in CueUses._fields]

@@ -46,6 +46,7 @@ def floor(day: date, unit: CalendarUnit) -> date:
         return shift(day, "day", -day.weekday())
     months = _MONTHS_PER[unit]
     index = (day.year * 12 + day.month - 1) // months * months
+    # The first decade begins in the year 0, which `date` does not have.
     return date(max(index // 12, 1), index % 12 + 1, 1)
 
 

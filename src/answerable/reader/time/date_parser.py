@@ -90,6 +90,7 @@ class TimeParser:
 
     def _time(self, i: int) -> TimeMatch:
         j = self.skip(i, {"the"})
+        # Longer phrases come before their parts: "May 1st" before "May", "2025 Q3" before "2025".
         readers = (
             self.numeric,
             self.day_and_month,
@@ -356,6 +357,7 @@ def _step(word: str) -> int | None:
 
 
 def _year_number(word: str) -> int | None:
+    # Four digits outside these two centuries are more likely a quantity.
     return int(word) if len(word) == 4 and word.isdecimal() and 1900 <= int(word) <= 2099 else None
 
 
