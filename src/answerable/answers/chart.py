@@ -1,4 +1,4 @@
-"""A vega-lite specification where a chart fits a result, and nothing where none does.
+"""Draws a result as a vega-lite specification, if a chart fits it.
 
 The data is left out and named `rows`: one object a row, whose fields are called `c0`, `c1`, … in the order of the
 columns (`chart_data` makes them). Vega-lite builds programs from field names, so names that come from data never are

@@ -73,7 +73,7 @@ class Sort(Frozen):
 class FormatSpec(Frozen):
     columns: tuple[ColumnFormat, ...]
     sort: tuple[Sort, ...] = ()
-    """Nothing keeps the order of the rows."""
+    """Empty if the rows stay in their order."""
 
 
 def format_spec(
@@ -118,7 +118,7 @@ def readable(name: str) -> str:
 
 
 def format_cell(value: Json, how: ValueFormat) -> str | None:
-    """One value, as JSON carries it, as people read it; nothing for null."""
+    """Writes one value of a JSON row as people read it. Returns None for null."""
     if value is None:
         return None
     if isinstance(how, NumberFormat) and isinstance(value, int | float) and not isinstance(value, bool):

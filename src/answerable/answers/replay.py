@@ -37,7 +37,7 @@ class ReplayedStep(Frozen):
     code: str | None = None
     """The stable code of the error, when there was one."""
     data_changed: bool | None = None
-    """Whether the fingerprint of the data is another one now; nothing when that is not known."""
+    """Whether the fingerprint of the data has changed; None if that is not known."""
     difference: Difference | None = None
 
 

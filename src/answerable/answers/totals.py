@@ -13,7 +13,7 @@ from answerable.core.values import Frozen, Json
 class ColumnTotal(Frozen):
     column: str
     total: Json = None
-    """Of the values that are there; nothing where none is."""
+    """The sum of the values that count; None if there are none."""
     minimum: Json = None
     maximum: Json = None
     null_count: int

@@ -52,7 +52,7 @@ class RowFilter(Frozen):
     column: str
     operator: Operator
     value: Operand | tuple[Operand, ...] = None
-    """A list for `in`, nothing for `is_null` and `not_null`."""
+    """A list for `in`; None for `is_null` and `not_null`."""
 
 
 class Selection(Frozen):

@@ -76,7 +76,7 @@ def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> N
 
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None] | None]:
-    """A spinner on a terminal; nothing in a pipe. Yields what changes its message, or None in a pipe."""
+    """Shows a spinner on a terminal. Yields the function that changes its message, or None in a pipe."""
     # Progress goes to stderr, so stdout holds the result alone.
     if not sys.stderr.isatty():
         yield None

@@ -32,7 +32,7 @@ _ARGUMENTS = frozenset(("unknown-argument", "missing-argument", "too-many-positi
 
 
 def type_errors(code: str, frames: Mapping[str, Sequence[str]], functions: Sequence[str] = ()) -> tuple[str, ...]:
-    """What cannot work, each with its line and what there is in its place; nothing for what is no Python at all.
+    """Returns what cannot work, each with its line and a replacement. Returns an empty tuple if the code is not Python.
 
     `frames`: the columns of each data frame by name; `functions`: names that the host offers.
     """

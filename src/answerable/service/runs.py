@@ -264,7 +264,7 @@ class RunService:
         return await self._store.runs.get(principal, run)
 
     async def wait(self, run: RunId, principal: Principal) -> Answer:
-        """Waits for the end of a run, whichever process carries it out, and gives its answer. A run that waits for a
+        """Waits for the end of a run, whichever process carries it out, and returns its answer. A run that waits for a
         decision has none."""
         while True:
             live = self._live.get(run)

@@ -177,6 +177,7 @@ class AddedSources:
             with self._changing() as known:
                 known.pop(name, None)
             return
+        # Renamed first, so that the source is gone at once even if deleting its files fails halfway.
         gone = self.uploads / f".removed-{secrets.token_hex(8)}"
         with _writing(self.uploads):
             (self.uploads / name).replace(gone)

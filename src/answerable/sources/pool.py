@@ -117,6 +117,7 @@ class Worker:
         frame = wire.encoded(message)
         try:
             if output is not None:
+                # A descriptor travels only along with data: with the first byte of the frame.
                 frame = frame[socket.send_fds(self._socket, [frame[:1]], [output]) :]
             await asyncio.get_running_loop().sock_sendall(self._socket, frame)
         except OSError as error:
@@ -151,6 +152,7 @@ class Worker:
             return _died("A worker fell silent.")
         if code == -signal.SIGKILL:
             return _died("A worker was killed, by the system for want of memory or by somebody.")
+        # C++ code aborts if it gets no memory and nothing catches that.
         if code == -signal.SIGABRT:
             return LimitError(
                 f"The query needed more than {self.memory_mb:,} MB of memory, and its process was ended.",
@@ -223,6 +225,8 @@ class WorkerPool:
             if worker.alive and worker.memory_mb >= memory_mb:
                 return worker
             self._discard(worker)
+        # The limit of a running worker cannot be raised, so the statement gets a new worker. Later ones start with as
+        # much.
         self._spec = {**self._spec, "memory_mb": max(memory_mb, self._spec["memory_mb"])}
         return _started(self._spec)
 

@@ -45,7 +45,7 @@ class RunResult:
     row_count: int | None = None
     tokens: int = 0
     cost: float | None = 0.0
-    """Dollars; nothing when the price of the model is not known."""
+    """Dollars; None if the price of the model is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,8 +216,8 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
     finished_at = moment if end.status in _ENDED else None
     holder = None if end.status == "waiting" else owner
     fence = (lease.run, lease.token)
-    said = message_statements(principal, end.message, moment, once=True) if end.message else ()
-    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *said]
+    inserts = message_statements(principal, end.message, moment, once=True) if end.message else ()
+    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *inserts]
 
 
 _OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"

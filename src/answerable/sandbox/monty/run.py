@@ -87,7 +87,7 @@ class MontyRun:
         self._output = output
 
     def begin(self, pool: Monty) -> Paused | None:
-        """To the end, or to a call that pauses; what became of it is in `ended`."""
+        """Runs to the end, or to a call that pauses, and leaves the outcome in `ended`."""
         if self.known is not None:
             return self._lived(pool, {}, self._started)
         stubs = _stubs(self._request, tuple(self._frames))

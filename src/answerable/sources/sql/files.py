@@ -123,6 +123,7 @@ class FilesBackend:
         return Snapshot(spec, fingerprint, last_sync, listing.warnings, tables)
 
     async def _listing(self, paths: Sequence[Path], fingerprint: str, progress: Progress) -> _Listing:
+        # Without the prefix `sha256:`; 32 of the hexadecimal digits are enough for a name.
         file = self._cache / "files" / f"{digest(str(self._path), fingerprint)[7:39]}.json"
         if cached := await asyncio.to_thread(_complete, file):
             return cached
@@ -251,6 +252,7 @@ class _FileReader:
 
     def _failed(self, file: DataFile, error: AnswerableError) -> None:
         shown = self._backend.shown(file.path)
+        # The sentences of these errors speak of a query, and nobody has asked one yet.
         if error.stable_code in ("query_memory", "query_time"):
             error = LimitError("Reading the file takes too much time or memory.", code="file_too_large", hint=_SPLIT)
         self.warnings.append(Warning(subject=shown, message=error.message))
@@ -263,6 +265,7 @@ class _FileReader:
         loaded = await asyncio.to_thread(_loaded_before, folder)
         if loaded is None:
             loaded = await self._load(file, folder)
+            # The copy may mix old and new rows. It lies under the old identity, so no later look finds it.
             if identity(file.path) != before:
                 raise TransientError(f"{file.path} was changed while it was read.", code="source_changed")
         self.warnings += [Warning(subject=self._backend.shown(file.path), message=note) for note in loaded.notes]

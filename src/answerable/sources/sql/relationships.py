@@ -290,6 +290,7 @@ def _strength(pointer: _Pointer, key: _Key) -> float:
     if pointer.base == key.subject:
         exact = 0.0 if pointer.base == pointer.subject else 1.0 if pointer.says_key else 0.92
         return exact * _key_weight(pointer, key)
+    # After the exact match: `order_id`, the key of customer_orders, may point to orders but to nothing else.
     if pointer.names_own_table:
         return 0.0
     if pointer.name == key.name:
@@ -456,6 +457,7 @@ def _listed(dialect: Language) -> Template:
 def _inclusion(dialect: Language, type_: ColumnType, key_type: ColumnType) -> Template:
     value = comparable(type_, dialect)
     filled: exp.Condition = exp.Not(this=exp.Is(this=column_hole(), expression=exp.Null()))
+    # An empty text refers to nothing, as a null does.
     if type_ == "text":
         filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
     asked = exp.select(exp.alias_(value, "v")).distinct().from_(table_hole("rows")).where(filled).limit(SAMPLED_VALUES)

@@ -251,6 +251,7 @@ class SqlSource:
         try:
             return self._description.model_copy(update={"catalog": await self._profiled(bare, found["relationships"])})
         finally:
+            # If profiling failed, `describe` must not take the bare catalog for the description.
             self._description = None
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
@@ -316,6 +317,7 @@ def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, st
             if name != address[-1] and not table.alias:
                 written += f" AS {quoted('.'.join(address), dialect)}"
             places.append((table.this.meta["start"], table.this.meta["end"] + 1, written))
+    # From the end to the start, so that no change moves a place that is still to come.
     for start, end, written in sorted(places, reverse=True):
         sql = sql[:start] + written + sql[end:]
     return sql
@@ -356,7 +358,7 @@ def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -
 
 
 def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
-    """The columns as the source writes them, or None if one does not exist. Keys may name them in another case."""
+    """The columns as the source writes them; empty if one does not exist. Keys may name them in another case."""
     by_name = {column.name.casefold(): column.name for column in table.columns}
     real = [by_name[name.casefold()] for name in names if name.casefold() in by_name]
     return tuple(real) if len(real) == len(names) else ()

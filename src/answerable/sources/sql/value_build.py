@@ -158,6 +158,7 @@ def _is_date(text: str) -> bool:
         datetime.fromisoformat(text)
     except ValueError:
         return False
+    # `fromisoformat` also reads bare digits such as 20240131, which may as well be a code.
     return "-" in text
 
 
@@ -290,6 +291,8 @@ def _every_value(dialect: Language, longest: int) -> Template:
 @lru_cache(maxsize=16)
 def _page(dialect: Language, longest: int, size: int, *, first: bool) -> Template:
     query = _values(dialect, longest)
+    # A page goes on after the last value, because OFFSET would read all earlier rows again. The order and this
+    # comparison must agree, hence the order of bytes.
     if not first:
         query = query.where(exp.GT(this=_value(dialect), expression=column_hole("after")))
     return Template(query.order_by("1").limit(size), dialect)
@@ -339,6 +342,7 @@ class _Writer:
 
     def leave_out(self, place: TextColumn, reason: str) -> None:
         column = self._column(place)
+        # Earlier pages of the column may be in the file already.
         self.count -= self.connection.execute("DELETE FROM entries WHERE column_id = ?", (column,)).rowcount
         self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, column))
 
@@ -347,6 +351,7 @@ class _Writer:
             "INSERT INTO words (rowid, normal) SELECT id, normal FROM entries WHERE id > ? AND instr(normal, ' ') > 0",
             (self.last_copied,),
         )
+        # Missing indexes come last: building one over all entries is quicker than updating it with every insert.
         for name, definition in _INDEXES.items():
             self.connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {definition}")
         self.connection.execute("COMMIT")
@@ -370,6 +375,7 @@ def _forget_all_but(connection: sqlite3.Connection, unchanged: set[str]) -> None
     gone = [(name,) for (name,) in connection.execute("SELECT name FROM tables").fetchall() if name not in unchanged]
     connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
     connection.executemany("INSERT INTO gone SELECT id FROM columns WHERE table_name = ?", gone)
+    # The full-text table stores no text of its own, so a row is deleted by repeating the text that was indexed.
     connection.execute(
         "INSERT INTO words (words, rowid, normal) SELECT 'delete', id, normal FROM entries"
         " WHERE column_id IN (SELECT id FROM gone) AND instr(normal, ' ') > 0"

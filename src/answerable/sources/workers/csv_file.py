@@ -111,6 +111,7 @@ def _stated_delimiter(sample: str) -> str | None:
 
 
 def _records(sample: str, delimiter: str) -> Records:
+    # By default Python refuses values of more than 128 KB.
     csv.field_size_limit(_SAMPLE * 2)
     reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
     records: Records = []
@@ -133,6 +134,7 @@ def _evenness(records: Records) -> tuple[float, int]:
     if width < 2:
         return (0.0, 1)
     even = sum(len(cells) == width for _line, cells in records)
+    # Rounded, so that a few broken records do not decide between delimiters; then the wider table wins.
     return (round(even / len(records), 1), width)
 
 
@@ -158,6 +160,7 @@ def _other_ways(layout: _Layout, sample: str, rejected: "_Rejected") -> Iterator
         yield replace(layout, long_lines=True)
     if '\\"' in sample:
         yield replace(layout, escape="\\")
+    # Such files often do not quote at all: a quote is then a plain character.
     if layout.delimiter in ("\t", "|"):
         yield replace(layout, quote="", escape="")
 
@@ -176,6 +179,7 @@ def _attempted(cursor: Any, layout: _Layout) -> _Attempt:
         cursor,
         _scan(layout, "ignore_errors = true"),
         layout.header.names,
+        # Where the comma is the decimal sign, programs separate values by semicolons or tabs.
         comma_decimals=layout.delimiter in (";", "\t"),
         checked_scan=_scan(layout, keeping),
     )

@@ -84,6 +84,8 @@ def limit_statement(seconds: float, threads: int, memory_mb: int, file_bytes: in
     """For the next statement; the clock of the parent comes first, this holds if the parent cannot act."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     spent = used.ru_utime + used.ru_stime
+    # The kernel counts the time of all threads since the process began. Five seconds more let the parent's clock come
+    # first.
     _soft(resource.RLIMIT_CPU, int(spent + seconds * (threads + 1)) + 5)
     _soft(resource.RLIMIT_FSIZE, file_bytes + (1 << 20))
     _soft(resource.RLIMIT_AS, _address_space(memory_mb))

@@ -15,12 +15,14 @@ from answerable.sources.workers.failures import Failure
 
 _PIECE = 1 << 20
 _HEAD = 1 << 16
+# UTF-32 comes first, because its little-endian mark begins with that of UTF-16.
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Latin-1 comes last, because it decodes any bytes.
 _GUESSES = (("cp1252", "Windows-1252"), ("latin-1", "Latin-1"))
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _MOST_CONTROL = 0.01
@@ -104,6 +106,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
 
 def _looks_binary(head: bytes) -> bool:
     control = len(head) - len(head.translate(None, _CONTROL))
+    # A single stray control character does not make a short file binary.
     return control > _MOST_CONTROL * len(head) + 1
 
 

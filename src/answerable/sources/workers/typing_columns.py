@@ -84,7 +84,9 @@ def _worded_dates() -> Iterable[TextForm]:
 
 _ISO_DAY = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
+# No leading zeros: 00123 is a code, and a number would lose them. 18 digits always fit 64 bits.
 INTEGER = TextForm("integer", r"[+-]?(0|[1-9][0-9]{0,17})", "TRY_CAST({v} AS BIGINT)")
+# At most 15 digits before the point, as a double holds no more exactly.
 NUMBER = TextForm(
     "number", r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", "TRY_CAST({v} AS DOUBLE)"
 )
@@ -139,6 +141,8 @@ def typed(
         rows, counts = _counts(cursor, scan if turn or not checked_scan else checked_scan, part)
         found |= counts
     chosen = {place: _choice(cursor, scan, place, found[place]) for place in range(len(names))}
+    # In a text column, NA may be a value (Namibia). If a column of numbers or dates uses it for a missing value, so do
+    # the text columns of the file.
     missing_na = any(kind is not None and found[place].na for place, (kind, _note) in chosen.items())
     notes = [f"{names[place]}: {note}" for place, (_kind, note) in chosen.items() if note]
     if missing_na:
@@ -154,6 +158,7 @@ def likely(values: Sequence[str | None], kinds: Sequence[TextForm] = _KINDS) -> 
         return _KINDS[:_COMMON]
     tolerated = int((1 - _NEARLY) * len(certain))
     found = tuple(kind for kind in kinds if _mostly(certain, re.compile(kind.pattern), tolerated))
+    # Rows after the sample may have decimals.
     return (*found, NUMBER) if INTEGER in found and NUMBER not in found else found
 
 
@@ -237,6 +242,7 @@ def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[TextForm
 def _ordered(cursor: Any, scan: str, place: int, fitting: Sequence[TextForm]) -> tuple[TextForm | None, str | None]:
     """Dates like 01/02/2024 can be read in two ways. If only one makes all of them the same day of a month, take it."""
     value = _value(f"c{place}", (*_MISSING, *_PERHAPS_MISSING), "trim({c})")
+    # Reversed, so that the first form of each order stays.
     by_order = {kind.order: kind for kind in reversed(fitting)}
     days = {
         order: cursor.execute(
