@@ -92,7 +92,7 @@ class _Looks:
         self._dependencies = dependencies
         self.produced: dict[NodeId, Produced] = {}
         self.fetched: dict[NodeId, Produced] = {}
-        """The rows that each source gave for looks over several sources, by `look__table`."""
+        """The rows that each source returned for a look over more than one source, by `look__table`."""
         self.asked: tuple[str, tuple[str, ...]] | None = None
         """A question back to the user with its choices, if the model has asked one."""
 

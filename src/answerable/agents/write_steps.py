@@ -49,14 +49,14 @@ class WriteSqlStep:
         reader = await dependencies.readers.reader(source, step.context.principal)
         found = schema_links(reader, f"{config.question} {config.task}")
         # Values only for words of the user: words of the task, which a model wrote, match values by chance.
-        meant = schema_links(reader, config.question)
+        links = schema_links(reader, config.question)
         prompt_context = {
             "question": as_data(config.question),
             "task": optional_data(config.task),
             "dialect": source.languages[0],
             "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
-            "values": values_text(replace(meant, unknown=()), share_rows=dependencies.share_rows),
+            "values": values_text(replace(links, unknown=()), share_rows=dependencies.share_rows),
         }
 
         async def check(reply: WrittenSql) -> None:

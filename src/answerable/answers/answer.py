@@ -24,7 +24,7 @@ class StepRecord(Frozen):
     """The language of the program, for example `sql` or `python`."""
     rows_in: int | None = None
     """How many rows stood in what it read: the tables of a query as last counted (a very large PostgreSQL table as
-    the database estimates it), or what earlier steps gave. Nothing where that is not known."""
+    the database estimates it), or the results of earlier steps. None if that is not known."""
     row_count: int | None = None
     """How many rows came of it."""
     duration_ms: float = 0.0
@@ -125,7 +125,7 @@ class Usage(Frozen):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = 0.0
-    """Nothing when the price of the model is not known."""
+    """None if the price of the model is not known."""
     model_calls: int = 0
     duration_ms: float = 0.0
 

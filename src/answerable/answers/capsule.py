@@ -31,6 +31,7 @@ def capsule_body(question: str, answer: Answer) -> Json:
 
 def read_capsule(body: Json) -> CapsuleBody:
     version = body.get("version") if isinstance(body, dict) else None
+    # Two servers of different versions may share a store. A newer capsule is not damaged, and the operator can act.
     if isinstance(version, int) and version > CURRENT:
         raise OperatorError(
             f"This answer was stored by a newer Answerable (capsule version {version}).",

@@ -1,4 +1,4 @@
-"""A vega-lite specification where a chart fits a result, and nothing where none does.
+"""Draws a result as a vega-lite specification, if a chart fits it.
 
 The data is left out and named `rows`: one object a row, whose fields are called `c0`, `c1`, … in the order of the
 columns (`chart_data` makes them). Vega-lite builds programs from field names, so names that come from data never are
@@ -63,6 +63,8 @@ def chart(
     times = [f for f in found if f.role == "time"]
     names = [f for f in found if f.role == "category"]
     measures = [f for f in found if f.role == "measure" and _has_numbers(data, f)]
+    # A column of role `other`, for example a list, has no place in a chart; without it, the chart would hide a part of
+    # the answer.
     if row_count < 2 or not measures or any(f.role == "other" for f in found):
         return None
     if len(times) == 1 and len(names) <= 1:
@@ -80,6 +82,8 @@ def chart_data(rows: Rows) -> list[dict[str, Json]]:
 
 
 def _over_time(data: _Data, time: Field, names: list[Field], measures: list[Field]) -> Spec | None:
+    # Two rows for one point in time would draw a zigzag that is not in the data, and a part of the rows a line that
+    # ends too early.
     if data.row_count > POINTS or not data.complete or data.distinct(time, *names) < data.row_count:
         return None
     if data.distinct(time) < 2:
@@ -99,6 +103,7 @@ def _by_name(data: _Data, names: list[Field], measures: list[Field]) -> Spec | N
     if not fits or len(others) > 1:
         return None
     lying = data.distinct(label) >= LYING_BARS or any(len(str(v)) > LONG_NAME for v in data.values(label))
+    # `sort: None` keeps the order of the rows, which is the order that was asked for; vega-lite would sort by name.
     place = {"field": _key(label.index), "type": "nominal", "sort": None, "title": _title(label.name)}
     axis, mark = "y" if lying else "x", {"type": "bar", "tooltip": True}
     if others:
@@ -132,6 +137,7 @@ def _measures(data: _Data, kind: str, mark: Spec, place: Spec, measures: list[Fi
     axis, across = _axes(place)
     if len(measures) == 1:
         return _whole(data, kind, mark, place | {across: _quantity(data, measures[0])}, [*measures, by])
+    # A fold needs the keys c0, c1, …, and a legend needs titles: the lookup below leads from one to the other.
     keys, titles = [_key(m.index) for m in measures], [_title(m.name) for m in measures]
     color = {"field": "series", "type": "nominal", "title": None, "sort": titles}
     encoding = place | {

@@ -1,7 +1,7 @@
 """Two answers side by side: which rows came, went, changed or stayed.
 
-Rows are the same row when they agree in their key. Without a key only whole rows can be told apart: then nothing has
-changed, it has gone and something else has come.
+Two rows are the same row if their keys are equal. Without a key, rows are compared whole: a row that changed then
+counts as one that was removed and another that was added.
 """
 
 import difflib
@@ -24,6 +24,7 @@ CHANGES: tuple[Change, ...] = ("removed", "changed", "added", "same")
 
 MOST_ROWS = 1_000_000
 """Of each side: the comparison holds both in memory."""
+# No floats: two runs may compute the same number with different last digits.
 _KEY_TYPES = ("text", "integer", "date", "datetime", "boolean", "time")
 _TOLERANCE = 1e-9
 
@@ -167,6 +168,7 @@ def _chosen(key: Sequence[str], names: Sequence[str], *sides: pl.DataFrame) -> l
 
 def _found(columns: Sequence[OutputColumn], *sides: pl.DataFrame) -> list[int]:
     """The first column, else the fewest first columns, that tell all rows of both sides apart."""
+    # Single columns first, as a key of one column is easiest to read; then prefixes, as keys tend to stand first.
     able = [place for place, column in enumerate(columns) if column.type in _KEY_TYPES]
     candidates = [[place] for place in able] + [able[:count] for count in range(2, min(len(able) + 1, len(columns)))]
     return next((places for places in candidates if all(_is_key(side, places) for side in sides)), [])
@@ -181,6 +183,7 @@ def _joined(old: pl.DataFrame, new: pl.DataFrame, places: Sequence[int]) -> pl.D
     on = [f"k{number}" for number in range(len(places) or old.width)] + ["turn"]
     before = _sided(old, places, "b").with_columns(pl.lit(True).alias("in_b"))
     after = _sided(new, places, "a").with_columns(pl.lit(True).alias("in_a")).with_row_index("at")
+    # `nulls_equal`: a null in a key is a value like any other here, else such rows would never find each other.
     both = after.join(before, on=on, how="full", nulls_equal=True, coalesce=True)
     differ = reduce(or_, (_differs(number, dtype) for number, dtype in enumerate(old.dtypes)), pl.lit(False))
     change = (

@@ -11,7 +11,7 @@ from answerable.answers.format import json_text
 from answerable.core.values import Frozen, Json
 
 SHOWN = 5
-"""Differing rows of each sort that are kept as examples."""
+"""How many added, removed and changed rows are reported as examples."""
 
 _DIGITS = 12
 _TOLERANCE = 1e-9
@@ -73,6 +73,7 @@ def difference(before: Path, after: Path, *, ordered: bool) -> Difference:
     names = [column.name for column in frame.columns(before)]
     old, new = comparable(before, names), comparable(after, names)
     removed, added = _leftovers(old, new)
+    # `comparable` has rounded the floats, but two that are nearly equal may have been rounded in different directions.
     if removed.height == added.height and _nearly_equal(removed, added):
         reordered = ordered and not _same_order(old, new, rows_before)
         return Difference(rows_before=rows_before, rows_after=rows_after, reordered=reordered)
@@ -139,6 +140,7 @@ def _nearly_equal(removed: pl.DataFrame, added: pl.DataFrame) -> bool:
     if removed.height > _PAIRED or removed.schema != added.schema:
         return False
     floats = [i for i, dtype in enumerate(removed.dtypes) if dtype.is_float()]
+    # Sorts by floats last: their last digits must not decide which rows are compared.
     by = [pl.nth(i) for i in range(removed.width) if i not in floats] + [pl.nth(i) for i in floats]
     rows = zip(removed.sort(by).iter_rows(), added.sort(by).iter_rows(), strict=True)
     return all(_near(b, a) for before, after in rows for b, a in zip(before, after, strict=True))

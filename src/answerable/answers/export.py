@@ -63,6 +63,8 @@ def export(
     if format == "xlsx":
         _check_sheet(path)
     if spec is not None:
+        # Raises for an unknown column now. `_formatted` is a generator and would raise only after the response has
+        # begun.
         applied(spec, frame.scan(path))
         return _formatted(path, format, spec, guard_formulas)
     return _pieces(path, format, guard_formulas)
@@ -88,6 +90,7 @@ def batch_rows(path: Path) -> int:
 
 
 def _pieces(path: Path, format: Format, guard_formulas: bool) -> Iterator[bytes]:
+    # Reads the header, so that a damaged file fails before the first piece.
     frame.scan(path)
     if format == "csv":
         return _csv(path, guard_formulas)
@@ -122,6 +125,7 @@ def _json(path: Path) -> Iterator[bytes]:
     """One array of objects. A line break inside a text is escaped, so a bare one always parts two rows."""
     before = b"[\n"
     for lines in _ndjson(path):
+        # `lines[:-1]` drops the last line break: the comma before the next batch is written by the next round.
         yield before + lines[:-1].replace(b"\n", b",\n")
         before = b",\n"
     yield b"[]\n" if before == b"[\n" else b"\n]\n"
@@ -129,6 +133,7 @@ def _json(path: Path) -> Iterator[bytes]:
 
 def _csv(path: Path, guard_formulas: bool) -> Iterator[bytes]:
     names = pl.Series(frame.scan(path).collect_schema().names(), dtype=pl.String)
+    # Heads come from data too: a column can be named like a formula.
     heads = pl.select(_guarded(pl.lit(names)) if guard_formulas else names).to_series()
     yield pl.DataFrame(schema=dict.fromkeys(heads, pl.String)).write_csv().encode()
     cells = _csv_cells(path, guard_formulas)
@@ -202,6 +207,7 @@ def _write_sheet(path: Path, out: Path) -> None:
     import xlsxwriter  # type: ignore[import-untyped]
 
     options = {
+        # Rows go to the disk as they are written. The three `strings_to_…` keep text as text: no formula, no link.
         "constant_memory": True,
         "strings_to_formulas": False,
         "strings_to_urls": False,
@@ -219,6 +225,7 @@ def _write_sheet(path: Path, out: Path) -> None:
             sheet.write_string(0, at, name, bold)
         for number, row in enumerate(_sheet_rows(path), 1):
             for at, value in enumerate(row):
+                # xlsxwriter reports a text that is too long by a negative number, after it has cut it.
                 if value is not None and sheet.write(number, at, value, styles.get(type(value))) < 0:
                     raise _too_long(names[at])
 

@@ -1,7 +1,7 @@
 """How a result is written: which columns, under which heads, with which decimals, in which order.
 
-A format is data. It is made from the rows of a small result or from samples of a large one, by us or by a model, and is
-applied to any number of rows by polars expressions. Nothing of it is ever executed.
+A format is data. We or a model derive it from the rows of a small result or from samples of a large one, and polars
+expressions apply it to any number of rows. Nothing of it is ever executed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ class Sort(Frozen):
 class FormatSpec(Frozen):
     columns: tuple[ColumnFormat, ...]
     sort: tuple[Sort, ...] = ()
-    """Nothing keeps the order of the rows."""
+    """Empty if the rows stay in their order."""
 
 
 def format_spec(
@@ -118,7 +118,7 @@ def readable(name: str) -> str:
 
 
 def format_cell(value: Json, how: ValueFormat) -> str | None:
-    """One value, as JSON carries it, as people read it; nothing for null."""
+    """Writes one value of a JSON row as people read it. Returns None for null."""
     if value is None:
         return None
     if isinstance(how, NumberFormat) and isinstance(value, int | float) and not isinstance(value, bool):
@@ -133,6 +133,7 @@ def format_cell(value: Json, how: ValueFormat) -> str | None:
 def format_number(value: float, how: NumberFormat) -> str:
     scaled = value * 100 if how.percent else value
     text = format(abs(scaled), f"{',' if how.grouped else ''}.{how.decimals}f")
+    # −0.004 with two decimals is 0.00, not −0.00.
     negative = scaled < 0 and any(digit in text for digit in "123456789")
     return (MINUS if negative else "") + text + (" %" if how.percent else "")
 
@@ -193,6 +194,7 @@ _PATTERNS = {
 
 def json_text(value: pl.Expr) -> pl.Expr:
     """Lists and structures as JSON text; null stays null."""
+    # polars encodes only structs as JSON, so the value is wrapped in one and the wrapping is cut off again.
     wrapped = pl.struct(value.alias("v")).struct.json_encode()
     return pl.when(value.is_not_null()).then(wrapped.str.slice(len('{"v":')).str.head(-1))
 
@@ -203,6 +205,8 @@ def _quarter_text(value: pl.Expr) -> pl.Expr:
 
 def _number_text(value: pl.Expr, how: NumberFormat) -> pl.Expr:
     scaled = value.cast(pl.Float64) * 100 if how.percent else value
+    # Through a decimal, because a large float as text would get an exponent. What does not fit is null here, and gets
+    # its plain text at the end.
     fixed = scaled.abs().round(how.decimals).cast(pl.Decimal(38, how.decimals), strict=False).cast(pl.String)
     written = _grouped(fixed) if how.grouped else fixed
     sign = pl.when((scaled < 0) & fixed.str.contains("[1-9]")).then(pl.lit(MINUS)).otherwise(pl.lit(""))
@@ -213,6 +217,7 @@ def _number_text(value: pl.Expr, how: NumberFormat) -> pl.Expr:
 def _grouped(fixed: pl.Expr) -> pl.Expr:
     whole = fixed.str.extract(r"^(\d+)", 1)
     rest = fixed.str.extract(r"^\d+(.*)$", 1)
+    # 39 is the next multiple of three above the 38 digits of a decimal, so the groups begin at the right place.
     groups = whole.str.zfill(39).str.extract_all(r"\d{3}").list.join(",").str.strip_chars_start("0,")
     return pl.when(groups == "").then(pl.lit("0")).otherwise(groups) + rest
 
@@ -267,6 +272,7 @@ def _dated(value: str, how: DateFormat) -> str:
         return value
     if how.style == "quarter":
         return f"{moment.year:04d}-Q{(moment.month + 2) // 3}"
+    # `%Y` writes years before 1000 without their zeros on some systems.
     return moment.strftime(_PATTERNS[how.style].replace("%Y", f"{moment.year:04d}"))
 
 

@@ -39,6 +39,7 @@ class JsonForm:
 
 def scan(path: Path) -> pl.LazyFrame:
     """The file as a lazy frame. Its header is read at once, so that a damaged file is known here."""
+    # `glob=False`: a path may hold brackets or stars.
     frame = pl.scan_ipc(path, glob=False)
     try:
         frame.collect_schema()
@@ -113,6 +114,7 @@ _TYPES: dict[ColumnType, tuple[type[pl.DataType], ...]] = {
 }
 
 
+# The time and size of the file are part of the key: a file that was written anew is looked at again.
 @lru_cache(maxsize=256)
 def _json_form(path: Path, _modified: int, _size: int) -> JsonForm:
     frame = scan(path)

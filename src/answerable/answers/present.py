@@ -40,12 +40,14 @@ def present(
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """The answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program made of them; `proposed`:
-    what somebody else says of them, which is checked like our own words; `headers`: how columns are called."""
+    """Builds the answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program drew from the rows;
+    `proposed`: text about the rows that a model or program wrote, which is checked like our own; `headers`: heads for
+    columns."""
     rows = frame.rows(path, 0, row_limit)
     provenance = provenance or Provenance()
     sample = _sample(path, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
+    # A chart that a program drew comes first: ours is only a guess at what is wanted.
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
     written = proposed or prose(
         DescribedResult(result.columns, rows, result.row_count, spec, plan, provenance.understood)
@@ -63,6 +65,7 @@ def present(
         run_id=run_id,
         status=status,
         kind="chart" if drawn else _kind(question, result, picture),
+        # The check may leave out every sentence. The number of rows is always true.
         text=checked.text or counted(result.row_count),
         columns=result.columns,
         rows=tuple(rows),

@@ -33,6 +33,7 @@ def is_chart(value: Json) -> bool:
 def chart_from(chart: Mapping[str, Json]) -> tuple[list[dict[str, Json]], dict[str, Any]]:
     """The rows that came with a chart, and the chart over data named `rows`."""
     rows = _rows(chart)
+    # Vega-lite builds programs from field names, so names that a program chose never become field names.
     fields = {name: f"c{index}" for index, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
     return rows, {"$schema": _SCHEMA, "data": {"name": "rows"}, **_view(chart, fields)}
 
@@ -114,6 +115,7 @@ _WORDS: Mapping[str, Callable[[Any, Mapping[str, str]], bool]] = {
         value is None or value in _SORTS if not isinstance(value, list) else all(map(_plain, value))
     ),
     "title": lambda value, _: value is None or isinstance(value, str),
+    # No parenthesis: a colour such as `url(…)` would load something.
     "value": lambda value, _: isinstance(value, int | float | str) and "(" not in str(value),
 }
 """What a channel may say, and what may be said with each word."""

@@ -1,4 +1,4 @@
-"""A few honest sentences made from the rows. Every number in them is a cell or a count."""
+"""Writes a few honest sentences about the rows. Every number in them is a cell or a count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,6 +87,7 @@ def _counted_things(result: DescribedResult) -> str | None:
     plan = result.plan
     if plan is None or plan.joins or plan.group_by or plan.set_operation or len(plan.select) != 1:
         return None
+    # “1 orders” would be wrong, and the name of a table has no reliable singular.
     if plan.select[0].expr != Aggregate(function="count") or result.rows[0][0] == 1:
         return None
     return " ".join(words(plan.entity)) + (" match" if plan.where else "")
@@ -125,7 +126,7 @@ def _extent(result: DescribedResult, label: Field) -> str:
 
 
 def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
-    """The highest and the lowest; silent where several share them."""
+    """Names the highest and the lowest row. Leaves out an extreme that more than one row shares."""
     cells = [(row[measure.index], i) for i, row in enumerate(result.rows)]
     values = [(value, i) for value, i in cells if isinstance(value, int | float)]
     numbers = [value for value, _ in values]

@@ -37,7 +37,7 @@ class ReplayedStep(Frozen):
     code: str | None = None
     """The stable code of the error, when there was one."""
     data_changed: bool | None = None
-    """Whether the fingerprint of the data is another one now; nothing when that is not known."""
+    """Whether the fingerprint of the data has changed; None if that is not known."""
     difference: Difference | None = None
 
 
@@ -60,6 +60,7 @@ async def replay(capsule: CapsuleBody, run_again: RunAgain) -> Replay:
     last = steps[-1].id if steps else None
     replayed = []
     for step in steps:
+        # Only the last step's rows are the answer; the order of rows in between does not matter.
         ordered = capsule.ordered and step.id == last
         replayed.append(await _replayed(step, ordered, run_again))
     return judged(capsule.answer.run_id, replayed)
@@ -90,6 +91,7 @@ async def _replayed(step: StepRecord, ordered: bool, run_again: RunAgain) -> Rep
         return ReplayedStep(step=step.id, verdict="cannot", reason=f"a step of kind {step.kind} is not repeatable.")
     known = step.fingerprint is not None and rerun.fingerprint is not None
     changed = step.fingerprint != rerun.fingerprint if known else None
+    # Equal hashes are equal rows, so the files need not be read.
     if rerun.artifact == step.artifact:
         return ReplayedStep(step=step.id, verdict="same", data_changed=changed)
     found = difference(rerun.recorded, rerun.fresh, ordered=ordered)

@@ -35,7 +35,7 @@ class Field:
     type: ColumnType
     role: Role
     unit: Unit | None = None
-    """The period that a date stands for, when the plan says so: the start of a month means the month."""
+    """The period that a date stands for, if the plan says so: the first day of a month stands for the month."""
     part: str | None = None
     """The part of a date that a whole number stands for: a year, a weekday."""
 

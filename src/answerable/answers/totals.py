@@ -13,7 +13,7 @@ from answerable.core.values import Frozen, Json
 class ColumnTotal(Frozen):
     column: str
     total: Json = None
-    """Of the values that are there; nothing where none is."""
+    """The sum of the values that count; None if there are none."""
     minimum: Json = None
     maximum: Json = None
     null_count: int
@@ -35,6 +35,7 @@ def totals(path: Path) -> tuple[ColumnTotal, ...]:
 def _figures(place: int, dtype: pl.DataType) -> tuple[pl.Expr, ...]:
     value = pl.nth(place)
     known = pl.when(value.is_finite()).then(value) if dtype.is_float() else value
+    # The sum of a column of 64-bit numbers may not fit into 64 bits.
     wide = known.cast(pl.Int128) if dtype.is_integer() else known
     figures = (wide.sum(), known.min(), known.max(), known.null_count())
     return tuple(figure.alias(f"{place}.{number}") for number, figure in enumerate(figures))
@@ -42,6 +43,7 @@ def _figures(place: int, dtype: pl.DataType) -> tuple[pl.Expr, ...]:
 
 def _column(name: str, figures: Sequence[Any]) -> ColumnTotal:
     total, low, high, missing = figures
+    # The sum of no values is 0 in polars. Here it is None: a total of nothing is not known to be 0.
     as_json = [None if low is None else _json(value) for value in (total, low, high)]
     return ColumnTotal(column=name, total=as_json[0], minimum=as_json[1], maximum=as_json[2], null_count=missing)
 

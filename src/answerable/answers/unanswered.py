@@ -1,4 +1,4 @@
-"""What the user is told when a run has no answer."""
+"""The reply to the user when a run ended without an answer."""
 
 from collections.abc import Sequence
 

@@ -52,7 +52,7 @@ class RowFilter(Frozen):
     column: str
     operator: Operator
     value: Operand | tuple[Operand, ...] = None
-    """A list for `in`, nothing for `is_null` and `not_null`."""
+    """A list for `in`; None for `is_null` and `not_null`."""
 
 
 class Selection(Frozen):
@@ -72,6 +72,7 @@ class Views:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._making: dict[Path, asyncio.Task[None]] = {}
+        # Sorting a large result takes memory and every core: two at a time are enough.
         self._few = asyncio.Semaphore(2)
 
     async def path(self, rows: Path, selection: Selection) -> Path:
@@ -85,6 +86,7 @@ class Views:
             if making is None:
                 making = self._making[file] = asyncio.create_task(self._make(rows, selection, file))
                 making.add_done_callback(lambda _: self._making.pop(file, None))
+            # Others may wait for the same file, so a client that leaves must not cancel the work.
             await asyncio.shield(making)
         return file
 
@@ -111,6 +113,7 @@ def arrow_stream(cells: pl.DataFrame) -> bytes:
     nested = [i for i, dtype in enumerate(cells.dtypes) if dtype.is_nested()]
     flat = cells.with_columns(json_text(pl.nth(i)).alias(cells.columns[i]) for i in nested)
     buffer = io.BytesIO()
+    # `oldest` writes plain strings instead of string views, which not every Arrow reader knows.
     flat.write_ipc_stream(buffer, compression="uncompressed", compat_level=pl.CompatLevel.oldest())
     return buffer.getvalue()
 
@@ -138,6 +141,7 @@ def _touched(file: Path) -> bool:
 
 
 def _write(rows: Path, selection: Selection, file: Path) -> None:
+    # Written under another name and then renamed: a reader finds the whole file or none.
     partial = file.with_name(f".{secrets.token_hex(8)}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -211,6 +215,7 @@ def _mentions(text: str, dtypes: Sequence[pl.DataType]) -> pl.Expr:
 
 
 def _contains(value: pl.Expr, text: str) -> pl.Expr:
+    # `literal`: what people type is text, never a pattern.
     return value.str.to_lowercase().str.contains(text.lower(), literal=True).fill_null(False)
 
 
@@ -297,6 +302,7 @@ def _number(wanted: Json) -> int | float | Decimal:
         raise TypeError
     if isinstance(wanted, int | float):
         return wanted
+    # By Decimal, because a float would change whole numbers above 2**53.
     number = Decimal(wanted)
     return int(number) if number == number.to_integral_value() else float(number)
 

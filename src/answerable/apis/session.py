@@ -67,7 +67,7 @@ class ApiSession:
         return self._target.methods
 
     async def call(self, call: ApiCall) -> ApiReply:
-        """Raises `RefusedError` or `UserError` for a call that may not be made, and the API's failures by kind."""
+        """Raises `RefusedError` or `UserError` for a call that is not allowed, and the API's failures by kind."""
         request = self._checked(call)
         before = replace(self._used)
         data = await self._all_rows(request) if call.all_pages else self._json(await self._answer(request))

@@ -89,6 +89,7 @@ async def _ask(settings: "Settings", options: AskOptions) -> int:
     named = next(iter(options.sources), settings.source)
     sources = settings.open_sources(any_location=True, expect=(named, principal()))
     try:
+        # In a thread, so that the worker of the source starts meanwhile.
         app = await asyncio.to_thread(import_module, "answerable.app")
         async with app.open_service(settings, any_location=True, sources=sources) as service:
             return await _carried_out(service, options)
@@ -99,6 +100,7 @@ async def _ask(settings: "Settings", options: AskOptions) -> int:
 async def _carried_out(service: "Service", options: AskOptions) -> int:
     thread = _thread(options)
     answer = await _answered(service, options, thread, options.choice)
+    # Asks back only where a person sits at both ends; a program gets the choices and exit code 3.
     if answer.choices and not options.as_json and sys.stdin.isatty() and sys.stdout.isatty():
         tell_answer(options.question, answer)
         chosen = click.prompt("Which one", type=click.IntRange(1, len(answer.choices)))

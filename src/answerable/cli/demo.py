@@ -28,6 +28,7 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
     from answerable.gateway.server import serve
 
     say(f"\nThe page is on http://{settings.host}:{settings.port}/ (Ctrl-C stops it).")
+    # In a pipe the address would stay in the buffer for as long as the server runs.
     sys.stdout.flush()
     serve(settings)
 

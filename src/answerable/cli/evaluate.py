@@ -46,6 +46,7 @@ class DefaultGroup(click.Group):
     default = "cases"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # Whatever is not a command goes to the default one, options included: `eval --split test demo`.
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = [self.default, *args]
         return super().parse_args(ctx, args)
@@ -105,15 +106,15 @@ def add(suite: str, run: str, case_id: str | None, ordered: bool, as_json: bool)
     """Make a golden case of SUITE from RUN, whose answer is right. A suite that is new is made."""
     from answerable.core.ids import RunId
 
-    made = with_service(
+    case = with_service(
         lambda service, principal: service.evals.add_case(
             suite, RunId(run), principal, case_id=case_id, ordered=ordered
         )
     )
     if as_json:
-        tell_json(made.model_dump(mode="json"))
+        tell_json(case.model_dump(mode="json"))
     else:
-        say(f"{suite} has the case {made.id}: {made.question}")
+        say(f"{suite} has the case {case.id}: {case.question}")
 
 
 @command.command("remove")
@@ -190,6 +191,7 @@ def measure_cases(
         tell_json(report.model_dump(mode="json"))
     else:
         _tell(report)
+    # A case that was never asked was not answered right either.
     sys.exit(0 if report.correct == report.cases and not getattr(report, "left", 0) else 1)
 
 
@@ -224,6 +226,7 @@ def _check_price(model: str, settings: "Settings") -> None:
     from answerable.models.names import target_of
     from answerable.models.prices import Used, cost_of
 
+    # A limit in dollars cannot stop a model whose calls have no known price.
     if cost_of(target_of(model, settings.models_config, os.environ), Used(1, 1)) is None:
         raise OperatorError(
             f"The price of {model} is not known, so --max-cost cannot hold.",
@@ -235,19 +238,19 @@ def _check_price(model: str, settings: "Settings") -> None:
 async def _measured(
     cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: ModelMeasurement
 ) -> "Report":
-    """An interruption, or a budget that is spent, ends it with what is known by then."""
+    """Measures a model. If it is interrupted, or the budget is spent, reports the cases that were scored by then."""
     from answerable.evals.measured import measured
     from answerable.evals.run import evaluate
     from answerable.evals.score import report
     from answerable.evals.stored_results import StoredResults
 
-    kept = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
-    done = kept.load() if kept else {}
+    stored = StoredResults(measure.results, measure.model, measure.mode) if measure.results else None
+    done = stored.load() if stored else {}
     started = perf_counter()
 
     def ended(number: int, of: int, scored: "Scored") -> None:
-        if kept is not None:
-            kept.add(scored)
+        if stored is not None:
+            stored.add(scored)
         if progress is not None:
             progress(number, of, scored)
 

@@ -62,6 +62,7 @@ def main() -> None:
     except AnswerableError as error:
         from answerable.cli.output import tell_error
 
+        # The options of the command are out of reach here, so the raw arguments are searched.
         sys.exit(tell_error(error, as_json="--json" in sys.argv))
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output is gone; there is nobody to tell

@@ -43,6 +43,7 @@ def set_name(source: str, thing: str, note: str, as_json: bool, **changes: Any) 
     from answerable.sources.editing import NameEdit
 
     table, _, column = thing.partition(".")
+    # An empty text is a wish too: it takes the label, description or unit away.
     wanted = {name: value for name, value in changes.items() if value not in (None, ())}
     if not wanted:
         raise click.UsageError("Give at least one of --label, --synonym, --description, --unit, --hide or --show.")

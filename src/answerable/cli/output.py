@@ -37,14 +37,15 @@ def tell_table(rows: Iterable[Sequence[object]]) -> None:
 def tell_json(document: Any) -> None:
     import orjson
 
+    # As bytes: JSON is UTF-8 whatever encoding the terminal has.
     sys.stdout.buffer.write(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
 
 
 def tell_error(error: AnswerableError, *, as_json: bool = False) -> int:
     if as_json:
-        told = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
-        tell_json({"status": "failed", "text": str(error), "error": told})
+        record = {"kind": kind_of(error), "code": error.stable_code, "message": str(error), "hint": error.hint}
+        tell_json({"status": "failed", "text": str(error), "error": record})
     else:
         say(f"Error: {error} [{error.stable_code}]", err=True)
         if error.hint:
@@ -75,7 +76,8 @@ def tell_answer(question: str, answer: "Answer", thread: str | None = None) -> N
 
 @contextmanager
 def progress(message: str) -> Iterator[Callable[[str], None] | None]:
-    """A spinner on a terminal; nothing in a pipe. Yields what changes its message, or None in a pipe."""
+    """Shows a spinner on a terminal. Yields the function that changes its message, or None in a pipe."""
+    # Progress goes to stderr, so stdout holds the result alone.
     if not sys.stderr.isatty():
         yield None
         return

@@ -58,8 +58,8 @@ def show(run: str, as_json: bool) -> None:
 
     record, answer, events = with_service(look)
     if as_json:
-        told = [orjson.loads(encode(event)) for event in events]
-        tell_json({"run": _summary(record), "answer": answer.model_dump(mode="json"), "events": told})
+        journal = [orjson.loads(encode(event)) for event in events]
+        tell_json({"run": _summary(record), "answer": answer.model_dump(mode="json"), "events": journal})
     else:
         tell_answer(record.question or "(a query)", answer)
 

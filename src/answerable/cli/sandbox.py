@@ -56,6 +56,7 @@ def run(
             sandbox_seconds=seconds,
             sandbox_memory_mb=memory_mb,
         )
+        # Reads the rows before the folder that holds them is removed.
         value = _value(result, into, most)
     if as_json:
         tell_json(_document(result, value))
@@ -67,6 +68,7 @@ def run(
 def _code(file: str) -> str:
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        # Editors on Windows put a byte order mark first, which Python would refuse as a character.
         return data.decode("utf-8-sig")
     except OSError as error:
         raise NotFoundError(f"{file} cannot be read: {error.strerror}.", code="code_unreadable") from error
@@ -77,6 +79,7 @@ def _code(file: str) -> str:
 def _input(option: str, folder: Path) -> tuple[str, Path]:
     """Reads `NAME=FILE` and returns the name, with an Arrow file that holds the rows of the file."""
     name, _, place = option.partition("=")
+    # The code sees the table as a variable, and the name becomes a part of a file name.
     if not name.isidentifier() or not place:
         raise UserError(
             f"{option!r} is not NAME=FILE.", code="input_invalid", hint="For example: --input orders=orders.csv"

@@ -25,6 +25,7 @@ def command(
     settings = load_settings(host=host, port=port)
     named = dict(_named(text) for text in source)
     if named:
+        # The first source of the command line becomes the default: it is what the person wants to ask.
         settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
     if for_everybody and not settings.is_local:
         say(f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True)

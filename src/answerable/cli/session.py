@@ -27,6 +27,7 @@ def with_service(
     from answerable.settings import load_settings
 
     async def inside() -> T:
+        # Whoever runs a command may open every file that the command can read: it is their own machine.
         async with open_service(load_settings(**overrides), any_location=True, empty_store=empty_store) as service:
             return await work(service, principal())
 

@@ -29,10 +29,12 @@ def list_sources(as_json: bool) -> None:
     """The sources that can be asked by name."""
 
     async def look(service: "Service", principal: "Principal") -> "Sequence[SourceSummary]":
+        # A list of names must not start to read every source.
         return service.sources.list(principal, look=False).sources
 
     listed = with_service(look)
     if as_json:
+        # The other fields are known only after a look into the source.
         shown = {"name", "location", "origin", "default", "removable", "files"}
         tell_json({"sources": [source.model_dump(mode="json", include=shown) for source in listed]})
         return
@@ -245,5 +247,6 @@ def _grid(table: "Table") -> object:
         distinct = "" if column.distinct_count is None else f"{column.distinct_count:,}"
         also = ", ".join(name for name in (column.label, *column.synonyms) if name)
         key = " (key)" if column.name in table.primary_key else ""
+        # `Text`, because rich would take brackets in a name for its markup.
         grid.add_row(*(Text(printable(cell)) for cell in (column.name + key, column.type, distinct, span[:60], also)))
     return grid

@@ -128,10 +128,10 @@ def fork(thread: str, message: str, before: bool, as_json: bool) -> None:
     """Make a new thread that begins like THREAD, up to MESSAGE (`threads show` prints the ids)."""
     from answerable.core.ids import MessageId
 
-    made = with_service(
+    fork_summary = with_service(
         lambda service, principal: service.threads.fork(_id(thread), MessageId(message), principal, include=not before)
     )
-    _tell(made, as_json)
+    _tell(fork_summary, as_json)
 
 
 def _id(thread: str) -> "ThreadId":

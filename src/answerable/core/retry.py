@@ -53,7 +53,7 @@ async def retry(
     """Calls until an attempt succeeds, the attempts are used up, or `may_pass` says no; then raises the last error.
 
     `call` gets the number of the attempt. `may_pass` and `before_wait` get the error, the number of the attempt that
-    failed, and the seconds until the next one. `first_attempt` is above 1 if attempts were made before a restart.
+    failed, and the seconds until the next one. `first_attempt` is above 1 if there were attempts before a restart.
     """
     attempt = first_attempt
     while True:

@@ -28,7 +28,7 @@ STOPPED_EARLY = "stopped early"
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A node that gave no output."""
+    """A node without an output."""
 
     kind: str
     failed: bool

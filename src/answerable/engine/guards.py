@@ -30,7 +30,7 @@ class Guard(Protocol):
 def default_guards(
     clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0
 ) -> Sequence[Guard]:
-    """The guards of the product. A breaker opens for `cooldown` seconds after so many `failures` in a row."""
+    """The guards of the product. A breaker opens for `cooldown` seconds after `failures` failures in a row."""
     # From the inside out. The time limit holds for each attempt, not for all retries together. Each attempt asks the
     # breaker, so that retries stop when it opens. The fallback replaces only what no retry could mend.
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
@@ -188,7 +188,7 @@ class Retrying:
 
 
 def _may_pass(error: AnswerableError, node: Node, schedule: Schedule, attempt: int) -> bool:
-    """Whether another attempt may succeed, and may be made."""
+    """Whether another attempt is allowed and may succeed."""
     if error.stable_code == STEP_TIMEOUT:
         # An effect that ran out of time may have happened. Only a target that knows the key may be asked again.
         return node.retry.timeouts and (node.idempotent or not node.effect)

@@ -35,7 +35,7 @@ class LiveRun:
         """No stored run has the token 0: without a lease, only a run in memory can be carried out."""
         self.listeners = list(listeners) if events is None else [*listeners, self._heard]
         self.place: Place | None = None
-        """Its place among the runs that wait for their turn, if it was given one before it began."""
+        """Its place among the runs that wait for their turn, if it got one before it began."""
         self.reason: str | None = None
         """Why somebody cancelled it."""
         self.end_of: EndOf | None = None

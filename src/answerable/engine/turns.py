@@ -15,7 +15,7 @@ from answerable.core.errors import TransientError
 
 TURN_SECONDS = 0.5
 LONGEST_WAIT = 5.0
-"""Seconds. Somebody who would wait longer for a turn is better told at once."""
+"""Seconds. If the wait for a turn would be longer, the question is refused at once."""
 _WEIGHT = 0.1
 """Of the newest interval in the average. About the last ten turns count, so that the estimate follows the load."""
 
@@ -36,7 +36,7 @@ class Turns:
         return 0.0 if self._free > 0 else (len(self._waiting) + 1) * self._interval
 
     def admit(self) -> "Place":
-        """A place in the queue, before anything else is done for the run: whoever comes next sees how many came before.
+        """A place in the queue. A run gets it before anything else is done, so that the next run sees how many wait.
         Raises if the run would wait too long."""
         wait = self.expected_wait
         if wait > LONGEST_WAIT:

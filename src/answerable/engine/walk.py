@@ -38,7 +38,7 @@ class Walk:
         self._ended: asyncio.Future[None] = self._loop.create_future()
 
     async def to_end(self) -> Frontier:
-        """Returns when no more nodes can run. If it is cancelled or given up, it first stops the running steps."""
+        """Returns when no more nodes can run. If the run is cancelled or fails, it first stops the running steps."""
         try:
             if self.frontier.graph.awaited:
                 self._listen()

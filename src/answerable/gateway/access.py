@@ -41,6 +41,8 @@ async def _new_run(
     """The id of the run that the request starts, or started when it came with this key before."""
     if idempotency_key is None:
         return new_run_id()
+    # The key alone is not enough: a client that reuses a key for another request must get an error, not the run of the
+    # first. The fingerprint tells the two apart.
     asked = f"{request.method} {request.url.path}\n".encode() + await request.body()
     return await service.runs.id_for(idempotency_key, sha256(asked).hexdigest(), principal)
 

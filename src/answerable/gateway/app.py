@@ -53,18 +53,23 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
+        # The process may be bound to fewer cores than the machine has.
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         opened = open_service(
             settings,
+            # A client must not make the server open a path or an address of the client's choice.
             any_location=False,
             listeners=(EventLog(), metrics),
+            # A server outlives a restart of its database: runs wait for the store instead of failing.
             patient=True,
+            # A run mostly waits for a model or a database, so each core can carry more than one.
             runs_at_once=settings.runs_at_once or 4 * cores,
             processes=settings.processes if settings.processes >= 0 else cores,
         )
         async with opened as service:
             app.state.service = service
             metrics.running.set_function(service.runs.running)
+            # Before the server listens: clients of an earlier process come back for their runs.
             await service.runs.resume_unfinished()
             service.start_background_work()
             yield
@@ -95,7 +100,10 @@ def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: st
     ):
         app.include_router(part.router)
     app.include_router(_root(metrics))
+    # After the routes of the API, so that no address of the page can hide one of them.
     serve_page(app)
+    # The middleware added last runs first. A request is logged (Observe), then its host, its token and its origin are
+    # checked; only a request that passes them all has its body read into memory (BoundedBody).
     app.add_middleware(BoundedBody)
     app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
     if token is not None:
@@ -133,14 +141,15 @@ def _root(metrics: Metrics) -> APIRouter:
 
 def _describe_problems(app: FastAPI) -> None:
     """Every route's problems refer to one schema, which no route returns as a model of its own."""
-    made = app.openapi
+    generate = app.openapi
 
     def openapi() -> dict[str, object]:
-        document = made()
+        document = generate()
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas.setdefault("Problem", Problem.model_json_schema())
         for path in document["paths"].values():
             for operation in path.values():
+                # FastAPI documents its own shape for 422, but `handle_problems` answers with a problem document.
                 invalid = operation["responses"].get("422")
                 if invalid is not None and "application/json" in invalid.get("content", {}):
                     invalid["content"] = {

@@ -16,6 +16,7 @@ MOST_PER_CLIENT = 1_200
 class BoundedConnection(H11Protocol):
     head_seconds: ClassVar[float] = HEAD_SECONDS
     most_per_client: ClassVar[int] = MOST_PER_CLIENT
+    # Shared by all connections: uvicorn creates one protocol object for each.
     _open: ClassVar[Counter[str]] = Counter()
 
     def connection_made(self, transport: Any) -> None:
@@ -23,6 +24,7 @@ class BoundedConnection(H11Protocol):
         self._client = str(peer[0]) if peer else ""
         self._deadline: asyncio.TimerHandle | None = None
         self._open[self._client] += 1
+        # Before the limit is checked: `connection_lost` follows an abort too, and undoes what uvicorn registers here.
         super().connection_made(transport)
         if self._open[self._client] > self.most_per_client:
             transport.abort()  # nothing was asked yet, so there is nobody to answer
@@ -39,6 +41,7 @@ class BoundedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget_deadline()
         self._open[self._client] -= 1
+        # A Counter keeps keys whose count is 0, so the addresses of past clients would pile up.
         if not self._open[self._client]:
             del self._open[self._client]
         super().connection_lost(exc)

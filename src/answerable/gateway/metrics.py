@@ -32,6 +32,7 @@ class Metrics:
         self.steps = self._counter("answerable_steps", "Ended steps", "status")
         self.retries = self._counter("answerable_step_retries", "Steps that were tried again", "code")
         self.step_seconds = Histogram("answerable_step_seconds", "Time a step took", registry=self.collectors)
+        # Creates the series with 0, so that a rate over them is right from the first event.
         for status in ("done", "refused", "failed", "cancelled"):
             self.runs.labels(status)
 

@@ -57,6 +57,7 @@ class Observe:
             return
         request_id = scope["request_id"] = _request_id(scope)
         started = time.perf_counter()
+        # Stays 500 if the application raises before it begins a response.
         status = 500
 
         async def tagged(message: Message) -> None:
@@ -74,6 +75,7 @@ class Observe:
                 self._note(scope, status, time.perf_counter() - started)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        # Counts by the route's pattern, not by the path: paths hold ids, and each would become a series of its own.
         route = getattr(scope.get("route"), "path", "other")
         self._metrics.requests.labels(scope["method"], route, str(status)).inc()
         self._metrics.seconds.labels(scope["method"], route).observe(seconds)
@@ -107,6 +109,7 @@ class KnownHosts:
 
     def _known(self, request: Request) -> bool:
         named = [f"//{request.headers.get('host', '')}"]
+        # A page of another host could reach this server by its real name, so the page's host has to be known too.
         if "origin" in request.headers:
             named.append(request.headers["origin"])
         return all(self._is_known(_hostname(url)) for url in named)
@@ -145,9 +148,12 @@ class SameOrigin:
             return True  # the page itself may be linked to from anywhere
         origin = request.headers.get("origin")
         if origin is None:
+            # Browsers send no `Origin` with a plain GET. Programs send neither header and count as `none`.
             return request.headers.get("sec-fetch-site", "none") in _OWN
         if _hostname(origin) in self._allowed:
             return True
+        # Takes the scheme from the origin: behind a proxy that ends TLS this server sees http where the browser says
+        # https.
         here = f"{origin.partition(':')[0]}://{request.headers.get('host', '')}"
         return _address(origin) == _address(here) and request.headers.get("sec-fetch-site", "none") in _OWN
 
@@ -174,6 +180,7 @@ class BoundedBody:
             chunks.append(message.get("body", b""))
             size += len(chunks[-1])
             more = message.get("more_body", False)
+            # Counts the bytes that came; `Content-Length` may be missing or wrong.
             if size > MAX_BODY:
                 hint = f"At most {MAX_BODY:,} bytes are read."
                 await problem_response(413, "request_too_large", "The request is too large.", hint, Request(scope))(
@@ -183,10 +190,11 @@ class BoundedBody:
         await self._app(scope, _replayed(b"".join(chunks), receive), send)
 
 
-def _missing(path: str, given: Collection[bytes]) -> list[tuple[bytes, bytes]]:
-    """What a reply should say and does not."""
+def _missing(path: str, present: Collection[bytes]) -> list[tuple[bytes, bytes]]:
+    """Returns the default headers that the route has not set itself."""
+    # The page sets a policy of its own, under which its scripts may run; that one stays.
     wanted = [NOTHING_RUNS, *([NOT_KEPT] if path.startswith(API) else [])]
-    return [header for header in wanted if header[0] not in given]
+    return [header for header in wanted if header[0] not in present]
 
 
 def _impatient(receive: Receive) -> Receive:
@@ -211,26 +219,27 @@ def _impatient(receive: Receive) -> Receive:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Gives the body once, then whatever the client does next (mostly: leave)."""
-    given = False
+    """Returns the body once, then whatever the client does next (mostly: it disconnects)."""
+    sent = False
 
     async def replay() -> Message:
-        nonlocal given
-        if given:
+        nonlocal sent
+        if sent:
             return await receive()
-        given = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return replay
 
 
 def _request_id(scope: Scope) -> str:
-    given = Request(scope).headers.get("x-request-id", "")
-    return given if _ACCEPTED_ID.fullmatch(given) else "req_" + secrets.token_hex(8)
+    # The id is copied into a header and the log, so only harmless characters are taken from the client.
+    proposed = Request(scope).headers.get("x-request-id", "")
+    return proposed if _ACCEPTED_ID.fullmatch(proposed) else "req_" + secrets.token_hex(8)
 
 
 def _address(url: str) -> tuple[str | None, int | None] | None:
-    """Host and port; nothing for what is not an address."""
+    """Returns host and port, or None if the text is not an address."""
     try:
         parts = urlsplit(url)
         return parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -36,6 +36,7 @@ def serve_page(app: FastAPI) -> None:
 
     async def page() -> FileResponse:
         index = WEB / BUILT / "index.html"
+        # A checkout has no page until it is built. The other document says how to build it.
         return _document(index) if index.is_file() else _document(WEB / "not-built.html", status=503)
 
     async def docs() -> FileResponse:
@@ -47,10 +48,12 @@ def serve_page(app: FastAPI) -> None:
     for path, endpoint in routes.items():
         router.add_api_route(path, endpoint, methods=["GET", "HEAD"])
     app.include_router(router)
+    # `check_dir=False`: the API also works where the page was never built.
     app.mount("/assets", HashedFiles(directory=WEB / BUILT / "assets", check_dir=False), name="assets")
     app.mount("/static", StaticFiles(directory=WEB), name="static")
 
 
 def _document(file: Path, *, status: int = 200) -> FileResponse:
+    # `no-cache` asks again each time: the document names the hashed files of the newest build.
     headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
     return FileResponse(file, status_code=status, headers=headers)

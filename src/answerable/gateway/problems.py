@@ -21,6 +21,7 @@ from answerable.core.errors import (
     UserError,
 )
 
+# The first match counts, so a class has to stand before its base class.
 STATUS: tuple[tuple[type[AnswerableError], int], ...] = (
     (NotFoundError, 404),
     (UserError, 422),
@@ -79,6 +80,7 @@ def status_of(error: AnswerableError) -> int:
 def handle_problems(app: FastAPI) -> None:
     @app.exception_handler(AnswerableError)
     async def ours(request: Request, error: AnswerableError) -> JSONResponse:
+        # Only these details are part of the wire format.
         place = {part: error.details[part] for part in ("line", "column", "field", "run_id") if part in error.details}
         response = problem_response(status_of(error), error.stable_code, str(error), error.hint, request, **place)
         if (seconds := error.details.get("retry_after")) is not None:
@@ -87,6 +89,7 @@ def handle_problems(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
+        # Leaves out pydantic's `input`: it would repeat what the client sent, which may hold a password.
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         return problem_response(422, "request_invalid", f"{where}: {first['msg']}", None, request)

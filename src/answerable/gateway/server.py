@@ -31,6 +31,7 @@ class _Server(uvicorn.Server):
             _print_link(sockets[0], self._token)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # There is no service if the start failed.
         service = getattr(self._app.state, "service", None)
         if service is not None:
             service.runs.leave()
@@ -47,8 +48,10 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
         app,
         host=settings.host,
         port=settings.port,
+        # `configure` has set up logging, and `Observe` logs each request: uvicorn would do both again.
         log_config=None,
         access_log=False,
+        # Runs are in the journal and continue at the next start, so open requests need not be waited for long.
         timeout_graceful_shutdown=3,
         server_header=False,
         http=BoundedConnection,
@@ -66,6 +69,7 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
 
 
 def _print_link(listening: socket.socket, token: str) -> None:
+    # Reads the port from the socket: with `--port 0` the system has chosen it.
     address, port = listening.getsockname()[:2]
     host = "localhost" if ip_address(address).is_unspecified else f"[{address}]" if ":" in address else address
     print(f"Open http://{host}:{port}/?{PARAMETER}={token}", flush=True)
@@ -75,20 +79,22 @@ def _print_link(listening: socket.socket, token: str) -> None:
 
 def _listening(host: str, port: int) -> list[socket.socket]:
     """A socket for each address of the host, for example for 127.0.0.1 and ::1."""
-    made: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, kind, protocol, _, address in dict.fromkeys(found):
-            made.append(socket.socket(family, kind, protocol))
-            made[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sockets.append(socket.socket(family, kind, protocol))
+            # A server that is restarted can take its port back at once, while old connections still time out.
+            sockets[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                made[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made[-1].bind(address)
+                # Else a socket for `::` takes the port for IPv4 as well, and the socket for 0.0.0.0 cannot be bound.
+                sockets[-1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sockets[-1].bind(address)
     except OSError as error:
-        for listening in made:
+        for listening in sockets:
             listening.close()
         raise _cannot_listen(error, host, port) from error
-    return made
+    return sockets
 
 
 def _cannot_listen(error: OSError, host: str, port: int) -> AnswerableError:

@@ -37,6 +37,7 @@ INTERRUPTED = (
 )
 """Ends the stream of a server that stops. It is no event of the run, so it has no `id:`; a client goes on with
 `GET /runs/{id}/events` after the last number that it has."""
+# nginx collects a response before it passes it on unless `X-Accel-Buffering` forbids it.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -52,6 +53,7 @@ def resume_point(last_event_id: str | None) -> int:
     """The number after which to go on."""
     if last_event_id is None or last_event_id == "":
         return 0
+    # `isdigit` alone accepts digits of other scripts and superscripts, which `int` may refuse.
     if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 15:
         raise UserError("Last-Event-ID must be the number of an event.", code="event_id_invalid")
     return int(last_event_id)
@@ -65,6 +67,7 @@ async def _frames(events: AsyncIterator[Event], leaving: asyncio.Event) -> Async
         while True:
             waiting = (pending, left)
             done, _ = await asyncio.wait(waiting, timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            # An event that is there already is still sent: it may be the last one of the run.
             if pending not in done and leaving.is_set():
                 yield INTERRUPTED
                 return
@@ -77,6 +80,7 @@ async def _frames(events: AsyncIterator[Event], leaving: asyncio.Event) -> Async
             number = b"id: %d\n" % event.seq if event.seq else b""
             yield b"%sevent: %s\ndata: %s\n\n" % (number, event.type.encode(), encode(event))
             pending = asyncio.ensure_future(anext(events, None))
+    # A client that leaves closes this generator; what it waited for must not stay behind.
     finally:
         pending.cancel()
         left.cancel()

@@ -1,7 +1,7 @@
 """One token for everybody who may use a server that other machines can reach, until identities are configured.
 
-It is made at the start and printed in a link. Whoever opens the link gets it as a cookie; programs send it as
-`Authorization: Bearer TOKEN`.
+The server draws the token at its start and prints it in a link. Whoever opens the link gets the
+token as a cookie; programs send it as `Authorization: Bearer TOKEN`.
 """
 
 import secrets
@@ -63,6 +63,7 @@ class TokenRequired:
         # An address that begins with two slashes, or with a slash and a backslash, would lead to another host.
         target = "/" + quote(request.scope["path"].lstrip("/\\")) + (f"?{urlencode(rest)}" if rest else "")
         reply = RedirectResponse(target, status_code=303)
+        # A `Secure` cookie would never come back over plain http, which is all that this server speaks without a proxy.
         secure = request.url.scheme == "https"
         reply.set_cookie(COOKIE, self._token.decode(), httponly=True, samesite="lax", secure=secure, path="/")
         return reply
@@ -78,6 +79,7 @@ def _sent(request: Request) -> list[str]:
     offered = [bearer.strip()] if scheme.lower() == "bearer" else []
     try:
         cookie = SimpleCookie(request.headers.get("cookie", "")).get(COOKIE)
+    # The cookies come from the client, and another program of the same host may have set a broken one.
     except CookieError:
         cookie = None
     return [*offered, cookie.value] if cookie is not None else offered

@@ -11,7 +11,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 
 class Unavailable(Exception):
-    """The kernel does not offer this, for the reason given."""
+    """The kernel does not offer this. The message says why."""
 
 
 def libc() -> Any:

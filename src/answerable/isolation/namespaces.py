@@ -31,7 +31,7 @@ def unshare(kinds: int) -> None:
 
 
 def show_as(user: int, group: int, *, inside: int = NOBODY) -> None:
-    """Who this process is, in the user namespace that it has just made: one id, and it is nobody's."""
+    """Maps the ids of this process in the user namespace that it has just created: one id, by default nobody's."""
     for file, line in (("setgroups", "deny"), ("uid_map", f"{inside} {user} 1"), ("gid_map", f"{inside} {group} 1")):
         try:
             with open(f"/proc/self/{file}", "w") as opened:

@@ -61,7 +61,7 @@ _SYSTEM_CALLS: dict[str, dict[str, tuple[int | None, int | None]]] = {
         "accept4": (288, 242),
     },
 }
-"""Numbers on x86_64 and aarch64; nothing where one has no such call."""
+"""Numbers on x86_64 and aarch64; None if the machine has no such call."""
 _CLONE = (56, 220)
 _CLONE3 = (435, 435)
 _FOREIGN_NUMBERS = 0x40000000

@@ -25,7 +25,7 @@ class ModelCalled:
     output_tokens: int
     cached_tokens: int
     cost: float | None
-    """Dollars; nothing when the price of the model is not known, in which case only budgets of tokens hold."""
+    """Dollars; None if the price of the model is not known. Then only budgets of tokens hold."""
     estimated: bool
     """The provider did not say how many tokens it counted."""
     duration_ms: float

@@ -35,6 +35,7 @@ def ungrouped(expr: Expr, keys: list[Expr], path: str = "") -> Iterator[tuple[st
 def determined(keys: list[Expr], scope: Scope) -> set[ColumnRef]:
     """Every column whose value is the same in all rows of a group."""
     known = {key for key in keys if isinstance(key, ColumnRef)}
+    # What one step finds may complete another key or join, so the steps are repeated until one finds nothing new.
     while True:
         found = set(known)
         for alias, table in scope.tables.items():
@@ -43,6 +44,7 @@ def determined(keys: list[Expr], scope: Scope) -> set[ColumnRef]:
         for join in scope.joins:
             if all(left in known for left, _ in join.pairs):
                 found |= {right for _, right in join.pairs}
+            # The right side of an outer join is null for every left row without a partner: it determines no left value.
             if not join.outer:
                 found |= {left for left, right in join.pairs if right in known}
         if found == known:
@@ -54,5 +56,6 @@ def _has_key(alias: str, table: Table, known: set[ColumnRef]) -> bool:
     names = {ref.column for ref in known if ref.table == alias}
     if table.primary_key and names.issuperset(table.primary_key):
         return True
+    # A unique column may hold any number of nulls, and all these rows would form one group.
     columns = (column for column in table.columns if column.name in names)
     return any(column.unique and (not column.nullable or column.null_count == 0) for column in columns)

@@ -1,4 +1,4 @@
-"""What result columns are called: the user's word where there is one, else a short one made from the expression."""
+"""What result columns are called: the user's word where there is one, else a short one derived from the expression."""
 
 from collections import Counter
 
@@ -81,6 +81,7 @@ def _label_of_aggregate(expr: Aggregate, scope: Scope) -> str:
     else:
         of = "" if expr.of is None else _words(label_of(expr.of, scope))
         opening = _OPENINGS.get(expr.function, expr.function)
+        # `sum total price`, not `total total price`.
         what = f"{expr.function if of.startswith(opening) else opening} {of}".strip()
     return f"{what} {condition}" if condition else what
 
@@ -104,6 +105,7 @@ def _words(name: str) -> str:
 def _shortened(label: str) -> str:
     if len(label.encode()) <= _LONGEST:
         return label
+    # The ellipsis takes three bytes. A character that the cut splits is dropped.
     return label.encode()[: _LONGEST - 3].decode(errors="ignore").rstrip() + "…"
 
 

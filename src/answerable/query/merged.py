@@ -1,4 +1,4 @@
-"""Several catalogs as one, for a question about more than one source.
+"""Merges the catalogs of several sources into one, for a question about more than one source.
 
 Tables keep their names where no two are alike; else the source's name comes first. What leads from one source to
 another is what a `semantic.yaml` declares, and nothing is guessed.
@@ -43,7 +43,7 @@ class Merged:
     original_names: Mapping[str, str]
     """Of relationships and measures that had to be renamed."""
     labels: Mapping[str, str]
-    """What each source is called, no two alike."""
+    """The short name of each source; no two are equal."""
 
 
 def merged(catalogs: Mapping[str, Catalog]) -> Merged:
@@ -57,7 +57,7 @@ def short_name(source: str) -> str:
 
 
 def short_names(sources: Iterable[str]) -> dict[str, str]:
-    """What each of several sources is called, no two alike."""
+    """Gives each source a short name that no other of them has."""
     return _unique({source: _identifier(short_name(source)) for source in sources})
 
 
@@ -77,6 +77,7 @@ class _Merging:
             relationships=tuple(self._all_relationships()),
             measures=tuple(self._measures()),
             fingerprint=" ".join(each.fingerprint for each in self._catalogs.values()),
+            # An answer from all sources is no fresher than the source that was synced longest ago.
             last_sync=min((c.last_sync for c in self._catalogs.values() if c.last_sync), default=None),
             as_of=max((c.as_of for c in self._catalogs.values() if c.as_of), default=None),
             warnings=tuple(self._warnings()),

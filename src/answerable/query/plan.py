@@ -29,7 +29,7 @@ class Constant(Frozen):
     kind: Literal["constant"] = "constant"
     value: Scalar
     type: Literal["date", "datetime"] | None = None
-    """Set when `value` is ISO 8601 text that means a point in time."""
+    """Set when `value` is ISO 8601 text for a point in time."""
 
 
 class Aggregate(Frozen):
@@ -207,7 +207,7 @@ class Join(Frozen):
 class SelectItem(Frozen):
     expr: Expr
     label: str | None = None
-    """The name of the result column; else one is made from the expression."""
+    """The name of the result column. Without one, `labels.py` derives a name from the expression."""
 
 
 class OrderItem(Frozen):
@@ -226,7 +226,7 @@ class QueryPlan(Frozen):
     alias: str | None = None
     joins: tuple[Join, ...] = ()
     select: tuple[SelectItem, ...] = ()
-    """Nothing means every column of the entity."""
+    """If empty, the plan selects every column of the entity."""
     distinct: bool = False
     where: Filter | None = None
     group_by: tuple[Expr, ...] = ()

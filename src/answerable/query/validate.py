@@ -343,6 +343,7 @@ def _check_comparable(left: ColumnType | None, right: ColumnType | None, path: s
 def _comparable(left: ColumnType | None, right: ColumnType | None) -> bool:
     if left in _NO_ORDER or right in _NO_ORDER:
         return False
+    # A constant cannot have the type `time`, so a time of day is written as text.
     if left is None or right is None or left == right or {left, right} == {"time", "text"}:
         return True
     return (left in NUMERIC and right in NUMERIC) or (left in TEMPORAL and right in TEMPORAL)

@@ -1,4 +1,4 @@
-"""What is worth remembering of a choice between readings: another name for a column."""
+"""What the choice of a reading teaches: another name for a column."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -14,7 +14,7 @@ ColumnsByName: TypeAlias = Mapping[str, tuple[str, str]]
 
 
 def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | None, ...]:
-    """For each reading the synonym that choosing it would teach, or None if it teaches none, or several."""
+    """For each reading the synonym that choosing it would teach. None if it teaches none or more than one."""
     names = _names(catalog)
     strange = set[str].intersection(*(set(_unused(reading)) for reading in readings)) if readings else set()
     return tuple(
@@ -66,7 +66,7 @@ def _synonym(phrase: str, column: tuple[str, str]) -> Synonym:
 
 
 def _new(synonym: Synonym | None, catalog: Catalog) -> Synonym | None:
-    """Not what the column is called already."""
+    """The synonym, or None if the column has this name already."""
     table = catalog.table(synonym.table) if synonym else None
     column = table.column(synonym.column) if synonym and table else None
     if synonym is None or column is None:

@@ -32,7 +32,7 @@ from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
-# High, so that it answers without asking back; below 1, because a form can still misread a question.
+# High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
 
 
@@ -69,7 +69,8 @@ class Reader:
         self._offered = OfferedReadings(catalog, self.weights, self._sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A process that gets a reader builds its own: the parts are small, and what is built of them is not."""
+        """Pickles only the arguments, and the receiving process builds the reader again: the arguments are small, the
+        schema that is built from them is large."""
         return _rebuilt, self._rebuilt_from
 
     def today(self) -> date:
@@ -96,6 +97,7 @@ class Reader:
         if unknown.hopeless and not force:
             return self._rows_of_each_table(dated, unknown) or unknown.reply()
         ranking = self.rank(scene)
+        # If the answer is forced, nobody chooses: one reading without a dry run is enough.
         readings = self._offered.best(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
             return unknown.reply()
@@ -107,6 +109,7 @@ class Reader:
             return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
         if grammar is not None:
             best = self._with_bindings(grammar.reading, question, dated, previous, grammar.words)
+            # One reading less, because the reading of the grammar is offered as well.
             return Read(best=best, others=tuple(readings[:-1]))
         return Unsure(question=unknown.question(), readings=tuple(readings), unknown=unknown.unknown)
 

@@ -12,9 +12,9 @@ class Reading(Frozen):
 
     plan: QueryPlan
     sentence: str
-    """Made from the plan, so it is always true of what runs."""
+    """Built from the plan, so it is always true of the query that runs."""
     confidence: float
-    """Estimated probability that this is what was meant, 0 to 1."""
+    """The estimated probability that the user meant this reading, 0 to 1."""
     bindings: tuple[Binding, ...] = ()
     sql: str | None = None
 
@@ -27,7 +27,7 @@ class Read(Frozen):
 
 
 class Unsure(Frozen):
-    """Several readings are close: the user chooses."""
+    """No reading is likely enough: the user chooses one."""
 
     question: str
     """What to ask back, in one sentence."""

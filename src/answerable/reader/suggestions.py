@@ -1,9 +1,9 @@
-"""Questions that a source can answer, made from its own names, for people who see it for the first time."""
+"""Suggests questions that a source can answer, in its own names, for people who see it for the first time."""
 
 from answerable.core.catalog import Catalog, Column, Measure, Table
 
 _FEW, _MANY = 2, 30
-"""Values of a column by which numbers are set side by side."""
+"""The least and the most distinct values of a text column that a suggestion groups by."""
 
 
 def suggested(catalog: Catalog) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ class Weights:
     untried_confidence: Trees
     """Where nothing could be run."""
     threshold: float
-    """The least confidence that answers without asking."""
+    """The reader answers from this confidence on. Below it, the user chooses a reading."""
 
 
 @cache
@@ -97,6 +97,7 @@ def to_bytes(weights: Weights) -> bytes:
         "untried_confidence": weights.untried_confidence,
     }
     for name, trees in models.items():
+        # Type codes of `array`, as small as the numbers allow. Features are signed, because -1 marks a leaf.
         packed.put(f"{name}.roots", "I", trees.roots)
         packed.put(f"{name}.feature", "h", trees.feature)
         packed.put(f"{name}.threshold", "f", trees.threshold)

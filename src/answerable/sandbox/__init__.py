@@ -1,1 +1,1 @@
-"""Where code runs that nobody has read: one protocol, several backends, the same limits and the same account."""
+"""Where code runs that nobody has read: one protocol, many backends, the same limits and the same account."""

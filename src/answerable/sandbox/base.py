@@ -32,7 +32,7 @@ Reason: TypeAlias = Literal[
     "cancelled",
 ]
 """Which rule or limit ended it. `policy` and `type_check` are found before it runs; `exception` is the code's own;
-`result` is a result of a kind that cannot be given back; `forbidden` a system call that ends the process;
+`result` is a result of a type that cannot be returned; `forbidden` a system call that ends the process;
 `died` an end that nothing else explains."""
 
 HostFunction: TypeAlias = Callable[..., Awaitable[Json]]
@@ -120,7 +120,7 @@ class SandboxResult:
     """What was printed, up to the limit."""
     resources: Resources = Resources()
     isolation: Mapping[str, str] = field(default_factory=dict)
-    """What kept the code in, by wall: `{"files": "mount namespace, Landlock 7", "network": "network namespace", …}`."""
+    """The mechanism behind each wall: `{"files": "mount namespace, Landlock 7", "network": "network namespace", …}`."""
     isolated: bool = True
     """False only where the operator chose to run without isolation; shown with every answer that came of it."""
 
@@ -129,8 +129,9 @@ class SandboxResult:
 class Paused:
     """Code that waits in the middle of a call until a person has decided. Nothing of it runs or is held meanwhile.
 
-    `snapshot` is the interpreter's memory, and whoever can write it decides what goes on. It is kept by the host, read
-    by nobody else, and never taken from a user, a request or a model: nothing in it says whether it is genuine.
+    `snapshot` is the interpreter's memory, and whoever can write it decides what goes on. The host stores it,
+    nobody else reads it, and it is never taken from a user, a request or a model: nothing in it says whether it is
+    genuine.
     """
 
     snapshot: bytes

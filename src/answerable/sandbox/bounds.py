@@ -14,7 +14,7 @@ _ALL_MESSAGES = 64 << 20
 """All messages of one run together."""
 _MOST_TOKENS = 2 * MOST_VALUES
 """Commas and brackets inside of texts are counted too, so this leaves them some room. Parsing this many values takes
-a few hundredths of a second, which is as long as the event loop may be kept."""
+a few hundredths of a second, which is as long as the event loop may be blocked."""
 
 
 class Broken(Exception):

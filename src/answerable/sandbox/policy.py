@@ -1,7 +1,7 @@
 """Looks at Python before any sandbox sees it, so that what cannot work there is refused early and in plain words.
 
-A courtesy to whoever wrote the code, never the wall: one can write code that passes this and means harm. What keeps
-such code in is the sandbox, which assumes that nothing was checked.
+A courtesy to whoever wrote the code, never the wall: harmful code can pass this check. What confines
+such code is the sandbox, which assumes that nothing was checked.
 """
 
 import ast

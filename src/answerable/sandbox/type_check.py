@@ -1,8 +1,8 @@
 """Looks at the types of a program for a full Python before it runs: names, and what polars and the library offer.
 
-The checker is the one inside Monty; it reads the program and never runs it. It is told what polars offers by
-`polars_stub`, and knows a part of the standard library only. So what it finds is a suspicion, which counts when the
-real thing confirms it: the name is in no scope, the real object has no such attribute, the function of polars or of
+The checker is the one inside Monty; it reads the program and never runs it. `polars_stub` describes polars
+to it, and it knows only a part of the standard library. So what it finds is a suspicion, which counts if the real
+objects confirm it: the name is in no scope, the real object has no such attribute, the function of polars or of
 the program itself takes no such argument. What it cannot know passes.
 """
 
@@ -32,7 +32,7 @@ _ARGUMENTS = frozenset(("unknown-argument", "missing-argument", "too-many-positi
 
 
 def type_errors(code: str, frames: Mapping[str, Sequence[str]], functions: Sequence[str] = ()) -> tuple[str, ...]:
-    """What cannot work, each with its line and what there is in its place; nothing for what is no Python at all.
+    """Returns what cannot work, each with its line and a replacement. Returns an empty tuple if the code is not Python.
 
     `frames`: the columns of each data frame by name; `functions`: names that the host offers.
     """
@@ -145,7 +145,7 @@ def _lacking(owner: str, name: str, real: Any, said: str) -> str:
 
 
 def _real(owner: str) -> Any:
-    """The class, module or example that the checker means; None if that is not certain."""
+    """Returns the class, module or example that the checker names, or None if that is not certain."""
     name = owner.partition("[")[0]
     if name in _examples():
         return _examples()[name]

@@ -69,7 +69,7 @@ class AnswerService:
         return answer.model_copy(update={"rows": tuple(rows), "provenance": provenance})
 
     async def query(self, config: SqlConfig, principal: Principal) -> Path:
-        """Runs one query beside any run and gives the Arrow file with its rows; nothing else is recorded."""
+        """Runs one query outside of any run and returns the Arrow file with its rows. Records nothing else."""
         produced = await self._sql.query(config, principal)
         return await self._store.artifacts.path(principal, produced.frame.artifact)
 

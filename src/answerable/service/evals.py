@@ -101,8 +101,8 @@ class EvalService:
     async def add_case(
         self, suite: str, run: RunId, principal: Principal, *, case_id: str | None = None, ordered: bool = False
     ) -> EvalCaseSummary:
-        """Makes a golden case from a run whose answer is right; a suite that is new is made. `ordered`: whether the
-        order of the rows counts."""
+        """Creates a golden case from a run whose answer is right, and the suite if there is none of this name.
+        `ordered`: whether the order of the rows counts."""
         _check_name(suite)
         _check_own(suite)
         record = await self._runs.get(run, principal)
@@ -170,7 +170,7 @@ class EvalService:
         }
 
     async def _lead(self, record: RunRecord, principal: Principal) -> list[str]:
-        """What was asked before in the same conversation: a follow-up means nothing without it."""
+        """Returns the earlier questions of the conversation: a follow-up cannot be understood without them."""
         if record.thread is None:
             return []
         messages = await self._store.threads.messages(principal, record.thread)

@@ -1,4 +1,4 @@
-"""Golden cases: questions whose right answer is known, bundled with the package or made from good answers."""
+"""Golden cases: questions whose right answer is known, bundled with the package or saved from good answers."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from answerable.store.base import CaseRecord
 
 @dataclass(frozen=True, slots=True)
 class GoldenCase:
-    """A case of a suite, with what only those made from answers have."""
+    """A case of a suite. The fields after `case` are set only if the case was saved from an answer."""
 
     case: Case
     columns: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ def golden_case(record: CaseRecord) -> GoldenCase:
 
 
 def free_case_id(question: str, taken: Collection[str]) -> str:
-    """A name made from the question, with the first free number behind it if it is taken."""
+    """Derives a name from the question, and appends the first free number if the name is taken."""
     name = source_name(question)
     number = 1
     while (free := name if number == 1 else f"{name}_{number}") in taken:

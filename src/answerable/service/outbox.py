@@ -9,7 +9,8 @@ from answerable.core.errors import AnswerableError
 from answerable.store.base import Notice, Store
 
 Handler: TypeAlias = Callable[[Notice], Awaitable[None]]
-"""Gets each notice of its topics at least once, and those of one run in order. What it raises means: try again."""
+"""Gets each notice of its topics at least once, and those of one run in order. If it raises, the notice is delivered
+again later."""
 POLL_SECONDS = 0.5
 FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
 _log = logging.getLogger("answerable.outbox")

@@ -56,7 +56,7 @@ ADOPT_SECONDS = 1.0
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
 RETRY_SECONDS = 5
-"""After so long another process may have taken over: what a client is told to wait."""
+"""Seconds that a client is asked to wait before it tries again: by then another process may have taken the run over."""
 MOST_DEATHS = 2
 """A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
@@ -85,7 +85,7 @@ class RunService:
         patient: bool = False,
     ) -> None:
         """`patient`: whether runs wait for a store that is away, as in a server, or fail, as in a command. The engine
-        has to be made with the same store."""
+        must use the same store."""
         self._store = store
         self._patient = store.patient if patient and store.patient is not None else store
         self._engine = engine
@@ -264,7 +264,7 @@ class RunService:
         return await self._store.runs.get(principal, run)
 
     async def wait(self, run: RunId, principal: Principal) -> Answer:
-        """Waits for the end of a run, whichever process carries it out, and gives its answer. A run that waits for a
+        """Waits for the end of a run, whichever process carries it out, and returns its answer. A run that waits for a
         decision has none."""
         while True:
             live = self._live.get(run)

@@ -185,7 +185,7 @@ class SourceService:
     # Looking into a source
 
     async def describe(self, name: str, principal: Principal, *more: str) -> Catalog:
-        """Tables, columns, keys, relationships and measures; of several sources, as one."""
+        """Returns tables, columns, keys, relationships and measures. With `more` sources, combines their catalogs."""
         if more:
             return await (await self._registry.federated((name, *more), principal)).describe()
         return await (await self._registry.get(name, principal)).describe()

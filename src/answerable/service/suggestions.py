@@ -1,4 +1,4 @@
-"""Questions to begin with: golden ones of a source first, then some made from its names."""
+"""Questions to begin with: first the golden questions of a source, then some that are built from its names."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ class SuggestionService:
         return list(dict.fromkeys((*golden, *suggested(await source.describe()))))[:MOST]
 
     async def _golden(self, name: str, principal: Principal) -> Sequence[GoldenCase]:
-        """Cases that were made from answers of this source, then those that came with it, none of them a follow-up."""
+        """Returns the cases that users saved for this source, then the bundled ones. Follow-ups are left out."""
         suites = await self._evals.cases(principal)
         own = [case for suite in suites.values() for case in suite if case.case.source == name and not case.lead]
         bundled = name not in self._settings.sources and name in BUNDLED

@@ -49,7 +49,7 @@ async def received(
     replace: bool,
     announced: int,
 ) -> tuple[int, str]:
-    """Writes the content to the disk and moves it into the source; gives its size and its format."""
+    """Writes the content to the disk and moves it into the source; returns its size and format."""
     staged = added.staging()
     try:
         room.check(announced)

@@ -33,7 +33,7 @@ MB = 1_000_000
 _LONGEST_NAME = 120
 _LONGEST_UPLOAD = 86_400
 """Seconds after which a file that is still not whole never will be."""
-_KEPT_MARKS = " .-_()"
+_ALLOWED_MARKS = " .-_()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +177,7 @@ class AddedSources:
             with self._changing() as known:
                 known.pop(name, None)
             return
+        # Renamed first, so that the source is gone at once even if deleting its files fails halfway.
         gone = self.uploads / f".removed-{secrets.token_hex(8)}"
         with _writing(self.uploads):
             (self.uploads / name).replace(gone)
@@ -202,7 +203,7 @@ def source_name(wanted: str) -> str:
 def safe_file_name(given: str) -> str:
     """The last part of a path, without what a file system, a shell or a page could take for something else."""
     last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
-    plain = "".join(letter if letter.isalnum() or letter in _KEPT_MARKS else "_" for letter in last).strip(" .")
+    plain = "".join(letter if letter.isalnum() or letter in _ALLOWED_MARKS else "_" for letter in last).strip(" .")
     stem, dot, suffix = plain.rpartition(".")
     if not dot or not stem.strip(" ._-") or not suffix:
         raise UserError(

@@ -74,7 +74,7 @@ class Source(Protocol):
 
 @runtime_checkable
 class Peekable(Protocol):
-    """A source that can return a few rows of several queries without writing them to a file."""
+    """A source that can return a few rows of more than one query at once, without writing them to a file."""
 
     is_local: bool
 

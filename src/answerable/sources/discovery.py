@@ -94,6 +94,7 @@ def _by_content(path: Path, head: bytes, compressed: bool) -> str | None:
 def _is_workbook(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as packed:
+            # The parts of a workbook of Excel, and of OpenDocument.
             return any(name.startswith("xl/") or name == "content.xml" for name in packed.namelist())
     except (zipfile.BadZipFile, OSError):
         return False
@@ -105,6 +106,7 @@ def _as_text(path: Path, compressed: bool) -> str | None:
             start = file.read(4096)
     except (OSError, EOFError, zlib.error):
         return None
+    # UTF-16 is full of NUL bytes, but begins with a byte order mark.
     if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return None
     return "json" if start.lstrip().startswith((b"{", b"[")) else "csv"
@@ -122,6 +124,7 @@ def walked(folder: Path, most: int) -> list[Path]:
     for place, folders, names in os.walk(folder):
         depth = len(Path(place).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < _DEEPEST else []
+        # `~$` begins the lock files that Excel puts beside an open workbook.
         paths += [Path(place, name) for name in sorted(names) if not name.startswith((".", "~$"))]
         if len(paths) > most:
             raise LimitError(
@@ -192,6 +195,7 @@ def parquet_tables(schemas: Sequence[tuple[Path, str]]) -> Iterator[ParquetTable
     for (base, _columns), members in by_base:
         paths = sorted(path for path, _columns in members)
         parts = [path for path in paths if _PART.fullmatch(path.stem) or path.parent != base]
+        # A single file with a number in its name is a table of its own, unless it lies in a `key=value` folder.
         if len(parts) > 1 or any(path.parent != base for path in parts):
             yield ParquetTable(tuple(parts), base.name, base.parent)
             paths = [path for path in paths if path not in parts]
@@ -214,11 +218,13 @@ def table_name(text: str) -> str:
     """Small letters, digits and underscores, of any script: `Sales 2024 (final)` becomes `sales_2024_final`."""
     words = re.findall(r"\w+", unicodedata.normalize("NFC", text).lower())
     name = "_".join(words).strip("_") or "table"
+    # SQL needs quotes around a name that begins with a digit.
     return f"t_{name}" if name[0].isdigit() else name
 
 
 def sheet_names(stem: str, sheets: Sequence[str | None]) -> list[str]:
-    """A single sheet goes by the name of its file, several by their own names unless these say nothing."""
+    """A single sheet gets the name of its file. More sheets keep their own names, unless a name such as `Sheet1` says
+    nothing."""
     if len(sheets) == 1:
         return [stem]
     return [f"{stem} {sheet}" if not sheet or _GENERIC_SHEET.fullmatch(sheet) else sheet for sheet in sheets]
@@ -238,7 +244,7 @@ class Naming:
 
 
 def unique_table_names(namings: Sequence[Naming]) -> tuple[list[str], list[Warning]]:
-    """Equal names get their folder in front, then their type behind, then a number; that is told."""
+    """Equal names get their folder in front, then their type behind, then a number; a warning names each."""
     first = [table_name(naming.wanted) for naming in namings]
     clashing = _repeated(first)
     names = first

@@ -91,7 +91,8 @@ async def checked(source: Source, text: str, file: Path) -> Semantic:
 
 
 async def write_meaning(source: Source, text: str, *, version: str | None = None) -> Meaning:
-    """Replaces all that is said, and tells what was said before. `version`: of what the change was made from."""
+    """Replaces the whole file and returns what it said before. `version`: that of the text which the caller edited; if
+    the file has another one now, somebody else changed it meanwhile."""
     before = await read_meaning(source)
     if version is not None and version != before.version:
         raise UserError(

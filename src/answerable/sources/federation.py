@@ -1,4 +1,4 @@
-"""Several sources described as one, for a question that is about all of them. Each is still asked where it lives."""
+"""Describes several sources as one, for a question about all of them. Each source still runs its own queries."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -28,7 +28,8 @@ _COMMAND = (sys.executable, "-I", "-m", "answerable.sources.workers")
 class Worker:
     """One process, one statement at a time.
 
-    The process starts at once and opens the data by itself, so that a worker can be made ahead of need.
+    The process starts at once and opens the data by itself, so that the pool can start a worker before it is
+    needed.
     """
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
@@ -55,7 +56,7 @@ class Worker:
 
     @property
     def statements(self) -> int:
-        """How many it has been given."""
+        """How many statements were sent to it."""
         return self._number
 
     @property
@@ -116,6 +117,7 @@ class Worker:
         frame = wire.encoded(message)
         try:
             if output is not None:
+                # A descriptor travels only along with data: with the first byte of the frame.
                 frame = frame[socket.send_fds(self._socket, [frame[:1]], [output]) :]
             await asyncio.get_running_loop().sock_sendall(self._socket, frame)
         except OSError as error:
@@ -143,13 +145,14 @@ class Worker:
         return bytes(data)
 
     def _death(self) -> AnswerableError:
-        """What the end of the process means to whoever waited for it."""
+        """The error for whoever waited for a process that has ended, by its exit code."""
         try:
             code = self._process.wait(timeout=_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             return _died("A worker fell silent.")
         if code == -signal.SIGKILL:
             return _died("A worker was killed, by the system for want of memory or by somebody.")
+        # C++ code aborts if it gets no memory and nothing catches that.
         if code == -signal.SIGABRT:
             return LimitError(
                 f"The query needed more than {self.memory_mb:,} MB of memory, and its process was ended.",
@@ -222,6 +225,8 @@ class WorkerPool:
             if worker.alive and worker.memory_mb >= memory_mb:
                 return worker
             self._discard(worker)
+        # The limit of a running worker cannot be raised, so the statement gets a new worker. Later ones start with as
+        # much.
         self._spec = {**self._spec, "memory_mb": max(memory_mb, self._spec["memory_mb"])}
         return _started(self._spec)
 

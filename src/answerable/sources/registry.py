@@ -107,7 +107,7 @@ class SourceRegistry:
         return name in self._named or added is None or added.by_operator
 
     async def federated(self, names: Sequence[str], principal: Principal) -> "FederatedSources":
-        """Several sources as one, as this principal may see them."""
+        """The sources as one, as this principal may see them."""
         from answerable.sources.federation import FederatedSources  # brings the SQL parser
 
         names = [self.known_as(name, principal) for name in names]
@@ -119,7 +119,7 @@ class SourceRegistry:
         return known
 
     def expect(self, name: str, principal: Principal) -> None:
-        """Begins to open and describe a source that is about to be asked. What is wrong with it is told when it is."""
+        """Begins to open and describe a source that is about to be asked. Drops errors: the question raises them."""
         self._expected = asyncio.create_task(self._ready(name, principal))
 
     async def _ready(self, name: str, principal: Principal) -> None:

@@ -379,7 +379,7 @@ def _starts_in(link: Link, tables: Mapping[str, Table]) -> bool:
 
 
 def _ambiguities(semantic: Semantic) -> Iterator[Warning]:
-    """A synonym that is given to two things is a question back to the user each time; so it is said once, up front."""
+    """Warns of each synonym that two things share: every question that uses it would have to be clarified."""
     meant: dict[str, dict[str, str]] = defaultdict(dict)
     for thing, synonyms in _claims(semantic):
         for synonym in synonyms:

@@ -37,7 +37,7 @@ class TableStatistics(Frozen):
     table: str
     row_count: int | None
     looked_at: int | None
-    """How many rows histograms and frequencies come from; None means all."""
+    """How many rows histograms and frequencies come from; None for all rows."""
     columns: tuple[ColumnStatistics, ...]
 
 

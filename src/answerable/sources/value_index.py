@@ -133,6 +133,7 @@ class ValueIndex:
         folded = fold(phrase)
         for normal, score in sorted(found.items(), key=lambda item: (-item[1], len(item[0]), item[0])):
             rows = self._connection.execute(query, (normal, _MOST_COLUMNS)).fetchall()
+            # A value that differs from the phrase in more than case, accents and blanks scores a little less than 1.
             hits = [
                 (self._columns[column], value, score if score < 1 or fold(value) == folded else 0.99)
                 for column, value in rows
@@ -197,6 +198,7 @@ class _Search:
         return {normal: self._with_slips(n) for normal, n in counts.items() if n is not None}
 
     def _with_slips(self, count: int) -> float:
+        # Always below the 0.95 of another form of the same word.
         return 0.94 - 0.5 * count / len(self._normal)
 
     def longer(self) -> Found:
@@ -216,6 +218,7 @@ class _Search:
         return [normal for (normal,) in self._connection.execute(query, values)]
 
     def _continuing(self) -> list[str]:
+        # The greatest character there is: whatever begins with the phrase sorts before it.
         return self._normals("normal > ? AND normal < ?", self._normal, self._normal + "\U0010ffff")
 
     def _sharing(self, number: int, pieces: Collection[tuple[int, str]]) -> Iterator[str]:

@@ -18,7 +18,7 @@ State = Literal["unread", "reading", "ready", "failed"]
 LOOK_AGAIN_S = 10.0
 """After so long somebody who looks at a source that was read learns whether it has changed."""
 QUIET_S = 0.5
-"""Looking at what has not changed takes less; it is not told as reading."""
+"""A look at an unchanged source takes less time than this. Only a longer one is shown as reading."""
 STAGES = ("Waiting for its turn", "Opening", "Reading tables", "Indexing values")
 
 
@@ -99,10 +99,10 @@ class Watch:
         if seen.state == "ready" and key not in self._tasks and self.seconds(name, principal) > LOOK_AGAIN_S:
             self._seen[key] = replace(seen, since=self._clock.monotonic())
             self._tasks[key] = asyncio.create_task(self._read(key, principal))
-            asyncio.get_running_loop().call_later(QUIET_S, self._tell_reading, key, self._tasks[key])
+            asyncio.get_running_loop().call_later(QUIET_S, self._show_reading, key, self._tasks[key])
         return self._seen[key]
 
-    def _tell_reading(self, key: "_Key", task: asyncio.Task[None]) -> None:
+    def _show_reading(self, key: "_Key", task: asyncio.Task[None]) -> None:
         if self._tasks.get(key) is task and not task.done():
             self._note(key, state="reading")
 

@@ -12,7 +12,7 @@ Path: TypeAlias = tuple[str, ...]
 
 
 def with_changes(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """The text that says `after`, made from one that says `before`."""
+    """Changes the text, which says `before`, where needed so that it says `after`."""
     for path, value in list(_changes(before, after, (), _block_at(text, ()))):
         text = _with(text, path, value)
     return text
@@ -21,7 +21,8 @@ def with_changes(text: str, before: Mapping[str, Any], after: Mapping[str, Any])
 def _changes(
     before: Mapping[str, Any], after: Mapping[str, Any], path: Path, block: yaml.MappingNode | None
 ) -> Iterator[tuple[Path, Any]]:
-    """Where two say different things: as deep inside as the text is in block style. Nothing stands for nothing."""
+    """Yields each path where `after` differs, with its new value, as deep inside as the text is in block style. The
+    value is None if the entry goes away."""
     inner = {key.value: value for key, value in block.value} if block else {}
     for name in dict.fromkeys((*before, *after)):
         old, new = before.get(name), after.get(name)

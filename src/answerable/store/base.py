@@ -45,7 +45,7 @@ class RunResult:
     row_count: int | None = None
     tokens: int = 0
     cost: float | None = 0.0
-    """Dollars; nothing when the price of the model is not known."""
+    """Dollars; None if the price of the model is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class RunEnd:
     error_code: str | None = None
     result: RunResult | None = None
     message: "Message | None" = None
-    """The answer in the run's thread. Stored once, however often it is given; left out if the thread was deleted."""
+    """The answer in the run's thread. Stored once, even if the run ends twice; left out if the thread was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class RunRecord:
     sources: tuple[str, ...] = ()
     """What was asked, by name."""
     mode: str | None = None
-    """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for what was given as such."""
+    """How: `auto`, `plan` or `react` for a question; `sql`, `python` or `plan` for a query."""
     result: RunResult | None = None
 
     @property
@@ -367,7 +367,8 @@ class Budgets(Protocol):
         ...
 
     async def settle(self, reservation: str, spent: Amount | None) -> None:
-        """Ends a reservation at what was really spent; nothing means all of it. One that is not there is left so."""
+        """Replaces a reservation by what was really spent; None counts all of it as spent. Ignores an
+        unknown reservation."""
         ...
 
     async def reconcile(self) -> int:
@@ -502,7 +503,7 @@ class Outbox(Protocol):
 
 
 class RetentionLimits(Protocol):
-    """How much is kept; 0 stands for no limit."""
+    """Limits on what the store holds; 0 stands for no limit."""
 
     @property
     def keep_days(self) -> int: ...
@@ -564,7 +565,7 @@ class Retention(Protocol):
 class IdempotencyKeys(Protocol):
     async def run_for(self, principal: Principal, key: str, fingerprint: str, run: RunId) -> RunId:
         """The run that this key of the principal stands for: `run` if the key is new, else the one that was named
-        first. Keys are kept for a day. A key that was used with another fingerprint is a `UserError`."""
+        first. A key is valid for a day. Raises a `UserError` if the key was used with another fingerprint."""
         ...
 
 

@@ -24,11 +24,11 @@ async def fork(
 ) -> ThreadId:
     """A new thread that begins like another one: up to a message, or up to just before it."""
     origin = await threads.get(principal, thread)
-    said = await threads.messages(principal, thread)
-    place = next((number for number, each in enumerate(said) if each.message == message), None)
+    messages = await threads.messages(principal, thread)
+    place = next((number for number, each in enumerate(messages) if each.message == message), None)
     if place is None:
         raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
     new = new_thread_id()
-    copies = [replace(each, message=new_message_id(), thread=new) for each in said[: place + include]]
+    copies = [replace(each, message=new_message_id(), thread=new) for each in messages[: place + include]]
     await threads.ensure(principal, new, title=origin.title, messages=copies)
     return new

@@ -99,7 +99,7 @@ def checked(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
 
 
 def at_most(count: int | None) -> int:
-    """What to bind to `LIMIT ?`; nothing means all."""
+    """Returns the number to bind to `LIMIT ?`. None stands for no limit."""
     if count is None:
         return _LARGEST
     if count < 0:

@@ -1,4 +1,4 @@
-"""Golden cases that were made from answers, and the results of measuring."""
+"""Golden cases that were saved from answers, and the results of measuring."""
 
 from collections.abc import Sequence
 

@@ -74,7 +74,7 @@ class Leases:
         while self._held:
             await asyncio.sleep(self.seconds / _BEATS)
             try:
-                # A renewal that waits longer than until the next one is given up: the next may find a new connection.
+                # Abandons a renewal that is still waiting when the next one is due: the next may get a new connection.
                 async with asyncio.timeout(self.seconds / _BEATS):
                     await self._database.write(self.renewal())
             except (AnswerableError, TimeoutError) as error:  # a store that fails for a moment: the next may be in time

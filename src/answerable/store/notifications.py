@@ -18,7 +18,7 @@ Connection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
 CHANNEL = "answerable_runs"
 GATHERED_SECONDS = 0.03
-"""Runs with something new are gathered for this long, then told together."""
+"""Runs with new events are gathered for this long, then announced in one statement."""
 AGAIN_SECONDS = 1.0
 """How long to wait before listening again when the connection broke."""
 _NOTIFY = f"SELECT pg_notify('{CHANNEL}', run) FROM unnest(%s::TEXT[]) AS run"  # noqa: S608 (made of constants of this package)

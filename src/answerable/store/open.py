@@ -36,14 +36,14 @@ async def open_store(
 ) -> Store:
     """`url` is a path, `sqlite:///path`, `:memory:` or `postgresql://…`; close the store with `await store.close()`.
 
-    Artifacts lie beside a SQLite file unless a folder is given; PostgreSQL needs one. `known` are the migrations to
+    Without `artifacts`, the folder lies beside the SQLite file; PostgreSQL needs one. `known` are the migrations to
     bring the store up to, by default all of this version. `lease_seconds`: how long this process may be silent before
     others take over what it holds.
     """
     text = str(url)
     database: SqlDatabase
     if text.startswith(("postgresql://", "postgres://")):
-        folder = _given(artifacts)
+        folder = _required_folder(artifacts)
         from answerable.store.postgres import PostgresDatabase  # the driver is loaded only by those who use it
 
         database = await PostgresDatabase.open(text, synchronous, known or migrations())
@@ -75,7 +75,7 @@ def _beside(path: str, database: SqliteDatabase) -> Path:
     return Path(passing.name)
 
 
-def _given(artifacts: Path | None) -> Path:
+def _required_folder(artifacts: Path | None) -> Path:
     if artifacts is None:
         raise OperatorError(
             "A store in PostgreSQL needs a folder for its artifacts.",

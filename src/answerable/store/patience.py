@@ -67,7 +67,7 @@ class PatientDatabase:
         return await self._held(attempt)
 
     async def _held(self, attempt: Callable[[bool], Awaitable[T]]) -> T:
-        """`attempt` is told whether an earlier one failed."""
+        """Repeats `attempt` until the store answers. Its argument says whether an earlier attempt failed."""
         delay = FIRST_DELAY
         while True:
             try:

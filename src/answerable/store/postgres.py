@@ -143,13 +143,14 @@ def _check_encoding(connection: Connection, name: str) -> None:
 
 
 async def _migrate(connection: Connection, known: Sequence[schema.Migration], name: str) -> None:
-    """Looks again under the lock, so that of several processes that start at once only one does the work.
+    """Checks again under the lock, so that only one of the processes that start together migrates the store.
 
     A store that is up to date is only read: who runs it need not be allowed to change the schema.
     """
     if not schema.pending(await _applied(connection), known, name):
         return
-    # Before the transaction begins, or it might not see what was made while it waited. Ends with the connection.
+    # Takes the lock before the transaction begins: a transaction that began earlier might not see what another process
+    # created while this one waited. The lock ends with the connection.
     await connection.execute("SELECT pg_advisory_lock(%s)", (schema.MARK,))
     async with connection.transaction():
         applied = await _applied(connection)

@@ -159,7 +159,7 @@ class SqlRuns:
         return [_run_record(row) for row in rows]
 
     async def claim(self, record: RunRecord) -> Lease | None:
-        """Looks again for what made the run adoptable: its owner may have been late, not dead."""
+        """Checks in the same transaction that the run is still abandoned: its owner may have been late, not dead."""
         claim = f"{_CLAIM_RUN} AND {_ADOPTABLE} AND {self._abandoned}"
         _, changed = await self._database.write(
             self._leases.renewal(), (claim, (self._leases.owner, record.run, record.token))
@@ -195,8 +195,8 @@ class SqlRuns:
     async def request(self, principal: Principal, run: RunId, kind: Literal["cancel", "decide"], body: Json) -> None:
         text = codec.json_bytes(body, f"The request to {run}").decode()
         row = (secrets.token_hex(12), principal.user, kind, text, time_text(self._clock.now()))
-        [made] = await self._database.write((_REQUEST, (*row, run, principal.tenant)))
-        if not made:
+        [inserted] = await self._database.write((_REQUEST, (*row, run, principal.tenant)))
+        if not inserted:
             raise run_not_found(run)
 
     async def requests(self) -> Sequence[RunRequest]:
@@ -216,8 +216,8 @@ def end_statements(principal: Principal, lease: Lease, end: RunEnd, now: datetim
     finished_at = moment if end.status in _ENDED else None
     holder = None if end.status == "waiting" else owner
     fence = (lease.run, lease.token)
-    said = message_statements(principal, end.message, moment, once=True) if end.message else ()
-    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *said]
+    inserts = message_statements(principal, end.message, moment, once=True) if end.message else ()
+    return [(_FINISH_RUN, (end.status, end.error_code, finished_at, holder, *shown, *fence)), *inserts]
 
 
 _OWNED = "SELECT token FROM runs WHERE run_id = ? AND owner = ? AND finished_at IS NULL"
@@ -336,7 +336,7 @@ class SqlCapsules:
         latest = await self.latest(principal, capsule.thread) if capsule.thread is not None else None
         created_at = capsule.created_at
         if latest is not None and latest.run != capsule.run:
-            # The latest answer of a thread is the last one given, also if the clock was set back between the two.
+            # Answers of a thread are ordered by time. This one comes last even if the clock was set back in between.
             created_at = max(created_at, latest.created_at + timedelta(microseconds=1))
         body = codec.json_bytes(capsule.body, f"The capsule of {capsule.run}").decode()
         row = (principal.user, capsule.thread, time_text(created_at), body)
@@ -365,7 +365,7 @@ _CAPSULE = "SELECT run_id, thread_id, created_at, body FROM capsules"
 _OF_THREAD = (
     "tenant_id = ? AND (thread_id = ? OR run_id IN (SELECT run_id FROM messages WHERE tenant_id = ? AND thread_id = ?))"
 )
-"""Also those of runs that were made in another thread, which this one was forked from."""
+"""Includes runs of the thread that this one was forked from: the fork has their messages, not their runs."""
 _PUT_CAPSULE = (
     "INSERT INTO capsules (run_id, tenant_id, user_id, thread_id, created_at, body)"
     " SELECT run_id, tenant_id, ?, ?, ?, ? FROM runs WHERE run_id = ? AND tenant_id = ? AND token = ?"

@@ -1,7 +1,7 @@
 """The schema as a list of numbered migrations that only ever grows.
 
 A migration is a file `migrations/NNNN_name.sql`: its first line is a comment that says in a sentence what it does, and
-its statements end with `;` at the end of a line. `/* sqlite: … */` holds words that only SQLite is given; no other
+its statements end with `;` at the end of a line. `/* sqlite: … */` holds words that are sent to SQLite only; no other
 comments of this form. What was applied is a row in the table `migrations`.
 """
 

@@ -52,7 +52,8 @@ _NOT_WRITTEN = {
 
 
 class SqliteDatabase:
-    """One connection. The lock keeps transactions of several threads apart; within one loop it is never waited for."""
+    """One connection. A lock keeps the transactions of different threads apart; within one event loop nobody waits for
+    it."""
 
     now = "lease_clock()"
     """Counts from the start of the machine, the same for all its processes; nobody can set it."""
@@ -197,7 +198,7 @@ class SqliteDatabase:
             )
 
     def _turn_on_log(self) -> str:
-        """SQLite does not wait for other processes here, as it does elsewhere: several that start at once collide."""
+        """Retries, because here SQLite does not wait for other processes: those that start together collide."""
         patience = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -221,7 +222,7 @@ class SqliteDatabase:
             )
 
     def _migrate(self, known: Sequence[schema.Migration]) -> None:
-        """Looks again under the write lock, so that of several processes that start at once only one does the work."""
+        """Checks again under the write lock, so that only one of the processes that start together migrates it."""
         if not self._pending(known):
             return
         with self._transaction() as connection:

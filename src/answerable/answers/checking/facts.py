@@ -200,6 +200,7 @@ def rounds_to(value: Decimal, numeral: Numeral, rough: bool) -> bool:
     distance = abs(value - numeral.value)
     if numeral.value == 0:
         return value == 0 if unit >= 1 else distance <= unit / 2
+    # “1 million” must not stand for 1.4 million, although 1.4 million rounds to it.
     if (numeral.scaled or rough) and distance > abs(numeral.value) / 20:
         return False
     return distance <= unit / 2 + abs(value) * Decimal("1e-12")

@@ -84,6 +84,7 @@ def _checked(text: str, facts: ResultFacts) -> CheckedText:
     wrong = [numeral for numeral, proof in proofs if proof is None]
     if not wrong:
         return CheckedText(text, (), _links(proofs))
+    # A sentence is shown whole or not at all: without its number it could say something else.
     left_out = CheckedText("", (f"Left out a sentence: “{wrong[0].text}” is not in the rows.",))
     return _mended(sentence, proofs, wrong) or left_out
 
@@ -94,6 +95,7 @@ def _mended(sentence: Sentence, proofs: Proofs, wrong: list[Numeral]) -> Checked
     if meant is None or meant in [proof for _, proof in proofs]:
         return None
     numeral, written = wrong[0], _as_printed(meant.value, wrong[0])
+    # The corrected number may change what the other numbers stand for, so the whole sentence is checked again.
     text = sentence.text[: numeral.start] + written + sentence.text[numeral.end :]
     proofs = _proofs(Sentence(text, sentence.facts))
     if any(proof is None for _, proof in proofs):
@@ -114,7 +116,7 @@ def _links(proofs: Proofs) -> tuple[NumberLink, ...]:
 
 
 def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
-    """What the numeral stands for, or nothing."""
+    """Returns what the numeral stands for, or None if the result does not support it."""
     if numeral.kind == "unreadable":
         return None
     if _condition(numeral, sentence) in sentence.facts.conditions:
@@ -132,7 +134,7 @@ def _proof(numeral: Numeral, sentence: Sentence) -> Claim | None:
 
 
 def _conditions(question: str, facts: ResultFacts) -> frozenset[tuple[str, Decimal, StatedDate | None]]:
-    """None of a question that is answered by yes or no: its numbers are what it asks."""
+    """Returns the numbers that narrow the question. A yes-or-no question has none: its numbers are what it asks."""
     asked = Sentence(question, facts)
     if not YES_OR_NO.isdisjoint(words(question)[:1]):
         return frozenset()
@@ -220,6 +222,7 @@ def _shares(sentence: Sentence, named: list[int]) -> Iterator[Claim]:
     for field in facts.measures:
         values = facts.values(field)
         total = sum(values, Decimal(0))
+        # With negative values a part can be larger than the whole, so a share says nothing.
         if total <= 0 or min(values) < 0:
             continue
         basis = f"share in the sum of {field.name}"
@@ -349,6 +352,7 @@ def _meant(numeral: Numeral, sentence: Sentence) -> Claim | None:
 def _meant_aggregate(sentence: Sentence, column: Field) -> Claim | None:
     everything = range(len(sentence.facts.rows))
     total, mean = sentence.cue(TOTAL), sentence.cue(MEAN)
+    # Neither was said, or both: then it is not plain which one was meant.
     if total == mean:
         return None
     claims = sentence.facts.totals(everything) if total else sentence.facts.means(everything)

@@ -46,6 +46,7 @@ def numerals(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Numeral]
     """All of them in order. Spans in `masked` were read by somebody else and are left out."""
     taken = list(masked)
     found = []
+    # The most specific reader comes first: 2026-11-16 is a date before it is three numbers.
     for reader in (_dates, _times, _fractions, _digits, _words):
         for numeral in reader(text):
             if not any(numeral.start < end and start < numeral.end for start, end in taken):

@@ -73,6 +73,8 @@ class Sentence:
     def masks(self) -> list[tuple[int, int]]:
         """Names with digits in them, quoted as they are: Boeing 747, Q3 2026."""
         texts = [fact.value for fact in self.facts.extra if isinstance(fact.value, str)]
+        # `name[1:]` because a name may have got a capital at the beginning of the sentence. The cheap test comes first:
+        # there may be thousands of labels.
         known = [name for name in (*self.facts.labels, *self.facts.names, *texts) if name[1:] in self.text]
         quoted = [name for name in known if any(c.isdigit() for c in name) and any(c.isalpha() for c in name)]
         return [span for name in sorted(quoted, key=len, reverse=True) for span in mentioned(name, self.text)]

@@ -61,7 +61,7 @@ class Presentation(Frozen):
     prose: str | None = None
     """A model's sentences about the rows. Sentences with numbers that the rows do not confirm are removed."""
     incomplete: bool = False
-    """Whether a step of the plan gave no rows because it failed or was skipped."""
+    """Whether a step of the plan has no rows because it failed or was skipped."""
 
 
 class Advice(Frozen):
@@ -225,7 +225,7 @@ def _advised(presentation: Presentation, advice: Sequence[Advice]) -> Presentati
 
 
 def _with_missing(presentation: Presentation, step: Step, nodes: Sequence[NodeId]) -> Presentation:
-    """The presentation with a note for each step that gave no output. Steps that an early stop skipped get no note."""
+    """The presentation with a note for each step without an output. Steps that an early stop skipped get no note."""
     missing = [node for node in nodes if node not in _left_out(step)]
     notes = tuple(f"Step {node} gave nothing; the answer goes without it.{_because(step, node)}" for node in missing)
     update = {"findings": (*presentation.findings, *notes), "incomplete": True}

@@ -129,6 +129,7 @@ async def events(
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,15}$")] = None,
 ) -> StreamingResponse:
     """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
+    # An unknown run has to fail here. Once the stream has begun, its status can only be 200.
     await service.runs.get(run_id, principal)
     events = service.runs.events(run_id, principal, after=resume_point(last_event_id))
     return sse_response(events, service.runs.leaving)

@@ -37,6 +37,7 @@ async def upload(
 
 def _announced(request: Request) -> int:
     """The size that the client says it will send: enough to refuse the file before its first byte."""
+    # A hint only: the service counts the bytes that come as well.
     length = request.headers.get("content-length", "")
     return int(length) if length.isdecimal() else 0
 

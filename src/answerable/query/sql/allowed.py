@@ -141,7 +141,7 @@ TABLE_FUNCTIONS: frozenset[type[exp.Expr]] = frozenset(
 """Types of the parser for functions that may stand in FROM."""
 
 SIZED: frozenset[type[exp.Expr]] = frozenset({exp.Repeat, exp.Pad})
-"""Functions that make text as long as they are told."""
+"""Functions whose result is as long as one of their arguments says."""
 
 MAX_SIZE = 1_000
 

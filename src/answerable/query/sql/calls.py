@@ -42,6 +42,8 @@ def check_calls(tokens: Sequence[Token], tree: exp.Expr, classes: FunctionClasse
             raise refused_function(f"{qualifier}.{name}")
         if classes.allows(key) or key in SYNTAX:
             continue
+        # `AS t(a, b)` looks like a call. With the name of a function that reaches outside it is refused all the same:
+        # the tokens do not show which of the two it is.
         if key in aliases and key not in classes.outside:
             continue
         raise refused_function(name)

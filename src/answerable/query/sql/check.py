@@ -65,7 +65,7 @@ class CheckedSql(CheckedQuery):
     columns: Mapping[str, frozenset[str]]
     """Of each table, the columns that the statement reads anywhere, by the catalog's names."""
     output_labels: tuple[str | None, ...]
-    """Names of the result columns; None where the database makes one up."""
+    """Names of the result columns; None where the database chooses the name."""
 
 
 def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_rows: int | None = None) -> CheckedSql:
@@ -193,12 +193,14 @@ def _check_statement(tokens: list[Token], dialect: Language) -> None:
 
 
 def _check_depth(tokens: list[Token]) -> None:
+    # Runs on the tokens, because the parser itself recurses and could exhaust the stack.
     depth = run = 0
     for token in tokens:
         run = run + 1 if token.token_type in _PREFIXES else 0
         if token.token_type in _OPENING:
             depth += 1
         elif token.token_type in _CLOSING:
+            # Closing brackets that nothing opened must not make room for deeper nesting.
             depth = max(0, depth - 1)
         if depth > MAX_DEPTH or run > MAX_DEPTH:
             raise _too_deep()
@@ -227,7 +229,7 @@ def _inspected(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
 
 
 def check_text(sql: str, tree: exp.Expr, dialect: Language) -> None:
-    """Refuses a text that calls a function that is not allowed, whatever the parser made of it."""
+    """Refuses a text that calls a function that is not allowed, even if the parser misread the call."""
     check_calls(_tokens(sql, dialect), tree, function_classes(dialect), DIALECTS[dialect].system_schema)
 
 
@@ -349,8 +351,8 @@ def _is_bare_function(name: exp.Expr, dialect: Language) -> bool:
 
 
 def _check_table_function(called: exp.Expr, dialect: Language) -> None:
-    """In the place of a table, only a function that is made for it. DuckDB has functions that compute when they are
-    called, and read a table by its name when they stand in FROM."""
+    """Refuses any function in FROM except those that return tables. DuckDB has functions that only compute when a
+    SELECT calls them, but read a table by its name when they stand in FROM."""
     if isinstance(called, exp.Dot):
         called = called.expression
     if isinstance(called, exp.Identifier | exp.Query) or type(called) in TABLE_FUNCTIONS:
@@ -372,6 +374,7 @@ def _is_number(digits: str) -> bool:
         float(digits)
     except ValueError:
         return False
+    # `float` reads the digits of every script; SQL knows only those of ASCII.
     return digits.isascii()
 
 

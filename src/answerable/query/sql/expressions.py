@@ -102,6 +102,7 @@ class ExpressionCompiler(ABC):
 
     def _measure(self, ref: MeasureRef) -> exp.Expr:
         measure, alias = self.scope.measure(ref)
+        # The brackets give the root a parent: without one, the root itself could not be replaced below.
         tree = exp.Paren(this=parsed_measure(measure, self.scope.catalog))
         for column in list(tree.find_all(exp.Column)):
             column.replace(self.column(ColumnRef(table=alias, column=column.name)))
@@ -119,6 +120,7 @@ class ExpressionCompiler(ABC):
             case InList():
                 return _negated(self._in_list(filter), filter.negated)
             case InQuery():
+                # `x NOT IN (…)` is never true if the inner query returns a null.
                 inner = self.subquery(filter.plan, without_nulls=filter.negated)
                 return _negated(exp.In(this=grouped(self.expression(filter.left)), query=inner), filter.negated)
             case Between():
@@ -159,6 +161,7 @@ class ExpressionCompiler(ABC):
         return self.dialect.match(grouped(left), filter.how, filter.pattern)
 
     def _in_list(self, filter: InList) -> exp.Expr:
+        # `IN` never finds a null, so a null in the list becomes a condition of its own.
         values = [value for value in filter.values if value.value is not None]
         this, *nodes = self.dialect.aligned([self._operand(side) for side in (filter.left, *values)], None)
         if len(values) == len(filter.values):

@@ -70,8 +70,10 @@ def _in_units(seconds: exp.Expr, unit: Duration, *, cuts_off: bool) -> exp.Expr:
 
 
 def _like(kind: type[exp.Like] | type[exp.ILike], left: exp.Expr, how: str, pattern: str) -> exp.Expr:
+    # A backslash counts too: without an ESCAPE clause PostgreSQL takes it for the escape sign.
     special = any(letter in pattern for letter in f"%_\\{_ESCAPE}")
     if special:
+        # The escape sign comes first, else it would be doubled where it was just put.
         for letter in (_ESCAPE, "%", "_"):
             pattern = pattern.replace(letter, _ESCAPE + letter)
     before = "%" if how in ("contains", "ends_with") else ""
@@ -140,6 +142,7 @@ def sqlite_bucket(unit: Unit, of: Operand) -> exp.Expr:
         case "day":
             return call("DATE", of.node)
         case "week":
+            # `weekday 1` moves forward to a Monday unless the day is one: from six days before, to that of the week.
             return call("DATE", of.node, text("-6 days"), text("weekday 1"))
         case "month" | "year":
             return call("DATE", of.node, text(f"start of {unit}"))
@@ -154,6 +157,7 @@ def sqlite_part(part: Part, of: exp.Expr) -> exp.Expr:
             months = exp.Paren(this=exp.Add(this=_field("%m", of), expression=number(2)))
             return quotient(months, number(3), cuts_off=True)
         case "weekday":
+            # SQLite counts from Sunday, 0 to 6; ISO 8601 counts from Monday, 1 to 7.
             shifted = exp.Paren(this=exp.Add(this=_field("%w", of), expression=number(6)))
             return exp.Add(this=exp.Mod(this=shifted, expression=number(7)), expression=number(1))
         case "week":

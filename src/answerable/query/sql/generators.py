@@ -54,7 +54,7 @@ _PERCENTILES = {exp.PercentileCont: "PERCENTILE_CONT", exp.PercentileDisc: "PERC
 
 
 def _within_group(generator: Generator, expression: exp.WithinGroup) -> str:
-    """As the standard writes percentiles; sqlglot has another form for DuckDB, spread over several lines."""
+    """Writes percentiles on one line, as the standard does. sqlglot's own form for DuckDB takes more lines."""
     function, order = expression.this, generator.order_sql(expression.expression, flat=True).strip()
     name = _PERCENTILES.get(type(function))
     called = generator.func(name, function.this) if name else generator.sql(function)

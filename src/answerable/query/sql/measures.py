@@ -22,6 +22,7 @@ def parsed_measure(measure: Measure, catalog: Catalog) -> exp.Expr:
     if table is None:
         hint = nearest(measure.table, (table.name for table in catalog.tables))
         raise _invalid(measure, f"there is no table {measure.table!r}", hint)
+    # A copy, because the cached tree is shared and callers change theirs.
     tree = _checked(measure, catalog.dialect).copy()
     for column in list(tree.find_all(exp.Column)):
         name = _column_name(measure, column, table, catalog.dialect)

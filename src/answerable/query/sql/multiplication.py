@@ -43,6 +43,7 @@ def _connections(node: exp.Select, owners: Mapping[str, list[str]], dialect: Lan
     """The tables whose columns one comparison of FROM or WHERE holds, for every comparison."""
     conditions = [node.args["where"]] if node.args.get("where") else []
     for join in node.args.get("joins") or ():
+        # A natural join writes no condition: tables that share the name of a column count as connected.
         if join.args.get("method"):
             yield from owners.values()
         yield from (

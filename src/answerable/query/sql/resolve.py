@@ -28,7 +28,7 @@ class Names:
     columns: Mapping[str, frozenset[str]]
     """Of each table, those that are read anywhere in the statement."""
     output_labels: tuple[str | None, ...]
-    """Of the result columns; nothing where the database makes up the name."""
+    """Names of the result columns; None where the database chooses the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Relation:
     """Something to select from: a table of the catalog, a common table expression, a derived table."""
 
     columns: Mapping[str, str | None]
-    """Look-up key to the name of the column; a key is made up for columns without a name."""
+    """Look-up key to the name of the column. A column without a name gets a key that nobody can write."""
     table: Table | None = None
     stored: Mapping[str, str] = field(default_factory=dict)
     """Look-up key to the name in the catalog, for columns of a table."""
@@ -120,6 +120,7 @@ class _Resolver:
         known = dict(ctes)
         for cte in clause.expressions:
             name = folded(cte.args["alias"].this, self.dialect)
+            # Else the name would stand for the table in one place and for the expression in another.
             if any(table == name for _, table in self.tables):
                 raise RefusedError(
                     f"The common table expression {cte.alias!r} has the name of a table.",
@@ -202,6 +203,7 @@ class _Resolver:
             return folded(alias.this, self.dialect)
         if isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
             return folded(item.this, self.dialect)
+        # Nobody can write this name: a text with a zero character is refused before it is parsed.
         return f"\0{self.reads.sources}"
 
     def _relation(self, item: exp.Expr, ctes: Mapping[str, _Relation], level: _Level) -> _Relation:

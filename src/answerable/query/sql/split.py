@@ -1,4 +1,4 @@
-"""A plan over several sources, taken apart: what each source is asked for, and the query that combines their rows.
+"""Splits a plan over several sources: one query for each source, and the query that combines their rows.
 
 Each table gives only the columns that the whole needs, and only the rows that its own conditions leave over; the whole
 query then runs over those rows. Conditions are applied there again, so what a source filters is never more than what
@@ -98,8 +98,8 @@ def _pushed(plan: QueryPlan, name: str, merged: Merged) -> list[Filter]:
         return []
     aliases = [plan.alias or plan.entity] if plan.entity == name else []
     aliases += [join.alias or join.table for join in plan.joins if join.table == name and not join.outer]
-    kept_back = _NOT_PUSHED if merged.origins[name].dialect == FRAMES_DIALECT else _NOT_PUSHED | _OWN_LETTERS
-    return [each for each in _conjuncts(plan.where) if aliases and _speaks_only_of(each, aliases[0], kept_back)]
+    not_pushed = _NOT_PUSHED if merged.origins[name].dialect == FRAMES_DIALECT else _NOT_PUSHED | _OWN_LETTERS
+    return [each for each in _conjuncts(plan.where) if aliases and _speaks_only_of(each, aliases[0], not_pushed)]
 
 
 def _conjuncts(where: Filter | None) -> Iterator[Filter]:
@@ -110,10 +110,10 @@ def _conjuncts(where: Filter | None) -> Iterator[Filter]:
         yield where
 
 
-def _speaks_only_of(condition: Filter, alias: str, kept_back: frozenset[str]) -> bool:
+def _speaks_only_of(condition: Filter, alias: str, not_pushed: frozenset[str]) -> bool:
     parts = list(_objects(condition.model_dump(mode="json")))
     tables = {part["table"] for part in parts if part.get("kind") == "column"}
-    return tables == {alias} and not any(part.get("kind") in kept_back for part in parts)
+    return tables == {alias} and not any(part.get("kind") in not_pushed for part in parts)
 
 
 def _about(condition: Filter, table: str) -> Filter:
@@ -185,21 +185,21 @@ def typed(read: CheckedSql, merged: Merged) -> str:
     return tree.sql(dialect=FRAMES_DIALECT)
 
 
-def stored_tables(tree: exp.Expr, made: frozenset[str] = frozenset()) -> list[exp.Table]:
-    """Every use of a table that is no common table expression; `made`: those that are known around this part."""
-    if isinstance(tree, exp.Table) and (tree.db or tree.name.casefold() not in made):
-        return [tree, *_stored_within(tree, made)]
+def stored_tables(tree: exp.Expr, cte_names: frozenset[str] = frozenset()) -> list[exp.Table]:
+    """Every use of a stored table. `cte_names`: the common table expressions that are visible in this part."""
+    if isinstance(tree, exp.Table) and (tree.db or tree.name.casefold() not in cte_names):
+        return [tree, *_stored_within(tree, cte_names)]
     found: list[exp.Table] = []
     with_ = tree.args.get("with_")
     for each in with_.expressions if isinstance(with_, exp.With) else ():
-        found += stored_tables(each.this, made)
-        made |= {each.alias.casefold()}
-    return [*found, *_stored_within(tree, made)]
+        found += stored_tables(each.this, cte_names)
+        cte_names |= {each.alias.casefold()}
+    return [*found, *_stored_within(tree, cte_names)]
 
 
-def _stored_within(tree: exp.Expr, made: frozenset[str]) -> list[exp.Table]:
+def _stored_within(tree: exp.Expr, cte_names: frozenset[str]) -> list[exp.Table]:
     parts = [each for each in tree.iter_expressions() if not isinstance(each, exp.With)]
-    return [table for part in parts for table in stored_tables(part, made)]
+    return [table for part in parts for table in stored_tables(part, cte_names)]
 
 
 def _cast(name: str, columns: Sequence[str], merged: Merged) -> exp.Select:

@@ -1,4 +1,4 @@
-"""SQL that somebody wrote over the tables of several sources, taken apart like a plan.
+"""Splits SQL that somebody wrote over the tables of several sources, as `split.py` splits a plan.
 
 A table is named `source.table`, or by its name alone where only one source has it. A query whose tables are all of one
 source goes there as it is, in that source's own dialect; else each table gives the columns that the whole needs, and
@@ -29,8 +29,9 @@ class AloneSql:
 
 
 def split_sql(sql: str, merged: Merged) -> AloneSql | Together:
-    """The statement is not trusted: what is given back is checked where it runs, too."""
+    """Splits a statement that nobody has checked. Every part of the result must still be checked where it runs."""
     used = {name for _, name in _used(_readable(sql, merged), merged)}
+    # Any source can run a statement without tables; the first one does.
     sources = {merged.origins[name].source for name in used} or {next(iter(merged.labels))}
     if len(sources) == 1:
         return _alone(sql, sources.pop(), merged)
@@ -125,6 +126,7 @@ def _in_merged_names(tree: exp.Query, merged: Merged) -> None:
     """Tables under the names that their rows will have; what the statement calls them stays as their alias."""
     used = list(_used(tree, merged))
     called = {name: table.name for table, name in used}
+    # Tables of one name from two sources get the merged names, so that no two aliases are equal.
     alike = [name.casefold() for name in called.values()]
     called = {name: own if alike.count(own.casefold()) == 1 else name for name, own in called.items()}
     for table, name in used:

@@ -22,6 +22,7 @@ def text(value: str) -> exp.Expr:
 
 
 def number(value: int | float) -> exp.Expr:
+    # In SQL a sign is an operator, not a part of the number.
     literal = exp.Literal.number(repr(abs(value)))
     return exp.Neg(this=literal) if value < 0 else literal
 
@@ -43,6 +44,7 @@ def quotient(left: exp.Expr, right: exp.Expr, *, cuts_off: bool) -> exp.Expr:
 
 
 def or_null_if_zero(node: exp.Expr) -> exp.Expr:
+    """A divisor that becomes null instead of zero: dialects disagree on what a division by zero is."""
     while isinstance(node, exp.Paren):
         node = node.this
     never_zero = isinstance(node, exp.Nullif) or (node.is_number and float(node.name or 0) != 0)
@@ -66,4 +68,4 @@ class Operand:
     origin: tuple[str, str] | None = None
     """Table and column of the catalog whose stored values these are."""
     is_day: bool = False
-    """Made by a bucket, so certainly a date without a time."""
+    """Whether a bucket returned it: then it is a date without a time."""

@@ -72,6 +72,7 @@ class _Statement(ExpressionCompiler):
         if self.plan.limit is not None:
             query.set("limit", exp.Limit(expression=number(self.plan.limit)))
         if self.plan.offset:
+            # To SQLite, a negative limit is no limit.
             if self.plan.limit is None and self.dialect.offset_needs_limit:
                 query.set("limit", exp.Limit(expression=number(-1)))
             query.set("offset", exp.Offset(expression=number(self.plan.offset)))
@@ -83,6 +84,7 @@ class _Statement(ExpressionCompiler):
         whole = plan.set_operation is None and plan.limit is None and not plan.offset
         if plan.set_operation is None and self._never_null(expr):
             return self.query()
+        # The condition may go into WHERE only if neither groups nor a limit are formed from the rows that it removes.
         if whole and not plan.group_by and not aggregates(expr):
             known: Filter = IsNull(left=expr, negated=True)
             where = known if plan.where is None else And(parts=(plan.where, known))
@@ -121,7 +123,7 @@ class _Statement(ExpressionCompiler):
     def _output(self, number: int) -> exp.Expr:
         expr, label = self.items[number].expr, self.labels[number]
         node = self.expression(expr)
-        # SQLite orders combined rows by names that were given with AS, not by the last part of a qualified one.
+        # SQLite orders combined rows by aliases after AS, not by the last part of a qualified name.
         must_name = self.qualifies and self.plan.set_operation is not None
         return node if _is_called(node, label) and not must_name else exp.Alias(this=node, alias=self.name(label))
 
@@ -145,9 +147,10 @@ class _Statement(ExpressionCompiler):
         else:
             node = exp.Column(this=self.name(label))
         if isinstance(node, exp.Column) and node.name.casefold() == "all":
-            # ORDER BY ALL means something else, to the parser even in quotes.
+            # ORDER BY ALL orders by every column; the parser reads it so even in quotes.
             node = number(self.labels.index(label) + 1) if label else exp.Paren(this=node)
         default = self.dialect.nulls_first_descending if item.descending else self.dialect.nulls_first_ascending
+        # Nulls come last in every dialect. Where there are none, the dialect's default spares the words NULLS LAST.
         nulls_first = default and self.plan.set_operation is None and self._never_null(item.expr)
         return exp.Ordered(this=node, desc=item.descending or None, nulls_first=nulls_first)
 
@@ -245,10 +248,12 @@ class _StagedStatement(_Statement):
 
     def _median(self, value: exp.Expr) -> exp.Expr:
         """The mean of the one or two rows in the middle."""
+        # Nulls rank last, so that the ranks from 1 to the count of values belong to values.
         order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
         values = self._stage("value", value)
         rank = self._stage("rank", self._over(call("ROW_NUMBER"), order))
         size = self._stage("size", self._over(call("COUNT", value.copy())))
+        # Division cuts off: of 5 rows both are 3, of 4 rows they are 2 and 3.
         middle = [self._half_of(size, 1), self._half_of(size, 2)]
         in_the_middle = exp.In(this=exp.Column(this=self.name(rank)), expressions=middle)
         mean = call("AVG", exp.Column(this=self.name(values)))
@@ -259,9 +264,11 @@ class _StagedStatement(_Statement):
         return self.dialect.quotient(total, number(2))
 
     def _stddev(self, value: exp.Expr) -> exp.Expr:
+        # The mean is subtracted first, as the difference of two sums of squares would lose digits.
         mean = self._over(call("AVG", value.copy()))
         name = self.name(self._stage("deviation", exp.Sub(this=grouped(value), expression=mean)))
         squares = exp.Mul(this=exp.Column(this=name), expression=exp.Column(this=name.copy()))
+        # A single value has no deviation: the result is then null, as that of STDDEV_SAMP is.
         others = exp.Sub(this=call("COUNT", exp.Column(this=name.copy())), expression=number(1))
         return call("SQRT", self.dialect.quotient(call("SUM", squares), or_null_if_zero(others)))
 
@@ -274,8 +281,10 @@ class _StagedStatement(_Statement):
         for name, known in self._staged.items():
             if known == node:
                 return name
-        made = (label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label))
-        taken = {name.casefold() for name in (*self._staged, *made)}
+        aliases = (
+            label for item, label in zip(self.items, self.labels, strict=True) if not _is_column(item.expr, label)
+        )
+        taken = {name.casefold() for name in (*self._staged, *aliases)}
         name, repeat = wanted, 1
         while name.casefold() in taken:
             repeat += 1

@@ -32,6 +32,7 @@ from answerable.reader.candidates.where_clause import WhereSet, comparing_tests,
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import Draft
 
+# The ranker computes a long vector for each candidate, so their number bounds the time of a question.
 MAX_CANDIDATES = 60
 # Bounds the work: each combination costs dozens of drafts, and they are tried in order of likelihood.
 _MOST_CLAUSE_SETS = 40
@@ -59,6 +60,7 @@ def compose_candidates(scene: Scene, roles: Roles, chances: Chances) -> list[Can
             shape = shape_of(draft)
             scores = composition.shape_scores.of(shape)
             best[draft] = Candidate(draft, shape, scores, evidence, _total(scores, evidence))
+        # Different options can lead to the same draft. The likeliest way counts.
         elif known.score < (score := _total(known.scores, evidence)):
             best[draft] = known._replace(evidence=evidence, score=score)
     ordered = sorted(best.values(), key=lambda candidate: -candidate.score)
@@ -117,6 +119,7 @@ def _grouped_drafts(composition: Composition) -> Iterator[UnscoredCandidate]:
 
 def _groupings(clauses: ClauseSet, composition: Composition) -> Iterator[tuple[Draft, float]]:
     draft = Draft(
+        # Not known yet: `with_joined_tables` sets it.
         entity=-1,
         select=clauses.select.terms,
         where=tuple((test.condition,) for test in clauses.where.tests),
@@ -142,6 +145,7 @@ def clause_sets(composition: Composition) -> list[ClauseSet]:
         for rank, where in enumerate(wheres):
             # One number is used once: "more than 3 orders" is a condition on groups or one on rows, never both.
             if having is None or not any(test.start <= having.place < test.end for test in where.tests):
+                # `rank` and `number` break ties, so that the order is fixed and clause sets are never compared.
                 scored.append((-rough - where.score, rank, number, ClauseSet(select, where, sorting, having)))
     return [clauses for *_, clauses in sorted(scored)]
 

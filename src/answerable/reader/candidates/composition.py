@@ -1,4 +1,4 @@
-"""What composing starts from (options for each clause, in a `Composition`) and what it makes (a `Candidate`)."""
+"""The input of composing (the options for each clause, in a `Composition`) and its output (a `Candidate`)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -63,6 +63,7 @@ class ClauseOptions:
 
 
 def logit(chance: float) -> float:
+    # Limits the result to about 6 in either direction, so that one sure option cannot outweigh all others.
     bounded = min(max(chance, 0.002), 0.998)
     return log(bounded / (1.0 - bounded))
 
@@ -80,7 +81,7 @@ Tests: TypeAlias = tuple[ConditionOption, ...]
 
 
 class Evidence(NamedTuple):
-    """How likely the options are that a candidate is made of; the ranker weighs it."""
+    """How likely the options of a candidate are. The ranker weighs it."""
 
     select: float
     where: float
@@ -121,7 +122,7 @@ class Relation(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """All that the steps of composing look at. It belongs to one question and does not change."""
+    """The data that the steps of composing read. It belongs to one question and does not change."""
 
     scene: Scene
     schema: Schema
@@ -156,6 +157,7 @@ def composition_of(scene: Scene, options: ClauseOptions, chances: Chances) -> Co
         relations=relations_of(scene.schema),
         parallel_keys=_parallel_keys(scene.schema),
         likely_tables=tuple(sorted(table for table in ranked if options.tables[table] > _LIKELY_TABLE)),
+        # Two at most, because each of them adds a draft to every counted group.
         possible_tables=tuple(possible[:2]),
         distinct_is_likely=chances["distinct"].get("1", -9.0) > _LEAST_DISTINCT,
         # Hundreds of drafts of one question ask for the same few joins.
@@ -177,6 +179,7 @@ def relations_of(schema: Schema) -> tuple[Relation, ...]:
     for table, edges in schema.edges.items():
         for one in edges:
             for two in edges:
+                # A draft compares single columns, so only the first pair of a compound key counts.
                 (here, key), (there, other) = one.pairs[0], two.pairs[0]
                 if one.end == two.end != table and here != there and key == other:
                     found.append(Relation(table, here, there, one.end, key))

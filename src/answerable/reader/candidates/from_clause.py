@@ -16,6 +16,7 @@ def with_joined_tables(candidate: UnscoredCandidate, composition: Composition) -
     likely = sorted(set(_tables_without_column(draft, composition)) - set(named))
     for entity in _entities(draft, named, composition):
         seen = set()
+        # Not every subset, so that the number of drafts grows only linearly with the number of likely tables.
         for extra in ((), *((table,) for table in likely), tuple(likely)):
             joined = composition.joined(entity, frozenset((*named, *extra)))
             # A bridge that lies on the way anyway makes the same join as one that is asked for.
@@ -36,6 +37,7 @@ def _tables_without_column(draft: Draft, composition: Composition) -> tuple[int,
 
 def _entities(draft: Draft, named: list[int], composition: Composition) -> list[int]:
     """The tables whose rows the answer may be about."""
+    # The table of the first shown column is the entity: "customers and their orders" lists customers.
     if draft.select and draft.select[0].column is not None:
         return [composition.schema.columns[draft.select[0].column].table]
     chances = composition.options.tables

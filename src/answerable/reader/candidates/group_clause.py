@@ -41,10 +41,11 @@ def having_options(scene: Scene, roles: Roles) -> list[HavingOption]:
         operator = comparison_at(scene, place)
         found.append(HavingOption(DraftCondition(ROWS, operator, number), place, chance))
         for (function, column), use in roles.aggregates.items():
+            # An unlikely aggregate still counts if the question names its column close to the number.
             if use.probability > 0.05 or (use.mention and abs(use.mention.start - place) < 5):
                 term = Term(column, function)  # type: ignore[arg-type]
                 found.append(HavingOption(DraftCondition(term, operator, number), place, chance * _AGGREGATE_SHARE))
-    # "More than once" has no number that a condition could be made of.
+    # "More than once" contains no number token, so the condition is written here.
     if "ONCE" in scene.cue_tags:
         found.append(HavingOption(DraftCondition(ROWS, ">", 1), scene.cues_of("ONCE")[0].start, 0.5))
     return sorted(found, key=lambda having: -having.chance)[:4]
@@ -64,14 +65,18 @@ def groupings(draft: Draft, composition: Composition) -> Iterator[tuple[Draft, f
     plain = [term for term in draft.select if term.function is None]
     calculated = any(term.function for term in draft.select)
     by_aggregate = any(order.term.function for order in draft.order)
+    # These drafts need a group: a condition on groups, a column beside a figure, or rows sorted by a figure.
     if draft.having or (plain and calculated) or (by_aggregate and not (calculated and not plain)):
         for column, chance in _group_columns(plain, composition):
             yield draft._replace(group=(Term(column),)), _GROUP_WEIGHT * logit(chance)
         return
     if by_aggregate:
         yield from _unnamed_groups(draft, composition)
+    # A single figure cannot be sorted. With a limit of 1 the draft goes on, because a variant turns its order into a
+    # nested query.
     elif not (draft.order and calculated) or draft.limit == 1:
         yield draft, 0.0
+    # Without "each", a figure alone is a total over all rows.
     if calculated and "EACH" in composition.scene.cue_tags:
         yield from _shown_groups(draft, composition)
 

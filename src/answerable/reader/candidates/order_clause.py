@@ -26,6 +26,8 @@ def sort_options(scene: Scene, roles: Roles) -> list[SortOption]:
         place = chance.mention.start if chance.mention else 0
         if extremes:
             found.append(_extreme(scene, roles, Term(column), place, extremes, chance.probability))
+        # A superlative alone asks for the first rows. The whole list is sorted only if the question says so, or has no
+        # superlative.
         if sorts or not extremes:
             found.append(SortOption((DraftOrder(Term(column), _descends(scene, place)),), None, chance.probability))
     if extremes:
@@ -50,6 +52,7 @@ def _by_what_is_shown(scene: Scene, roles: Roles) -> Iterator[SortOption]:
 
 def _double_sort(scene: Scene, first: tuple[int, Chance], second: tuple[int, Chance]) -> SortOption:
     """By age and then by name: in the order in which the two are named."""
+    # A column that is not mentioned comes last.
     pair = sorted((first, second), key=lambda item: item[1].mention.start if item[1].mention else 99)
     orders = tuple(
         DraftOrder(Term(column), _descends(scene, chance.mention.start if chance.mention else 0))
@@ -59,6 +62,7 @@ def _double_sort(scene: Scene, first: tuple[int, Chance], second: tuple[int, Cha
 
 
 def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue], chance: float) -> SortOption:
+    # If there are two superlatives, the nearest one belongs to the column.
     cue = min(cues, key=lambda c: (abs(c.start - place), c.start))
     down = cue.tag in _DOWN
     # The oldest person has the earliest date of birth.
@@ -109,6 +113,7 @@ def _aggregate_sortings(scene: Scene, roles: Roles, extremes: list[Cue]) -> list
             likely = max(chance.probability, order.probability)
             if likely > 0.1:
                 place = order.mention.start if order.mention else 0
+                # Less likely than the column itself: "the highest price" rarely sorts by the average price.
                 found.append(_extreme(scene, roles, Term(column, function), place, extremes, likely * 0.7))  # type: ignore[arg-type]
     return found
 

@@ -32,11 +32,12 @@ from answerable.reader.linking.schema import ColumnView
 
 
 class RoleFeaturizer:
-    """Makes the vectors of one question. What several vectors share is computed once."""
+    """Computes the vectors of one question. Parts that vectors share are computed once."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self.schema = scene.schema
+        # `assign_roles` fills it in after the tables: their own vectors do not contain it.
         self.table_chance: list[float] = [0.0] * len(self.schema.tables)
         self.context_of: dict[tuple[int, int], Vector] = {}
         self.question = self._question()
@@ -63,6 +64,7 @@ class RoleFeaturizer:
 
     def context(self, start: int, end: int) -> Vector:
         """The tags around a span, and the clause it is in."""
+        # Many vectors share a context: all unmentioned columns of a table stand where the table is mentioned.
         cached = self.context_of.get((start, end))
         if cached is not None:
             return cached

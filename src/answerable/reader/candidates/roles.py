@@ -73,6 +73,7 @@ RoleModels = dict[str, Trees]
 def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
     """Columns with the places where they are mentioned, and those that stand for a mentioned table."""
     schema = scene.schema
+    # Hints below never lower a score, because a mention of the column itself is better evidence.
     scored: dict[int, float] = {number: max(m.score for m in ms) for number, ms in scene.columns.items()}
     for number, mentions in scene.tables.items():
         table = schema.tables[number]
@@ -120,6 +121,7 @@ def _places(scene: Scene, column: int) -> list[Mention | None]:
 
 
 def functions_said(scene: Scene) -> list[str]:
+    # Counting has a role model of its own, which also finds counts without a cue.
     return [name for name, tags in FUNCTION_TAGS.items() if name != "count" and not scene.cue_tags.isdisjoint(tags)]
 
 
@@ -133,6 +135,7 @@ def number_columns(scene: Scene, columns: list[tuple[int, Mention | None]]) -> I
 def assign_roles(scene: Scene, models: RoleModels) -> Roles:
     maker = RoleFeaturizer(scene)
     roles = Roles(_table_chances(maker, models["table"]))
+    # Tables come first, because the vectors of columns, values and numbers contain the chances of tables.
     maker.table_chance = roles.tables
     columns = relevant_columns(scene)
     _column_roles(maker, models, columns, roles)
@@ -151,6 +154,7 @@ def _table_chances(maker: RoleFeaturizer, model: Trees) -> list[float]:
     # Up to a dozen tables all are asked about; of more only those that something points to, to save time.
     asked = [table for table in range(count) if table in hinted or count <= 12]
     chances = dict(zip(asked, model.probabilities([maker.table(table) for table in asked]), strict=True))
+    # Tables without a vector get a chance below every threshold for tables.
     return [chances.get(table, 0.01) for table in range(count)]
 
 
@@ -166,6 +170,7 @@ def _column_roles(
     functions = functions_said(maker.scene)
     described = zip(columns, vectors, strict=True)
     uses = [(function, *column, vector) for column, vector in described for function in functions]
+    # The aggregate model sees the vector of the column, followed by how the question says the function.
     longer = [
         [*vector, *maker.function(function, mention, maker.schema.columns[number].table)]
         for function, number, mention, vector in uses

@@ -15,6 +15,7 @@ from answerable.reader.plans.draft_to_plan import tables_of
 
 # An aggregate needs a column and a function, so it is less likely than either: the threshold is lower.
 _LEAST_CALCULATED = 0.004
+# Subsets and their orders multiply, so each list is cut before it is combined.
 _MOST_OPTIONS = 14
 _MOST_COMBINED = 9
 _MOST_SETS = 16
@@ -67,6 +68,7 @@ def _place(scene: Scene, column: int, mention: Mention | None) -> float:
     if mention is not None:
         return mention.start + 0.01 * mention.end  # of `dates of birth and death` each ends at its own word
     tables = scene.tables.get(scene.schema.columns[column].table, ())
+    # Behind columns that are mentioned at the same word.
     return min((float(m.start) for m in tables), default=0.0) + 0.3
 
 
@@ -86,6 +88,7 @@ def _function_place(scene: Scene, function: str, place: float) -> float:
 
 def count_places(scene: Scene) -> tuple[float, float]:
     """Where counting is first and last asked for."""
+    # 99 is behind the last word of nearly all questions: a count without a cue is shown last.
     places = [float(cue.start) for cue in scene.cues if cue.tag == "COUNT"] or [99.0]
     return places[0], places[-1]
 
@@ -105,12 +108,14 @@ def select_sets(composition: Composition) -> list[SelectSet]:
         score = sum(logit(part.chance) for part in chosen) * _SELECT_WEIGHT
         for terms, cost in _orders(chosen):
             sets[terms] = max(score - cost, sets.get(terms, -99.0))
+    # Without columns the query lists whole rows.
     sets[()] = 0.0
     found = [SelectSet(terms, score, composition.shape_scores.of_select(terms)) for terms, score in sets.items()]
     return sorted(found, key=lambda one: -one.score - one.fit)[:_MOST_SETS]
 
 
 def _rows_option(composition: Composition) -> SelectOption:
+    # `n` is the letter of a count, so this adds up the probabilities of all shapes that show one.
     chance = sum(exp(value) for name, value in composition.chances["kinds"].items() if "n" in name)
     first, last = count_places(composition.scene)
     return SelectOption(ROWS, first, chance, last)
@@ -129,6 +134,7 @@ def _subsets(parts: list[SelectOption]) -> Iterator[list[SelectOption]]:
         for other in base:
             if part not in base:
                 yield [part if p is other else p for p in base]
+    # Then small sets of the seven likeliest options: 21 pairs and 35 triples.
     ranked = parts[:7]
     for size in range(2, 6):
         yield ranked[:size]

@@ -39,7 +39,8 @@ PARTS = Shape._fields
 
 
 def shape_of(draft: Draft) -> Shape:
-    """Rows that share an extreme value have the shape of a first row: which of the two is meant, words do not tell."""
+    """Rows that share an extreme value have the shape of a single first row, because the words of a question do not
+    distinguish the two."""
     draft = without_ties(draft)
     drafts = all_drafts(draft)
     clauses = [clause for d in drafts for clause in d.where]
@@ -50,6 +51,7 @@ def shape_of(draft: Draft) -> Shape:
         items=items,
         kinds=shown,
         first=first,
+        # Counts are capped, so that rare numbers share a class.
         tests=str(min(4, len(kinds))),
         test_kinds="".join(sorted(set(kinds))) if len(kinds) > 1 else "".join(kinds),
         group=str(min(2, max([len(d.group) for d in drafts]))),
@@ -84,6 +86,7 @@ def shape_of_limit(limit: int | None) -> str:
 def without_ties(draft: Draft) -> Draft:
     for clause in draft.where:
         one = clause[0]
+        # This undoes the variant `rows_that_tie`.
         if len(clause) == 1 and one.operator == "=" and isinstance(one.right, Draft) and not draft.order:
             inner = one.right.select
             if len(inner) == 1 and inner[0].column == one.left.column and inner[0].function in ("max", "min"):
@@ -126,6 +129,7 @@ def grams(scene: Scene) -> list[str]:
     words: list[str] = ["^"]
     for token, tag in zip(scene.tokens, scene.tags, strict=True):
         if tag in ("TAB", "COL", "VAL", "NUM", "QUOTE", "DATE"):
+            # A name of two words counts once: the model learns forms of questions, not names.
             if words[-1] != tag:
                 words.append(tag)
         elif tag != "MARK":
@@ -135,6 +139,7 @@ def grams(scene: Scene) -> list[str]:
     found.update(f"{a} {b}" for a, b in pairwise(words))
     found.update(f"{a} {b} {c}" for a, b, c in zip(words, words[1:], words[2:], strict=False))
     found.update(f"<{tag}" for tag in scene.cue_tags)
+    # Without the small words, pairs of tags reach further than triples of words do.
     skeleton = [tag for tag in scene.tags if tag not in ("THE", "OF", "BE", "O", "MARK")]
     found.update(f"#{a} {b}" for a, b in pairwise(skeleton))
     found.add(f"columns={min(5, _said_columns(scene))}")
@@ -161,6 +166,7 @@ class ShapeScores:
         self._parts = [{value: max(chance, UNSEEN) for value, chance in chances[part].items()} for part in PARTS]
 
     def of(self, shape: Shape) -> tuple[float, ...]:
+        # A list is quicker than a generator, and this runs for every draft.
         return tuple([part.get(value, UNSEEN) for part, value in zip(self._parts, shape, strict=True)])
 
     def of_select(self, select: tuple[Term, ...]) -> float:

@@ -23,9 +23,9 @@ from answerable.reader.plans.joins import NoPath, join_tree
 
 # Below this score a table is mentioned by part of its name only: "staff names" does not ask for the list of customers.
 _LEAST_TABLE_SAID = 0.6
-# "Not" makes even a faintly mentioned table worth a try, because the rows to exclude are often told in other words.
+# After "not" even a weakly mentioned table is tried, because people often describe the excluded rows in other words.
 _LEAST_NEGATED = 0.03
-# A weaker mention is one by a synonym of a synonym: it does not say that the relation is meant.
+# A weaker mention is a synonym of a synonym, which is no evidence that the question uses the relation.
 _LEAST_RELATION_SAID = 0.45
 # Each step is one more nested query. Nobody asks for the neighbours of neighbours of neighbours twice over.
 _MOST_STEPS = 4
@@ -126,6 +126,7 @@ def _not_in(
             continue
         if not path:
             continue
+        # The first step of the path becomes NOT IN. The subquery joins the other steps.
         edge = path[0]
         left, right = edge.pairs[0]
         sub = Draft(edge.end, (Term(right),), where=inner, extra=frozenset({table} if table != edge.end else ()))
@@ -149,11 +150,12 @@ def _negated_tables(entity: int, inner: tuple[Clause, ...], composition: Composi
 
 
 def _opposite(condition: DraftCondition) -> DraftCondition:
+    # Other operators contain the negation already: "not more than" is a cue for `<=`.
     return condition._replace(operator="!=") if condition.operator == "=" else condition
 
 
 def other_relationship(draft: Draft, _: Tests, composition: Composition) -> Iterator[tuple[Draft, str]]:
-    """A match has a home team and an away team: where one of two relationships is used, the other may be meant."""
+    """A match has a home team and an away team: a draft that uses one of two relationships is tried with the other."""
     if not composition.parallel_keys:
         return
     named = tables_of(draft, composition.schema)
@@ -244,6 +246,8 @@ def membership(draft: Draft, tests: Tests, composition: Composition) -> Iterator
     table = tables.pop()
     assert table is not None
     try:
+        # A column that a condition fixes cannot also join the tables: states that border Texas are found by the other
+        # end of the border.
         avoid = compared_columns(draft.where) & composition.parallel_keys
         path = join_tree(schema, draft.entity, [table], avoid)
     except NoPath:
@@ -263,6 +267,7 @@ def related_rows(draft: Draft, _: Tests, composition: Composition) -> Iterator[t
     """States that border Texas; rivers of the states that border the largest state."""
     for relation in composition.relations:
         steps = _times_said(relation, composition.scene)
+        # The draft itself has the first step already.
         if steps > 1:
             yield from _chained(draft, relation, steps)
         if steps and relation.table != draft.entity:

@@ -41,6 +41,7 @@ def _value_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
     in_parts = _quotes_in_parts(scene)
     for use in sorted(roles.values, key=lambda u: -u.probability):
         value = use.value
+        # The score 0 marks text that need not be a value of the data (`_free_values`).
         if value.score == 0.0 and (value.start, value.end) in in_parts:
             continue
         if use.probability < LEAST_CHANCE and not value.quoted:
@@ -92,7 +93,7 @@ def _as_stored(scene: Scene, value: ValueMention) -> str | int | float:
 
 def _without_overlaps(by_span: dict[tuple[int, int], list[ConditionOption]]) -> list[list[ConditionOption]]:
     chosen: list[tuple[int, int]] = []
-    # A longer phrase says more: "New York City" is rather one value than "New York" and a word that is left.
+    # A longer phrase says more: "New York City" is more likely one value than "New York" and another word.
     for span in sorted(by_span, key=lambda s: (-by_span[s][0].chance * (1.0 + 0.2 * (s[1] - s[0])), s)):
         if all(span[1] <= other[0] or span[0] >= other[1] for other in chosen):
             chosen.append(span)
@@ -111,6 +112,7 @@ def _number_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
     ranges = _ranges(scene)
     found: list[list[ConditionOption]] = []
     for place in scene.numbers:
+        # The condition of the first end contains the second end of the range.
         if any(second == place for _, second in ranges):
             continue
         span = next((r for r in ranges if r[0] == place), None)
@@ -122,6 +124,7 @@ def _number_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
             if (use.probability < LEAST_CHANCE and tests) or len(tests) >= _MOST_PER_PHRASE or known:
                 continue
             condition = _number_condition(scene, use.column, place, span)
+            # Two models judge the number. The one for its role takes away half of the chance at most.
             chance = (use.probability + chance_where * use.probability) / 2
             tests.append(
                 ConditionOption(condition, place, (span[1] if span else place) + 1, chance, is_negated(scene, place))
@@ -221,10 +224,12 @@ def _with_columns(scene: Scene, roles: Roles, cue: Cue) -> Iterator[ConditionOpt
 
 
 def _nearness(left: Mention, right: Mention, middle: int) -> float:
+    # Each word between the two columns makes it a tenth less likely that they are compared.
     return left.score * right.score * 0.9 ** (middle - left.end + right.start - middle)
 
 
 def _likely(scene: Scene, roles: Roles, *columns: int) -> float:
+    # An unlikely table takes away 70% of the chance at most, because the question names its column.
     return min(0.3 + 0.7 * roles.tables[scene.schema.columns[column].table] for column in columns)
 
 
@@ -264,6 +269,7 @@ class WhereSet(NamedTuple):
 def where_sets(options: ClauseOptions) -> list[WhereSet]:
     sets = [WhereSet((), 0.0, 0)]
     for phrase in options.tests:
+        # A beam search: all combinations of conditions would grow exponentially with the phrases.
         sets = heapq.nlargest(_MOST_SETS, _extended(sets, phrase), key=lambda s: s.score)
     nested = options.nested[:3]
     with_nested = [
@@ -275,6 +281,7 @@ def where_sets(options: ClauseOptions) -> list[WhereSet]:
 
 
 def _extended(sets: list[WhereSet], phrase: list[ConditionOption]) -> Iterator[WhereSet]:
+    # The options of a phrase exclude each other, so the rest of 1 is the chance that the phrase is no condition.
     none = max(_LEAST_LEFT_OUT, 1.0 - sum(test.chance for test in phrase))
     for one in sets:
         yield WhereSet(one.tests, one.score + log(none), one.dropped + 1)

@@ -116,10 +116,11 @@ class _PhraseParts:
         return (part for parts in self.phrases.values() for part in parts)
 
     def unsaid_first(self, parts: Iterable[PlanPart]) -> list[PlanPart]:
+        # False sorts before True, and parts of equal rank stay in order.
         return sorted(parts, key=self.is_said)
 
 
-# What is compared with.
+# Values that the plan compares with.
 
 
 def _bind_dates(bound: _PhraseParts, dates: Sequence[DateSpan]) -> None:
@@ -206,7 +207,7 @@ def _compares_with(part: PlanPart, written: str) -> bool:
     return written in texts or f"{written}.0" in texts or (year and any(text.startswith(written) for text in texts))
 
 
-# What is spoken of.
+# Names of tables, columns and measures.
 
 
 def _bind_names(bound: _PhraseParts, tags: Sequence[str] | None = None) -> None:
@@ -229,7 +230,7 @@ def _bind_names(bound: _PhraseParts, tags: Sequence[str] | None = None) -> None:
 
 
 def _stands_by_its_table(scene: Scene, mention: Mention) -> bool:
-    """Which balance is meant by the balance of the savings."""
+    """Whether the table of the column is named beside it: "the balance of the savings" is no other balance."""
     if mention.kind != "column":
         return False
     tables = scene.tables.get(scene.schema.columns[mention.id].table, ())
@@ -251,7 +252,7 @@ def _parts_of_name(bound: _PhraseParts, mention: Mention) -> list[PlanPart]:
 
 
 def _written_out(bound: _PhraseParts, measure: Measure) -> list[PlanPart]:
-    """The aggregates of a measure that is held against itself in another period."""
+    """The aggregates of a measure that the plan compares with itself in another period."""
     expr = written_out(measure)
     wanted = set() if expr is None else {(one.function, one.of) for one in _aggregates(expr)}
     columns = {(how, (of.table, of.column)) for how, of in wanted if isinstance(of, ColumnRef)}
@@ -265,7 +266,7 @@ def _aggregates(expr: Expr) -> Iterator[Aggregate]:
         yield from _aggregates(child)
 
 
-# What is done.
+# Cues: what the plan does.
 
 
 def _bind_cues(bound: _PhraseParts) -> None:
@@ -294,7 +295,7 @@ def _cue_parts(bound: _PhraseParts, cue: Cue) -> list[PlanPart]:
 
 
 def _said_after(bound: _PhraseParts, cue: Cue, parts: Sequence[PlanPart]) -> list[PlanPart]:
-    """If the cue could be several parts: those of the next phrase that became one of them."""
+    """Chooses between the parts that the cue may stand for: those that the next phrase after the cue became."""
     for (start, _), parts_of_phrase in sorted(bound.phrases.items()):
         if start >= cue.end and (same := [part for part in parts if part in parts_of_phrase]):
             return same
@@ -302,7 +303,7 @@ def _said_after(bound: _PhraseParts, cue: Cue, parts: Sequence[PlanPart]) -> lis
 
 
 def _extremes(bound: _PhraseParts, tag: str) -> list[PlanPart]:
-    """The order and how many are kept; else an extreme that is calculated."""
+    """The order and the limit; without an order, the minimum or maximum that the plan calculates."""
     direction, function = ("descending", "max") if tag in _UP else ("ascending", "min")
     orders = bound.of("order")
     agreeing = [part for part in orders if part.how == direction] or orders
@@ -364,7 +365,7 @@ _WANTED: dict[str, Callable[[PlanPart], bool]] = {
 }
 
 
-# What is left.
+# Remaining words and parts.
 
 
 def _bind_accounted(bound: _PhraseParts, accounted: frozenset[int]) -> None:
@@ -421,12 +422,13 @@ def _meaning(parts: Sequence[PlanPart]) -> str:
 
 
 def _widest(texts: Iterable[str]) -> list[str]:
-    """Without those that another one includes."""
+    """Leaves out texts that another text includes."""
     known = list(texts)
     return [text for text in known if not any(text != other and _includes(other, text) for other in known)]
 
 
 def _includes(whole: str, part: str) -> bool:
+    # Whole names only: `id` is not included in `orders.id`.
     return re.search(rf"(?<![\w.]){re.escape(part)}(?![\w.])", whole) is not None
 
 

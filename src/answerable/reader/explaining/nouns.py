@@ -11,6 +11,7 @@ from functools import cached_property
 from answerable.core.catalog import Catalog, Column, Measure, Table
 from answerable.core.words import singular as singular_of_word
 
+# At marks, before a capital after a small letter (`orderDate`), and after an acronym (`HTTPCode`).
 _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ADDED = re.compile(r" (?:of|in|with|for) .+$| \(.+\)$")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
@@ -53,6 +54,7 @@ class Nouns:
     def _measures(self) -> Mapping[str, str]:
         columns = {_called(column.label, column.name) for table in self._catalog.tables for column in table.columns}
         wanted = {measure.name: _called(measure.label, measure.name) for measure in self._catalog.measures}
+        # If a measure and a column had the same noun, different plans could have the same sentence.
         return {name: f"{text} (measure)" if text in columns else text for name, text in _distinct(wanted).items()}
 
 

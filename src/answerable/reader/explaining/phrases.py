@@ -98,8 +98,8 @@ def listed(phrases: Sequence[str], word: Literal["and", "or"] = "and") -> str:
 
 
 class Phrases:
-    """For one plan; `nested` tells of a plan within it, as one value or as many, and `nested_filter` only how that
-    limits its rows."""
+    """The phrases of one plan. `nested` describes a plan within it, as one value or as many values; `nested_filter`
+    describes only the condition of that plan."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class Phrases:
         return () if link is None else (*self.way(link.parent), alias)
 
     def is_usual(self, alias: str) -> bool:
-        """Whether the table is reached by the one shortest way there is, so that the way need not be told."""
+        """Whether only one shortest path leads to the table and the plan uses it. Then phrases leave it out."""
         way = self.way(alias)
         unnamed = all(self.scope.tables[step].name == step for step in (*way, self.rows.root))
         return unnamed and self.usual_ways.get(alias) == way
@@ -215,6 +215,7 @@ class Phrases:
     def number_known(self, of: Expr) -> str:
         """Counting a key counts the rows of its table."""
         if isinstance(of, ColumnRef) and self.scope.tables[of.table].primary_key == (of.column,):
+            # The count of a key is the number of rows only if no other join repeats them.
             fans = [link.alias for link in self.rows.links if not link.to_one]
             if fans == ([] if of.table == self.rows.root else [of.table]):
                 return f"the number of {self.names.many(self.scope.tables[of.table])}"
@@ -228,6 +229,7 @@ class Phrases:
 
     def arithmetic(self, expr: Arithmetic) -> str:
         match expr:
+            # Both ways to write a percentage: part / whole * 100, and 100 * part / whole.
             case Arithmetic(op="*", left=Arithmetic(op="/", left=part, right=whole), right=Constant(value=100)) | (
                 Arithmetic(op="/", left=Arithmetic(op="*", left=Constant(value=100), right=part), right=whole)
             ):
@@ -404,7 +406,7 @@ def _moment(text: str, kind: str) -> str:
 
 
 def _day(expr: Expr) -> date | None:
-    """The day that a constant begins; nothing for other times of day and other expressions."""
+    """The day that a constant begins. None for another time of day and for other expressions."""
     if not isinstance(expr, Constant) or expr.type is None or not isinstance(expr.value, str):
         return None
     try:

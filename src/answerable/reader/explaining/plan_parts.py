@@ -1,4 +1,4 @@
-"""What a plan is made of, part by part, each with a few words that say it in the names of the data."""
+"""The parts of a plan, each with a few words that describe it by the names of the data."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -69,14 +69,14 @@ class PlanPart:
     tables: tuple[str, ...] = ()
     columns: tuple[Name, ...] = ()
     values: tuple[Scalar, ...] = ()
-    """What a test compares with, or the number of rows that are kept."""
+    """The values that a test compares with, or the number of rows that a limit lets through."""
     how: str = ""
     """The function, the operator, the direction, the unit of time, or the name of a measure."""
     negated: bool = False
 
 
 def parts_of(plan: QueryPlan, catalog: Catalog) -> tuple[PlanPart, ...]:
-    """Without repeats, the parts of plans within the plan last."""
+    """All parts of a plan, each once. The parts of nested plans come last."""
     return tuple(dict.fromkeys(_Parts(plan, catalog).all()))
 
 
@@ -236,7 +236,7 @@ class _Parts:
                 return f"({_Parts(expr.plan, self.catalog).result()})"
 
     def result(self) -> str:
-        """What a plan within another one gives."""
+        """The columns that a plan within another plan returns."""
         return ", ".join(self.said(item.expr) for item in self.plan.select) or f"{self.plan.entity}.*"
 
     def operand(self, expr: Expr) -> str:

@@ -1,4 +1,4 @@
-"""What one row of a plan is: which table it speaks of, and how the others hang on it."""
+"""What one row of a plan is: the table that it describes, and the joins that lead from there to the other tables."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ Pairs: TypeAlias = tuple[tuple[ColumnRef, ColumnRef], ...]
 
 @dataclass(frozen=True, slots=True)
 class JoinStep:
-    """How a table hangs on its parent; the parent's columns stand on the left of the pairs."""
+    """The join of a table to its parent. The columns of the parent are on the left of the pairs."""
 
     alias: str
     parent: str
@@ -51,8 +51,8 @@ class RowSource:
 
 
 def rows_of(plan: QueryPlan, scope: Scope) -> RowSource:
-    """Inner joins have no first table: "customers with their orders" and "orders with their customer" are the same
-    rows, told from the side of the orders."""
+    """Finds the table that has one row for each row of the plan. Inner joins have no first table: "customers with their
+    orders" and "orders with their customer" are the same rows, and both are orders."""
     entity = plan.alias or plan.entity
     fixed = not plan.select or any(join.outer for join in scope.joins)
     for alias in (entity,) if fixed else scope.tables:
@@ -63,7 +63,7 @@ def rows_of(plan: QueryPlan, scope: Scope) -> RowSource:
 
 
 def _links_from(root: str, scope: Scope) -> tuple[JoinStep, ...]:
-    """As far as the joins can be walked from this table; from the entity that is all of them."""
+    """The steps to all tables that can be reached from this one. The entity reaches all tables."""
     found: list[JoinStep] = []
     reached = {root}
     while link := next((link for join in scope.joins for link in _steps(join, reached, scope)), None):
@@ -73,7 +73,8 @@ def _links_from(root: str, scope: Scope) -> tuple[JoinStep, ...]:
 
 
 def _steps(join: ResolvedJoin, reached: set[str], scope: Scope) -> Iterator[JoinStep]:
-    """The join, walked from the side that is reached to the one that is not. One with pairs to several tables stays."""
+    """The join as a step from the reached side to the other side. A join on columns of more than one table cannot be
+    reversed."""
     known = {left.table for left, _ in join.pairs}
     if join.alias not in reached and known <= reached:
         parent = join.pairs[0][0].table
@@ -97,8 +98,8 @@ def _is_unique(scope: Scope, refs: list[ColumnRef]) -> bool:
 
 
 def usual_ways(catalog: Catalog, start: str) -> Mapping[str, tuple[str, ...] | None]:
-    """Every table that a row of `start` leads to, with the tables on the way there, or None if several ways are as
-    short as the shortest."""
+    """Every table that a row of `start` leads to, with the path to it, or None if more than one path is the
+    shortest."""
     ways: dict[str, tuple[str, ...] | None] = {start: ()}
     edge = [start]
     while edge:

@@ -1,7 +1,7 @@
 """A plan as one plain English sentence.
 
-It is made from the plan alone, so it is always true of what runs, and it is what people check before they trust an
-answer: plans that could give different rows have different sentences.
+The sentence is built from the plan alone, so it is always true of the query that runs. People check it before they
+trust an answer, so plans that could return different rows have different sentences.
 """
 
 from functools import cached_property
@@ -35,13 +35,13 @@ def sentence(plan: QueryPlan, catalog: Catalog) -> str:
 
 
 def sentence_with(plan: QueryPlan, catalog: Catalog, names: Nouns) -> str:
-    """The same of a plan that is known to fit, by one who tells many of one catalog."""
+    """The sentence of a plan that is valid already. Callers with many plans of one catalog share `names`."""
     text = _SentenceBuilder(plan, catalog, names).statement()
     return text[0].upper() + text[1:] + "."
 
 
 class _SentenceBuilder:
-    """Tells one plan; plans within it get tellers of their own."""
+    """Describes one plan. Each nested plan gets a builder of its own."""
 
     def __init__(self, plan: QueryPlan, catalog: Catalog, names: Nouns) -> None:
         self.plan = plan
@@ -103,7 +103,7 @@ class _SentenceBuilder:
         return self.items == list(self.plan.group_by) and all(isinstance(item, ColumnRef) for item in self.items)
 
     def unsaid_keys(self) -> list[Expr]:
-        """What is left to name when "for each …" has named the columns that come first."""
+        """The columns that "for each …" does not name already."""
         keys = list(self.plan.group_by)
         rest = self.items[len(keys) :]
         return rest if keys and self.items[: len(keys)] == keys and rest else self.items
@@ -146,13 +146,14 @@ class _SentenceBuilder:
         return " and ".join(pairs)
 
     def usual(self, link: JoinStep) -> bool:
-        """Whether the catalog knows but one way to join the two tables, and it is this."""
+        """Whether the catalog knows only one way to join the two tables, and the plan uses it."""
         one, other = self.scope.tables[link.parent], self.scope.tables[link.alias]
         ways = list(relationships_between(self.catalog, one, other))
         return ways == [frozenset((left.column, right.column) for left, right in link.pairs)]
 
     def implied(self, link: JoinStep) -> bool:
-        """Naming one of its columns says all: the way there is told with it, and there is but one such way."""
+        """Whether the sentence need not mention the join, because it names a column of the table or of one behind it,
+        and the catalog knows only one join that leads there."""
         named = link.alias == self.scope.tables[link.alias].name and link.alias in self.on_the_way
         return named and link.to_one and not link.outer and self.usual(link)
 
@@ -176,8 +177,8 @@ class _SentenceBuilder:
         return f"for each {listed(names)}{'' if shown else ' (not shown)'}"
 
     def key(self, key: Expr) -> str:
-        """Empty for what an earlier key decides: a customer has but one name. Where that key cannot be
-        told as a thing, it follows in brackets what it decides: "region (by region id)"."""
+        """The name of a group key. It is empty for a column that another key determines: a customer has only one name.
+        If no noun stands for the determining key, the key follows in brackets: "region (by region id)"."""
         if not isinstance(key, ColumnRef):
             return self.say.expression(key)
         own = [ref for ref in self.plan.group_by if isinstance(ref, ColumnRef) and ref.table == key.table]
@@ -210,7 +211,7 @@ class _SentenceBuilder:
         return _COMBINED[operation.op].format(_SentenceBuilder(operation.right, self.catalog, self.names).statement())
 
     def ranking(self) -> tuple[str, ...]:
-        """The order, and the part of the rows that is kept."""
+        """The order, and how many rows the plan returns."""
         plan = self.plan
         if len(plan.order_by) == 1 and plan.limit is not None and not plan.offset:
             (item,) = plan.order_by
@@ -238,7 +239,7 @@ class _SentenceBuilder:
         return _DIRECTIONS[self.say.nature(item.expr)][item.descending]
 
     def extent(self) -> str:
-        """The part of the rows that is kept."""
+        """How many rows the plan skips and returns."""
         offset, limit = self.plan.offset, self.plan.limit
         skipped = f"skipping the first {offset}" if offset else ""
         first_rows = "" if limit is None else "only the first" if limit == 1 else f"the first {limit}"

@@ -28,7 +28,7 @@ class Stages:
     shapes: dict[str, tuple[tuple[str, float], ...]]
     candidates: tuple[dict[str, Any], ...]
     dry_run: tuple[dict[str, Any], ...]
-    """For each reading that would be offered: how many rows it gave, and which earlier one gave the same rows."""
+    """For each reading on offer: how many rows it returned, and which earlier one returned the same rows."""
     confidence: float
     """How sure the best candidate is."""
 

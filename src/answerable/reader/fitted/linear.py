@@ -25,6 +25,7 @@ class LinearPart:
                 start = row * width
                 for place in range(width):
                     sums[place] += weights[start + place]
+        # The largest sum is subtracted, so that `exp` cannot overflow.
         top = max(sums)
         total = log(sum(exp(value - top) for value in sums)) + top
         return {name: value - total for name, value in zip(self.classes, sums, strict=True)}

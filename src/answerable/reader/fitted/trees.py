@@ -7,15 +7,16 @@ from math import exp
 from typing import Any, TypeAlias
 
 _Node = tuple[int, float, Any, Any]
-"""A feature, its threshold, and the nodes to go on with at most that or above; a leaf has its value, and none."""
+"""A feature, its threshold, and the nodes for values up to the threshold and above it. A leaf has its value in the
+place of the threshold, and no nodes."""
 _STAGE = 20
-"""After so many trees it is looked which vectors are worth going on with."""
+"""The number of trees after which unlikely vectors are dropped."""
 _UNLIKELY = -5.6
 """A chance below 0.4%: no later stage looks at it, and the trees that are left seldom save it."""
 
 Least: TypeAlias = Callable[[Sequence[float]], float]
-"""Given the scores so far: the one below which a vector is left where it stands. Most can be told from the first
-trees."""
+"""Takes the scores so far and returns a bound. The remaining trees skip vectors below it, because the first trees
+decide most vectors already."""
 
 
 def _likely(_scores: Sequence[float]) -> float:
@@ -34,7 +35,7 @@ class Trees:
     """The left child of a split is the next node."""
 
     def scores(self, vectors: Sequence[Sequence[float]], least: Least | None = None) -> list[float]:
-        """Tree by tree: all trees together are larger than what a processor keeps at hand, one is not."""
+        """The sum of all trees for each vector. Tree by tree, because one fits the processor's cache, all do not."""
         totals = [0.0] * len(vectors)
         going = list(enumerate(vectors))
         for start in range(0, len(self._linked), _STAGE):
@@ -44,6 +45,7 @@ class Trees:
             for root in self._linked[start : start + _STAGE]:
                 for number, vector in going:
                     feature, threshold, left, right = root
+                    # A leaf has no left node, and its threshold is its value.
                     while left is not None:
                         feature, threshold, left, right = left if vector[feature] <= threshold else right
                     totals[number] += threshold
@@ -56,6 +58,7 @@ class Trees:
     def _linked(self) -> list[_Node]:
         """The roots, each node with the two that follow it: a third quicker to walk than the lists."""
         nodes: list[Any] = [None] * len(self.feature)
+        # Children follow their parents in the lists, so this order links each child before its parent.
         for place in reversed(range(len(nodes))):
             feature, threshold = self.feature[place], self.threshold[place]
             split = feature >= 0

@@ -1,4 +1,4 @@
-"""The clauses that forms are made of: what is calculated, by what it is grouped, and which rows are meant.
+"""The clauses that forms consist of: the calculation, its groups, and the conditions on rows.
 
 Each function looks at the question and returns a clause together with `words`, the places of the words that the clause
 uses. None means that the question does not have the clause, or that the data cannot answer it.
@@ -31,8 +31,11 @@ from answerable.reader.time.date_phrases import DateSpan
 Words = frozenset[int]
 """Places of words in the question."""
 
+# A weak mention is enough to account for the words of the date column that is used anyway. To choose another date
+# column, the question must name it.
 _DATE_HINTED = 0.4
 _DATE_NAMED = 0.85
+# Below the score of a synonym (0.6), so that "older" names the age.
 _COMPARED_NAMED = 0.5
 
 
@@ -154,7 +157,7 @@ def time_conditions(question: DatedScene, table: int) -> Conditions | None:
 
 def in_periods(schema: Schema, column: int, periods: Sequence[DateBounds]) -> list[Filter]:
     """Periods with a common day all hold ("since March", "before June"). Periods without one ("2022, 2023 and 2024")
-    cannot all hold: any of them is meant."""
+    cannot all hold, so a row must be in one of them."""
     each = [within(schema, column, period) for period in periods]
     if len(periods) < 2 or _have_common_day(periods):
         return [condition for conditions in each for condition in conditions]
@@ -206,7 +209,8 @@ def _moment(value: date | datetime) -> Constant:
 
 
 def value_conditions(question: DatedScene, table: int) -> Conditions:
-    """Every value of the question as a condition on the column that holds it; of several columns, the nearest."""
+    """Every value of the question as a condition on the column that holds it. If more than one column holds it, the
+    nearest is compared."""
     by_column: dict[int, list[str]] = {}
     mentions: list[Mention | ValueMention] = []
     for value in question.values:
@@ -284,7 +288,7 @@ def dimension_at(question: DatedScene, start: int, table: int) -> Dimension | No
 
 
 def table_dimension(question: DatedScene, mention: Mention) -> Dimension | None:
-    """Rows of a table, told apart by its key and shown by name. None if the table has no column that names its rows."""
+    """Groups by the key of a table and shows the names of its rows. None if no column names them."""
     view = question.schema.tables[mention.id]
     if view.display is None:
         return None
@@ -309,6 +313,7 @@ def ranked_dimension(question: DatedScene, table: int, used: Words) -> Dimension
 
 def calculation(question: DatedScene) -> Calculation | None:
     """A measure of the catalog, an aggregate that is asked for, a column that is added up, or a count of rows."""
+    # From the surest evidence to the weakest: a count needs no column.
     return _measure(question) or _aggregate(question) or _sum(question) or _count(question)
 
 
@@ -316,10 +321,10 @@ def _measure(question: DatedScene) -> Calculation | None:
     mention = question.measure
     if mention is None:
         return None
-    asking = [c for c in question.scene.cues if c.tag in ("MUCH", "COUNT", "SUM") and c.end <= mention.start]
+    quantity_cues = [c for c in question.scene.cues if c.tag in ("MUCH", "COUNT", "SUM") and c.end <= mention.start]
     measure = question.schema.measures[mention.id][0]
     table = question.schema.table_ids[measure.table]
-    return Calculation(MeasureRef(name=measure.name), table, places_of([mention, *asking]))
+    return Calculation(MeasureRef(name=measure.name), table, places_of([mention, *quantity_cues]))
 
 
 def _aggregate(question: DatedScene) -> Calculation | None:
@@ -408,7 +413,7 @@ def limit(question: DatedScene) -> RowLimit:
 
 
 def compared_column(question: DatedScene, table: int) -> ColumnUse | None:
-    """The numeric column of the table that the question names, or means by an adjective (older: age)."""
+    """The numeric column of the table that the question names, also by an adjective (older: age)."""
     mentions = [
         m
         for m in question.scene.links.columns
@@ -427,5 +432,5 @@ def compared_column(question: DatedScene, table: int) -> ColumnUse | None:
 def _is_asked_for(question: DatedScene, mention: Mention) -> bool:
     """What is the height of …: the column is wanted, not compared."""
     before = [word for word in question.words[max(0, mention.start - 3) : mention.start] if word != "the"]
-    asking: Iterable[str] = ("return", "give", "show", "find", "list")
-    return before[-2:] in (["what", "is"], ["what", "are"]) or before[-1:] in [[word] for word in asking]
+    verbs: Iterable[str] = ("return", "give", "show", "find", "list")
+    return before[-2:] in (["what", "is"], ["what", "are"]) or before[-1:] in [[word] for word in verbs]

@@ -22,6 +22,7 @@ class Parse:
     words: frozenset[int]
 
 
+# Least scores. Forms answer without the ranker, so they use a name only if the question says all or nearly all of it.
 NAMED_IN_FULL = 0.9
 COLUMN_NAMED = 0.88
 VALUE_NAMED = 0.85
@@ -60,6 +61,7 @@ class DatedScene:
     @cached_property
     def measure(self) -> Mention | None:
         """The fullest mention of a measure; of equal ones the longest."""
+        # A word of a longer value names no measure: "Sales" in "Sales Department".
         values = [v for v in self.scene.values if v.end - v.start > 1]
         good = [
             m

@@ -71,8 +71,10 @@ Change = Callable[[DatedScene, QueryPlan, Words], Parse]
 def parse_follow_up(question: DatedScene, previous: QueryPlan) -> Parse | None:
     """The plan of the question before, changed by what this one says. None if it stands alone, or if a word of it has
     no part in the changed plan."""
+    # Changes refer to tables by name, so they cannot change a plan that joins a table under an alias.
     if not _leans_on_previous(question) or any(join.alias for join in previous.joins):
         return None
+    # "Without" opens a follow-up and negates. A change must use every word that negates.
     negated = places_of(question.cues("NEG"))
     words = frozenset(
         place for place, word in enumerate(question.words) if word in _OPENERS or word in _POINTERS
@@ -151,6 +153,7 @@ def _change_groups(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
     order = tuple(item for item in plan.order_by if _is_calculated(item.expr))
     rows = plan.limit
     if bucket is not None:
+        # A series over time is complete and in order of time, so the order and limit of a ranking go.
         order, rows = (OrderItem(expr=bucket.expr),), None
     update = {"select": (*shown, *calculated), "group_by": keys, "order_by": order, "limit": rows}
     changed = _with_joins(plan.model_copy(update=update), question.schema)
@@ -243,6 +246,7 @@ def _add_column(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
     return Parse(_with_joins(changed, question.schema), words)
 
 
+# `_add_column` comes last: it accepts any column, so it must see the words that the other changes used.
 CHANGES: tuple[Change, ...] = (
     _change_period,
     _change_groups,

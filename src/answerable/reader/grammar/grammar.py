@@ -111,6 +111,7 @@ def parse_question(question: DatedScene) -> FormParse | None:
             continue
         timely = is_timely(question, form)
         if timely or not _is_ambiguous(question, parse, form):
+            # The first form that explains all words decides. If it loses "per month", no more general form is tried.
             return FormParse(parse, form, timely) if _keeps_buckets(question, parse.plan) else None
     return None
 
@@ -129,27 +130,27 @@ def unexplained(question: DatedScene, used: frozenset[int]) -> list[str]:
 
 
 def is_timely(question: DatedScene, form: Form) -> bool:
-    """Whether the question speaks of a measure or of time. The largest of a column that holds totals is but the largest
-    of a column."""
+    """Whether the question speaks of a measure or of time. The largest value of a column of totals is not a measure, so
+    the form of first rows does not count."""
     return bool(question.dates) or (question.measured is not None and form is not first_rows)
 
 
 def _keeps_buckets(question: DatedScene, plan: QueryPlan) -> bool:
-    """Per month must become groups: a table without dates has none."""
+    """Whether a "per month" of the question became a group of the plan. A form drops it for a table without dates."""
     grouped = any(isinstance(key, Bucket | DatePart) for key in plan.group_by)
     return grouped or not question.spans("bucket")
 
 
 def _is_ambiguous(question: DatedScene, parse: Parse, form: Form) -> bool:
-    """Whether the question has what the simple forms do not weigh: "or", values that stand in several columns, text
-    that is no value of the data, a second sentence."""
+    """Whether the question has something that the simple forms do not weigh: "or", values that more than one column
+    holds, text that is no value of the data, or a second sentence."""
     if question.cue("EITHER", "DISTINCT", "RESPECT") is not None and form is not overview:
         return True
-    several = any(
+    in_two_columns = any(
         len({rival.column for rival in question.rivals(value) if rival.score >= value.score}) > 1
         for value in question.values
     )
-    free = any(value.score < 0.85 for value in question.scene.values)
+    free_text = any(value.score < 0.85 for value in question.scene.values)
     second_sentence = "after_mark" in question.scene.clause
-    loose = any(cue.tag in ("EACH", "EITHER") and cue.start not in parse.words for cue in question.scene.cues)
-    return several or free or second_sentence or loose
+    unused_cue = any(cue.tag in ("EACH", "EITHER") and cue.start not in parse.words for cue in question.scene.cues)
+    return in_two_columns or free_text or second_sentence or unused_cue

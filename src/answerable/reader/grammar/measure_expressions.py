@@ -1,4 +1,4 @@
-"""Measures as expressions, so that they can be restricted to a period or set against each other."""
+"""Measures as expressions, so that they can be restricted to a period or compared with each other."""
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import ParseError
@@ -60,7 +60,7 @@ def is_money(column: ColumnView) -> bool:
 
 
 def is_additive(column: ColumnView) -> bool:
-    """Whether the sum over rows means something: an amount does, a price or an age does not."""
+    """Whether values can be added up: amounts can, prices and ages cannot."""
     if not column.numeric or column.key or column.foreign or column.looks_like_id:
         return False
     return not _ADDITIVE.isdisjoint(column.words) and _PER_UNIT.isdisjoint(column.words)

@@ -38,6 +38,7 @@ from answerable.reader.time.date_phrases import DateSpan
 
 _EXTREMES = ("MAX", "MIN", "MOST", "LEAST")
 _DESCENDING = frozenset({"MAX", "MOST"})
+# A decimal number in front of the division, so that no database divides two integers.
 _HUNDRED = Constant(value=100.0)
 
 
@@ -106,6 +107,7 @@ def top(question: DatedScene) -> Parse | None:
     rows = limit(question)
     again = _repeated_measure(question)
     values = value_conditions(question, main.table)
+    # "Which region" asks for one name; a list is shown with its figures.
     shown = [*target.shown, main.expr] if rows.rows > 1 or again else [*target.shown]
     plan = build_plan(
         question.schema,
@@ -175,8 +177,8 @@ def growth(question: DatedScene) -> Parse | None:
 
 
 def _unnamed_measure(question: DatedScene) -> Calculation | None:
-    """Growth of a region, without saying of what, means the first measure of the catalog; without any, the one sum of
-    money that there is."""
+    """The measure of a question about growth that names none: the first measure of the catalog; in a catalog without
+    measures, the sum of its only column of money."""
     schema = question.schema
     if schema.measures:
         measure = schema.measures[0][0]
@@ -202,6 +204,7 @@ def _later_and_earlier(question: DatedScene) -> tuple[DateBounds, DateBounds] | 
     if not spans:
         return None
     now = DateBounds(spans[0].start, spans[0].end)
+    # Only "from 2023 to 2025" names two years to compare. Any other range is one period.
     ends = _first_and_last_year(now) if spans[0].text.lower().startswith("from") else None
     if ends is not None:
         return ends

@@ -69,6 +69,7 @@ def _compared_with_other_row(
 ) -> QueryPlan:
     name = question.schema.tables[table].name
     value = question.schema.columns[column].name
+    # The alias is the role: `manager_id` joins the table as `manager`. It must not be the name of a table.
     other = relationship.from_columns[0].lower().removesuffix("_id") or "other"
     other = f"other_{other}" if other in question.schema.table_ids else other
     on = tuple(
@@ -186,6 +187,7 @@ def _lacking_table(question: DatedScene, entity: Mention, negation: int) -> tupl
     for mention in links.measures:
         if mention.start > negation and mention.score >= 0.45:
             return schema.table_ids[schema.measures[mention.id][0].table], mention
+    # A column as a verb is the weakest evidence of a table, so it must match best.
     for mention in links.columns:
         table = schema.columns[mention.id].table
         if mention.start > negation and table != entity.id and mention.score >= 0.85:

@@ -28,6 +28,7 @@ from answerable.reader.linking.scene import comparison_at, is_row_word
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import build_plan, column_ref
 
+# Stems in the names of dates on which something ends: `resolved_at`, `shipped_on`.
 _END_STEMS = frozenset({"resolv", "clos", "end", "finish", "complet", "solv", "deliver", "ship"})
 _COMPARISONS = ("GT", "LT", "GE", "LE", "EQ")
 _COUNT_ROWS = Aggregate(function="count")
@@ -62,6 +63,7 @@ def _missing_end(question: DatedScene, table: int) -> ColumnUse | None:
     for place, word in enumerate(question.words):
         if word == "open" and ends:
             return ColumnUse(ends[0], frozenset({place}))
+        # "Unresolved" and "unshipped", but not "until" and "unique".
         if word.startswith("un") and len(word) > 6:
             matching = [c for c in ends if stem(word[2:]) in _stems_of(columns[c])]
             if matching:

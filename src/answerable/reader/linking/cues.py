@@ -84,6 +84,7 @@ WEAK = frozenset(
 )
 """Tags that a link to the data may replace."""
 
+# The number of a tag is a position in the feature vectors, so another order needs new weights.
 TAGS = (*_PHRASES, "NUM", "QUOTE", "DATE", "VAL", "TAB", "COL", "MARK", "COMMA", "O", "NONE")
 TAG_IDS = {tag: number for number, tag in enumerate(TAGS)}
 
@@ -105,6 +106,8 @@ def _table() -> dict[str, list[tuple[tuple[str, ...], str]]]:
             words = tuple(phrase.split())
             table[words[0]].append((words, tag))
     for options in table.values():
+        # The longest phrase first: "more than once" before "more than". The sort is stable, so of equal phrases the
+        # first tag wins.
         options.sort(key=lambda option: -len(option[0]))
     return dict(table)
 
@@ -131,6 +134,7 @@ _COMPARATIVES = {"more": "GT", "less": "LT", "fewer": "LT"}
 
 
 def _cue_at(words: list[str], place: int) -> Cue | None:
+    # "More orders than": the noun stands between the two words of the comparison.
     if words[place] in _COMPARATIVES and words[place + 2 : place + 3] == ["than"]:
         return Cue(_COMPARATIVES[words[place]], place, place + 1)
     for phrase, tag in _BY_FIRST_WORD.get(words[place], ()):

@@ -1,4 +1,4 @@
-"""General English that questions are made of. Nothing here names a database."""
+"""General English words of questions, independent of any database."""
 
 _STOPWORDS = """
 a an the of in on at for to from by with without and or but nor not no is are was were be been being am
@@ -191,7 +191,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "turnover": ("revenue", "sale"),
     "sale": ("revenue",),
 }
-"""What people say for what names often say: by the word or its stem."""
+"""For a word or its stem: the words that columns and tables often use for the same thing."""
 
 AGGREGATES: dict[str, str] = {
     "average": "avg",

@@ -1,4 +1,4 @@
-"""Mentions: which phrases of the question may mean which tables, columns, measures and values."""
+"""Mentions: which phrases of the question may name which tables, columns, measures and values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -114,10 +114,12 @@ def _forms(token: QuestionToken, schema: Schema) -> Iterator[tuple[str, float]]:
 
 def _near_forms(word: str, schema: Schema) -> Iterator[tuple[str, float]]:
     """Other derivations of the word (nation, nationality) and misspellings of a name."""
+    # Comparing a word with every name would be slow, so the first three letters must agree.
     for known in schema.by_prefix.get(word[:3], ()):
         shared = _shared_prefix(word, known)
         if shared >= _PREFIX and shared >= 0.6 * max(len(word), len(known)):
             yield known, 0.7
+        # The cheap tests come before the slow comparison.
         elif len(word) > 4 and abs(len(word) - len(known)) <= 2 and SequenceMatcher(None, word, known).ratio() > 0.84:
             yield known, 0.75
 
@@ -158,6 +160,7 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> 
         for place, quality in positions.get(stem_, {}).items()
     )
     total = sum(variant.weights)
+    # Two other words may stand in between: "name of the singer" is `singer_name`.
     reach = len(variant.stems) + 2
     for first, (start, _, _) in enumerate(places):
         gained: dict[int, float] = {}
@@ -165,6 +168,7 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> 
         for place, index, quality in places[first:]:
             if place >= start + reach:
                 break
+            # Each word of the name and each word of the question counts once.
             if index not in gained and place not in used:
                 gained[index] = quality * variant.weights[index]
                 used[place] = index
@@ -188,6 +192,7 @@ def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) ->
             last = tokens[end - 1]
             if last.kind == "quoted":
                 break
+            # A number alone is compared as a number, so it is not looked up as a value.
             if last.kind == "mark" or _is_filler(last) or (end == start + 1 and token.kind == "number"):
                 continue
             yield from _hits(schema, values, question.span_text(start, end), start, end, quoted=False)
@@ -223,6 +228,7 @@ def _is_filler(token: QuestionToken) -> bool:
 def _hits(
     schema: Schema, values: ValueLookup, phrase: str, start: int, end: int, *, quoted: bool
 ) -> Iterator[ValueMention]:
+    # Quotation marks show that the text is a value, so a less similar one is accepted.
     least = 0.6 if quoted else 0.85
     for hit in values.find(phrase, least=least):
         column = schema.column_of(hit.table, hit.column)

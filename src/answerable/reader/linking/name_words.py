@@ -101,6 +101,7 @@ def split_name(name: str, vocabulary: Collection[str] = ()) -> tuple[str, ...]:
     """The lower-case words of a name: split at marks and capitals, and glued words at known words."""
     words: list[str] = []
     for piece in _WORD.findall(name):
+        # Before the split at capitals, which would cut the abbreviation `FName`.
         if len(ABBREVIATIONS.get(piece.lower(), ())) > 1:
             words.append(piece.lower())
             continue
@@ -117,6 +118,7 @@ def plain_words(name: str) -> tuple[str, ...]:
 def _unglue(word: str, vocabulary: Collection[str]) -> tuple[str, ...]:
     if len(word) < 5 or word in _COMMON or word in vocabulary or word in ABBREVIATIONS:
         return (word,)
+    # The longest head first, so that the fewest letters are cut off.
     for cut in range(len(word) - 2, 1, -1):
         head, tail = word[:cut], word[cut:]
         if tail in _COMMON and (head in _COMMON or head in vocabulary or head in ABBREVIATIONS):

@@ -58,8 +58,8 @@ class Scene:
 
 
 def link_question(question: TokenizedQuestion, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
-    """Links a question and lays it out. Where it speaks of rows ("how many rows are there"), these are the rows of the
-    given table, or of the only table that there is."""
+    """Links a question and lays it out. "How many rows are there" asks for the rows of `table`, or of the only table of
+    the schema."""
     links = link(question, schema, values)
     place = place_of_rows(question, links)
     only = 0 if len(schema.tables) == 1 else table
@@ -183,6 +183,7 @@ def _is_ordinary(value: ValueMention, question: TokenizedQuestion, named: dict[i
 
 
 def _tags(question: TokenizedQuestion, links: Links, cues: list[Cue], values: list[ValueMention]) -> list[str]:
+    # Later tags replace earlier ones: cues replace kinds of tokens, and values replace cues.
     tags = ["O"] * len(question.tokens)
     for place, token in enumerate(question.tokens):
         if token.kind == "number" or token.value is not None:
@@ -206,6 +207,7 @@ def _tags(question: TokenizedQuestion, links: Links, cues: list[Cue], values: li
 def _tag_names(tags: list[str], links: Links) -> None:
     mentions = sorted(
         (*links.tables, *links.columns),
+        # The root of the length: two words are better evidence than one, but not twice as good.
         key=lambda m: (-m.score * (m.end - m.start) ** 0.5, m.kind != "table", m.start),
     )
     taken: set[int] = set()
@@ -227,6 +229,7 @@ def _clauses(question: TokenizedQuestion, cues: list[Cue]) -> tuple[list[str], l
     kind, start = "main", 0
     kinds, starts = [], []
     for place, token in enumerate(question.tokens):
+        # The first word opens no clause: "who" and "where" also begin main clauses.
         if place in opener and place > 0:
             kind, start = opener[place], place
         elif token.text in ("?", ".", ";") and place + 1 < len(question.tokens):

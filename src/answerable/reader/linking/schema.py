@@ -15,6 +15,7 @@ mm cm m km g kg mg lb lbs ft sec secs hr hrs usd eur gbp pct jan feb mar apr may
 """
 _SUFFIXES = frozenset(_SUFFIX_WORDS.split())
 """Units and dates at the end of a name (`flipper_length_mm`, `flights_jan1-14`): people leave them out."""
+# Each text column costs up to four lookups of values, so wide schemas skip the comparison.
 _MAX_COMPARED_COLUMNS = 400
 SHARED = ""
 """The name of a relationship that the catalog does not know."""
@@ -122,7 +123,8 @@ class Schema:
 
 
 def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
-    """With the values, columns that hold the same things are found joinable even where no relationship says so."""
+    """Prepares a catalog for reading. With `values`, columns that hold the same values can be joined even if the
+    catalog has no relationship between them."""
     schema = Schema(catalog)
     vocabulary = _vocabulary(catalog)
     frequency = _stem_frequency(catalog, vocabulary)
@@ -165,6 +167,7 @@ def _variant(words: Iterable[str], frequency: Mapping[str, int], strength: float
     words = tuple(words)
     if not words:
         return None
+    # A word that many columns share says less about each of them.
     weights = tuple(
         0.1 if _is_minor(word, place) else 1.0 / (1.0 + 0.05 * frequency.get(stem, 0))
         for place, (word, stem) in enumerate(zip(words, stems(words), strict=True))
@@ -200,6 +203,7 @@ def _merge(*groups: Iterable[Variant | None]) -> tuple[Variant, ...]:
 def _add_table(schema: Schema, table: Table, vocabulary: frozenset[str], frequency: Mapping[str, int]) -> None:
     words = split_name(table.name, vocabulary)
     view = TableView(len(schema.tables), table, words)
+    # Nobody says these technical prefixes.
     plain = tuple(word for word in words if word not in ("ref", "tbl", "table", "dim", "fact")) or words
     view.variants = _merge(
         (
@@ -288,6 +292,7 @@ def _add_edges(schema: Schema, relationship: Relationship) -> None:
             return
         pairs.append((left, right))
         schema.columns[left].foreign = True
+    # Join paths prefer relationships that are certain: these cost 1, guessed ones up to 2.
     cost = 1.0 + (1.0 - relationship.confidence)
     schema.edges[start].append(Edge(relationship, start, end, cost, tuple(pairs)))
     schema.edges[end].append(Edge(relationship, end, start, cost, tuple((b, a) for a, b in pairs)))
@@ -298,6 +303,7 @@ def _add_shared_domains(schema: Schema, values: ValueLookup) -> None:
     related = {pair for edges in schema.edges.values() for edge in edges for pair in edge.pairs}
     for column in schema.columns:
         examples = [example for example in column.source.examples if example][:4]
+        # One or two values can occur in another column by chance.
         if column.source.type != "text" or column.source.unique or len(examples) < 3:
             continue
         shared = [_columns_with(schema, values, example) for example in examples]
@@ -335,6 +341,7 @@ def _add_domain_edge(schema: Schema, here: ColumnView, there: ColumnView) -> Non
         origin="inferred",
         confidence=0.3,
     )
+    # 1.7 is the cost of any relationship with a confidence of 0.3.
     schema.edges[start.id].append(Edge(relationship, start.id, end.id, 1.7, ((here.id, there.id),)))
     schema.edges[end.id].append(Edge(relationship, end.id, start.id, 1.7, ((there.id, here.id),)))
     here.foreign = True
@@ -342,6 +349,7 @@ def _add_domain_edge(schema: Schema, here: ColumnView, there: ColumnView) -> Non
 
 def _is_bridge(schema: Schema, table: TableView) -> bool:
     foreign = sum(schema.columns[c].foreign for c in table.columns)
+    # One column besides the foreign keys is allowed, such as a key or a date.
     return foreign >= 2 and len(table.columns) - foreign <= 1
 
 

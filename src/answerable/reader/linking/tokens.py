@@ -17,6 +17,7 @@ MAX_TOKENS = 200
 _QUOTES = {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "´": "'", "–": "-", "—": "-"}
 _TRANSLATE = str.maketrans(_QUOTES)
 
+# The order matters: quoted text hides what is in it, and a date would otherwise be three numbers.
 _TOKEN = re.compile(
     r"""
       (?P<quoted>"[^"]{1,300}"|(?<![\w'])'(?:[^']|'(?=\w)){1,300}'(?!\w))
@@ -110,6 +111,7 @@ def _tokens_of(match: re.Match[str]) -> list[QuestionToken]:
                 start + word.start(),
                 start + word.end(),
             )
+            # A blank replaces an opening single quote, so that the places of the words stay right.
             for word in re.finditer(r"[^\s\"]+", text[:-1] if text[0] == '"' else " " + text[1:-1])
         ]
     if kind == "number":

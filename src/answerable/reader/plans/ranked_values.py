@@ -61,5 +61,5 @@ def _measure_may_be_missing(ref: MeasureRef, catalog: Catalog) -> bool:
 
 
 def _has_nulls(column: Column) -> bool:
-    """Also if nobody has counted."""
+    """Whether nulls are possible. A column whose nulls were never counted may have some."""
     return column.nullable and column.null_count != 0

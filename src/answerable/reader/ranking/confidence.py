@@ -57,8 +57,8 @@ class Uncertainty(NamedTuple):
 
 
 def confidence_vector(found: CandidateRanking, outcomes: Outcomes) -> Vector:
-    """What ranked the best candidate, and how far those that mean something else are behind. Its score is
-    left out: it means something only beside other scores of the same question."""
+    """The features of the best candidate, and its lead over candidates with another meaning. Its score is left out,
+    because scores of different questions cannot be compared."""
     best = found.ranked[0]
     scores = [one.score for one in found.ranked]
     # Without a rival the lead is a large one, but not so large that trees would split on it alone.
@@ -77,6 +77,7 @@ def _agreement(ranked: tuple[RankedCandidate, ...], outcomes: Outcomes) -> Agree
     rivals = ranked[:_RIVALS]
     meanings = _meanings(rivals, outcomes)
     top = ranked[0].score
+    # Relative to the best score, so that `exp` cannot overflow.
     weights = [exp(one.score - top) for one in rivals]
     same = [meaning == meanings[0] for meaning in meanings]
     agreed = sum(weight for weight, equal in zip(weights, same, strict=True) if equal)
@@ -95,7 +96,8 @@ def _agreement(ranked: tuple[RankedCandidate, ...], outcomes: Outcomes) -> Agree
 
 
 def _meanings(rivals: Iterable[RankedCandidate], outcomes: Outcomes) -> list[object]:
-    """The same for readings with the same rows; one that did not run means what its like that ran does."""
+    """One key for each reading. Readings that returned the same rows share a key. A reading that did not run takes the
+    key of one that ran and has the same meaning."""
     by_gist: dict[object, object] = {}
     for draft, outcome in outcomes.items():
         if outcome is not None:
@@ -112,6 +114,7 @@ def _meaning(draft: Draft, outcomes: Outcomes, by_gist: Mapping[object, object])
 
 
 def _result(outcome: DryRunResult | None) -> Vector:
+    # No feature of a result is negative, so the trees can recognise a reading that did not run.
     return [-1.0] * 5 if outcome is None else [float(value) for value in outcome[1:]]
 
 

@@ -1,4 +1,4 @@
-"""The dry run: what the likeliest readings give when they run. Readings with the same rows are the same answer."""
+"""The dry run: runs the likeliest readings and compares their rows. Readings with the same rows are the same answer."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
@@ -9,13 +9,13 @@ from answerable.query.checked import CheckedQuery
 RUNS = 6
 """How many readings are run."""
 MORE_RUNS = 6
-"""How many more, where too few of those differ to choose from."""
+"""How many more are run if too few of the first ones differ."""
 MOST_ROWS = 1_000
 """A result with more rows counts as unknown: comparing it would cost more than it tells."""
 
 Rows: TypeAlias = Sequence[Sequence[object]]
 Run: TypeAlias = Callable[[Sequence[CheckedQuery]], Sequence[Rows | None]]
-"""Runs queries; None for one that failed, took too long or gave too many rows."""
+"""Runs queries; None for one that failed, took too long or returned too many rows."""
 
 
 class DryRunResult(NamedTuple):
@@ -38,6 +38,7 @@ def dry_run_result(rows: Rows, ordered: bool) -> DryRunResult:
     values = [value for row in found for value in row]
     return DryRunResult(
         # Without an order, the rows of two readings may come in any order and still be the same answer.
+        # Sorted by `repr`, because nulls and values of different types have no common order.
         key=tuple(found if ordered else sorted(found, key=repr)),
         rows=len(found),
         void=all(value is None for value in values),

@@ -66,8 +66,8 @@ def listed(scene: Scene) -> list[Item]:
 
 
 def _sentence(scene: Scene) -> tuple[int, int]:
-    """The last sentence that tells to show something, else the first; without what only sets the scene: for each
-    city, …"""
+    """The last sentence that asks to show something, else the first. An introduction such as "for each city, …" is left
+    out."""
     if not scene.words:
         return 0, 0
     ends = [place for place, word in enumerate(scene.words) if word in _SENTENCE_ENDS]
@@ -195,7 +195,7 @@ class Listing:
         return frozenset(named & having)
 
     def _said_later(self, places: set[int], number: int) -> bool:
-        """The minimum and maximum price: the name stands with the last of several."""
+        """The minimum and maximum price: only the last item names the column."""
         return any(places & item.head for item in self.items[number + 1 :])
 
     def _functions_of(self, item: Item) -> frozenset[str]:
@@ -282,7 +282,7 @@ class Listing:
 
 
 def _best_in_order(fits: Sequence[Sequence[float]], items: int) -> float:
-    """The most that terms fit items when both are gone through from left to right."""
+    """The best total fit of terms to items if both keep their order."""
     best = [0.0] * (items + 1)
     for row in fits:
         before = best[:]

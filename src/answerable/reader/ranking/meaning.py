@@ -8,12 +8,12 @@ from answerable.reader.plans.draft import Draft, DraftCondition
 from answerable.reader.ranking.rank import RankedCandidate
 
 _REPEATED = 0.5
-"""By how much a reading falls back for each one before it that means nearly the same; fitted on the folds."""
+"""What a reading loses for each earlier reading with nearly the same meaning; fitted on the folds."""
 
 
 def diverse(ranked: Sequence[RankedCandidate]) -> Iterator[RankedCandidate]:
-    """The candidates in the order in which they are offered: the best first, then by score, where one loses a little
-    for every earlier one that means nearly the same. A meaning is computed only when its turn may have come."""
+    """The candidates in the order in which they are offered: by score, where a candidate loses a little for each
+    earlier one with nearly the same meaning. A meaning is computed only when the candidate may be next."""
     waiting: list[tuple[RankedCandidate, object]] = []
     taken: Counter[object] = Counter()
     for one in (*ranked, None):
@@ -33,7 +33,7 @@ def _worth(pair: tuple[RankedCandidate, object], taken: Counter[object]) -> floa
 
 
 def meaning_of(draft: Draft) -> object:
-    """What is shown under which conditions; not how tables are joined, and whether equal rows are told apart."""
+    """What is shown under which conditions. Joins and DISTINCT do not count."""
     other = draft.combination
     return draft.select, _said(draft), other and (other.operator, _said(other.right))
 

@@ -42,8 +42,8 @@ class OfferedReadings:
     sentence: Callable[[QueryPlan], str]
 
     def best(self, ranking: CandidateRanking, run: Run | None, wanted: int) -> list[Reading]:
-        """Distinct readings, the best first. Candidates that cannot be compiled are left out. If several of those that
-        ran gave the same rows, so that too few are left to choose from, some more are run."""
+        """Distinct readings, the best first. Candidates that cannot be compiled are left out. Readings that returned
+        the same rows count as one; if too few remain to choose from, more readings run."""
         waiting = self.offers(ranking)
         offers = list(islice(waiting, wanted if run is None else RUNS))
         if not offers:
@@ -72,7 +72,7 @@ class OfferedReadings:
     def confidence(
         self, ranking: CandidateRanking, offers: Sequence[Offer], results: Sequence[DryRunResult | None]
     ) -> float:
-        """How likely it is that the best candidate is what was meant."""
+        """How likely it is that the best candidate is what the user meant."""
         by_draft = {one.ranked.candidate.draft: result for one, result in zip(offers, results, strict=True)}
         tried = any(result is not None for result in results)
         model = self.weights.confidence if tried else self.weights.untried_confidence
@@ -95,7 +95,7 @@ def dry_run(offers: Sequence[Offer], run: Run | None) -> list[DryRunResult | Non
 
 
 def _distinct(offers: Sequence[Offer], results: Sequence[DryRunResult | None]) -> list[Offer]:
-    """The likeliest of those with the same rows."""
+    """One offer for each set of rows: the likeliest."""
     found: dict[object, Offer] = {}
     for offer, result in zip(offers, results, strict=True):
         found.setdefault(offer.sql if result is None else result.key, offer)

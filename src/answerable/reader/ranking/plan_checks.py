@@ -1,5 +1,5 @@
-"""What must leave a trace in the plan: a superlative that nothing sorts by, a year that nothing is compared with, was
-dropped, not understood."""
+"""Checks that a plan uses what the question says. If the question has a superlative and the plan does not sort, or a
+year and the plan compares nothing with it, the reader dropped these words without understanding them."""
 
 import re
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:
 
 
 def dropped_numbers(plan: QueryPlan, scene: Scene) -> tuple[str, ...]:
-    """The numbers and dates that are nowhere in the plan. At least one of something may be said without it."""
+    """The numbers and dates of the question that the plan does not use."""
     constants = set(_constants(plan))
     parts = {part for value in constants if isinstance(value, str) for part in (value, *_DIGITS.findall(value))}
     named = set(_named_places(plan, scene))

@@ -1,4 +1,4 @@
-"""From a question to ranked candidates: the stages in their order, with what each found."""
+"""From a question to ranked candidates: the stages in their order, and the result of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from answerable.reader.fitted.trees import Trees
 from answerable.reader.linking.scene import Scene
 from answerable.reader.ranking.ranker_features import CandidateFeaturizer
 
+# In units of the ranker's score. Only the first few candidates are offered, so the trees stop early for the others.
 _FAR_BEHIND = 2.0
 
 

@@ -37,6 +37,7 @@ class CandidateFeaturizer:
         self.candidates = candidates
         self.top = candidates[0].score if candidates else 0.0
         self.listing = Listing(scene)
+        # Many candidates of a question need the same joins.
         self._trees: dict[tuple[int, frozenset[int], frozenset[int]], set[int]] = {}
         self.cues = [float(tag in scene.cue_tags) for tag in CUES]
         self.asked_for = [not scene.cue_tags.isdisjoint(CUES_ASKING[use]) for use in CueUses._fields]
@@ -198,7 +199,7 @@ class CandidateFeaturizer:
         return any(t.left.column is not None and self.schema.columns[t.left.column].source.unique for t in tests)
 
     def _multiplies(self, draft: Draft, joined: set[int]) -> bool:
-        """A join may show one row of the entity several times."""
+        """A join may repeat rows of the entity."""
         return any(
             edge.end in joined and not self.schema.columns[edge.pairs[0][1]].source.unique
             for edge in self.schema.edges.get(draft.entity, ())

@@ -46,6 +46,7 @@ def floor(day: date, unit: CalendarUnit) -> date:
         return shift(day, "day", -day.weekday())
     months = _MONTHS_PER[unit]
     index = (day.year * 12 + day.month - 1) // months * months
+    # The first decade begins in the year 0, which `date` does not have.
     return date(max(index // 12, 1), index % 12 + 1, 1)
 
 
@@ -100,7 +101,7 @@ def period_name(period: Period) -> str | None:
 
 
 def _longer_name(period: Period) -> str | None:
-    """The name of several whole years or months, or of any other run of days."""
+    """The name of a period of whole years, whole months, or any other days."""
     if period.start >= period.end:
         return None
     last = period.end - timedelta(days=1)

@@ -35,7 +35,7 @@ class Time:
     doubt: DateDoubt | None = None
     alternatives: tuple[Period, ...] = ()
     moment: tuple[datetime, datetime] | None = None
-    """Set when a time of day was given."""
+    """Set if the question has a time of day."""
     previous: bool = False
     """Said as "the previous quarter", which may mean the one before another period of the question."""
 
@@ -83,13 +83,14 @@ class TimeParser:
     # Periods.
 
     def time(self, i: int) -> TimeMatch:
-        """Several kinds of phrases ask for what stands at the same place."""
+        """The period at this place. It is cached, because many kinds of phrases try the same place."""
         if i not in self._times:
             self._times[i] = self._time(i)
         return self._times[i]
 
     def _time(self, i: int) -> TimeMatch:
         j = self.skip(i, {"the"})
+        # Longer phrases come before their parts: "May 1st" before "May", "2025 Q3" before "2025".
         readers = (
             self.numeric,
             self.day_and_month,
@@ -356,6 +357,7 @@ def _step(word: str) -> int | None:
 
 
 def _year_number(word: str) -> int | None:
+    # Four digits outside these two centuries are more likely a quantity.
     return int(word) if len(word) == 4 and word.isdecimal() and 1900 <= int(word) <= 2099 else None
 
 

@@ -50,7 +50,7 @@ class DateSpan:
     """`point` is one day (or one minute), `bucket` a grouping, `recurring` a condition on a part of the date, and
     `comparison` the period that another one is held against."""
     start: date | datetime | None = None
-    """Nothing: open to the past, or no period at all."""
+    """None if the period is open to the past, or if there is no period."""
     end: date | datetime | None = None
     """Exclusive."""
     unit: Unit | None = None
@@ -99,6 +99,7 @@ class _Phrases(TimeParser):
             self.bounded,
             self.open,
         )
+        # Comparisons come first: "over the previous year" could also be a plain period.
         comparison = self.comparison(i, found)
         return comparison or next((match for read in readers if (match := read(i))), None) or self.simple(i, found)
 
@@ -192,6 +193,7 @@ class _Phrases(TimeParser):
         low, high = _same_year(first[0], second[0])
         if low.period.start >= high.period.end:
             return None
+        # "Between 2000 and 2050" may be a range of numbers; "from" and "in" mark years.
         bare = word not in ("from", "in", "during") and {low.doubt, high.doubt} == {"number"}
         time = Time(Period(low.period.start, high.period.end), None, doubt="number" if bare else _doubt_of(low, high))
         return _span("range", time), second[1]
@@ -318,6 +320,7 @@ def _base_of(found: Sequence[DateSpan]) -> Period | None:
 
 
 def _plan_unit(unit: CalendarUnit) -> Unit | None:
+    # Plans have no buckets of half years or decades.
     return None if unit in ("half", "decade") else unit  # type: ignore[return-value]
 
 

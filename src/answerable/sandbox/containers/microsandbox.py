@@ -45,7 +45,7 @@ class MicrosandboxSandbox:
 
     def __init__(self, image: str, *, sdk: Any = None, cpus: int = 1, at_once: int = 4) -> None:
         self._image = image
-        self._given = sdk
+        self._stand_in = sdk
         self._cpus = cpus
         self._places = asyncio.Semaphore(at_once)
         self._tables = TableWorkers(at_once)
@@ -70,8 +70,8 @@ class MicrosandboxSandbox:
         await self._tables.close()
 
     def _sdk(self) -> Any:
-        if self._given is not None:
-            return self._given
+        if self._stand_in is not None:
+            return self._stand_in
         try:
             return importlib.import_module("microsandbox")
         except ImportError as error:

@@ -153,7 +153,7 @@ class KernelSandbox:
             raise _unavailable(str(reason)) from reason
 
     async def _first_that_works(self, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
-        """A zygote that has made a copy whose walls stand."""
+        """Returns the first zygote whose test copy has all of its walls."""
         reasons = []
         for way in self._ways:
             try:

@@ -30,7 +30,7 @@ from answerable.sandbox.monty.run import Known, MontyRun, WaitsForPerson
 
 _DESCRIPTORS = 250
 _MEMORY = 2 << 30
-"""For the values of a run as Python objects: several times what the interpreter may hold."""
+"""For the values of a run as Python objects: a multiple of what the interpreter may hold."""
 
 
 def main(descriptor: int, parent: int) -> None:

@@ -78,7 +78,7 @@ class MontyRun:
         """`frames`: descriptors of Arrow IPC files by name. `output`: where the rows of a result go, if they are
         wanted."""
         self.ended: dict[str, Json] = {}
-        """What became of it: `done` or `stopped`, as the server is told."""
+        """How the run ended: the `done` or `stopped` message for the server."""
         self.known = known
         self._request = request
         self._answer = answer
@@ -87,7 +87,7 @@ class MontyRun:
         self._output = output
 
     def begin(self, pool: Monty) -> Paused | None:
-        """To the end, or to a call that pauses; what became of it is in `ended`."""
+        """Runs to the end, or to a call that pauses, and leaves the outcome in `ended`."""
         if self.known is not None:
             return self._lived(pool, {}, self._started)
         stubs = _stubs(self._request, tuple(self._frames))

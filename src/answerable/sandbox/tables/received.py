@@ -24,7 +24,7 @@ _OFFSETS = {"z": "i", "Z": "l", "+l": "i", "+L": "l"}
 
 
 def write_table(frame: "pl.DataFrame", output: int) -> dict[str, Json]:
-    """Writes an Arrow IPC file to a descriptor; returns what the server is told of it."""
+    """Writes an Arrow IPC file to a descriptor; returns the description of it for the server."""
     with os.fdopen(os.dup(output), "wb") as file:
         frame.write_ipc(file, compression="uncompressed")
     columns = [(name, _type(dtype)) for name, dtype in frame.schema.items()]

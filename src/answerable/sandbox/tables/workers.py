@@ -28,11 +28,11 @@ _MB = 1 << 20
 
 
 class NoTable(Exception):
-    """The result cannot be made into a table. The message is a sentence for whoever wrote the code."""
+    """The result cannot become a table. The message is a sentence for whoever wrote the code."""
 
 
 class TableWorkers:
-    """One process for each table that is being made, and one that waits for the next."""
+    """Runs one process for each table under construction, and keeps one ready for the next."""
 
     def __init__(self, at_once: int = 2) -> None:
         self._places = asyncio.Semaphore(at_once)

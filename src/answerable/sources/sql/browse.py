@@ -141,6 +141,7 @@ class _Numbers(_Spread):
     def __init__(self, low: float, high: float, whole: bool) -> None:
         self._low = low
         count = min(BINS, int(high - low) + 1) if whole else BINS
+        # Whole numbers: one more, because `high` itself lies within the last bin.
         self._width = (high - low + whole) / count
         self._count = count
 
@@ -154,6 +155,7 @@ class _Numbers(_Spread):
     def bins(self, found: Sequence[tuple[Any, int]]) -> Iterator[HistogramBin]:
         counts = [0] * self._count
         for place, count in found:
+            # The greatest value lies on the end of the last bin, and rows may have changed since the range was read.
             counts[min(max(int(place), 0), self._count - 1)] += count
         for number, count in enumerate(counts):
             low = self._low + number * self._width

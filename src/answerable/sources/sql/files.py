@@ -1,4 +1,4 @@
-"""A folder of tables, or a single file that holds one or several.
+"""A folder of tables, or a single file that holds one or more tables.
 
 Parquet is read in place. CSV, JSON and Excel are read once, by a worker of their own, into Parquet in the cache; that
 copy is used for as long as the file stays as it was.
@@ -42,7 +42,7 @@ from answerable.sources.sql.duckdb import DuckDbBackend
 from answerable.sources.sql.source import Snapshot, SourceOptions, write_whole
 
 _FORMAT = "2"
-"""Of what is kept in the cache: raised whenever reading the same file gives something else."""
+"""Version of the cached files: raised whenever reading the same file gives something else."""
 _LOAD_SECONDS = 900.0
 _SPLIT = "Split it, or store it as Parquet."
 
@@ -55,8 +55,8 @@ class _View(Frozen):
     fingerprint: str
 
 
-class _Kept(Frozen):
-    """What a look at the files gave, for the next process that looks at the same files."""
+class _Listing(Frozen):
+    """The tables of the files, cached for the next process that looks at the same files."""
 
     views: tuple[_View, ...]
     warnings: tuple[Warning, ...]
@@ -96,8 +96,8 @@ class FilesBackend:
     async def look(self, progress: Progress) -> Snapshot:
         paths, fingerprint, last_sync = await asyncio.to_thread(self._seen)
         if self._last is None or self._last.fingerprint != fingerprint:
-            kept = await self._kept(paths, fingerprint, progress)
-            self._last = self._snapshot(kept, fingerprint, last_sync)
+            listing = await self._listing(paths, fingerprint, progress)
+            self._last = self._snapshot(listing, fingerprint, last_sync)
         return self._last
 
     def _seen(self) -> tuple[list[Path], str, datetime | None]:
@@ -110,26 +110,27 @@ class FilesBackend:
         data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
         return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
 
-    def _snapshot(self, kept: _Kept, fingerprint: str, last_sync: datetime | None) -> Snapshot:
+    def _snapshot(self, listing: _Listing, fingerprint: str, last_sync: datetime | None) -> Snapshot:
         spec = {
             "engine": DuckDbBackend.kind,
-            "views": [{"name": view.name, "files": list(view.files)} for view in kept.views],
-            "files": [file for view in kept.views for file in view.files],
+            "views": [{"name": view.name, "files": list(view.files)} for view in listing.views],
+            "files": [file for view in listing.views for file in view.files],
             "threads": self._options.threads,
             "memory_mb": self._options.memory_mb,
             "generation": fingerprint,
         }
-        tables = {view.name: view.fingerprint for view in kept.views}
-        return Snapshot(spec, fingerprint, last_sync, kept.warnings, tables)
+        tables = {view.name: view.fingerprint for view in listing.views}
+        return Snapshot(spec, fingerprint, last_sync, listing.warnings, tables)
 
-    async def _kept(self, paths: Sequence[Path], fingerprint: str, progress: Progress) -> _Kept:
+    async def _listing(self, paths: Sequence[Path], fingerprint: str, progress: Progress) -> _Listing:
+        # Without the prefix `sha256:`; 32 of the hexadecimal digits are enough for a name.
         file = self._cache / "files" / f"{digest(str(self._path), fingerprint)[7:39]}.json"
-        if kept := await asyncio.to_thread(_complete, file):
-            return kept
+        if cached := await asyncio.to_thread(_complete, file):
+            return cached
         found = await asyncio.to_thread(self._found, paths)
-        kept = await self._read(found, progress)
-        write_whole(file, kept.model_dump_json().encode())
-        return kept
+        listing = await self._read(found, progress)
+        write_whole(file, listing.model_dump_json().encode())
+        return listing
 
     def _found(self, paths: Sequence[Path]) -> Found:
         found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
@@ -143,7 +144,7 @@ class FilesBackend:
             )
         return found
 
-    async def _read(self, found: Found, progress: Progress) -> _Kept:
+    async def _read(self, found: Found, progress: Progress) -> _Listing:
         async with _FileReader(self, found, self._cache, self._options, progress) as reading:
             rows = [*await reading.parquet(), *await reading.others()]
         if not rows:
@@ -155,12 +156,12 @@ class FilesBackend:
             for name, table in zip(names, rows, strict=True)
         )
         reading.warnings += clashes
-        return _Kept(views=views, warnings=tuple(reading.told()))
+        return _Listing(views=views, warnings=tuple(reading.sorted_warnings()))
 
     def _nothing_readable(self, reading: "_FileReader") -> AnswerableError:
         if self._path.is_file() and reading.failures:
             return reading.failures[0]
-        reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.told()[:5])
+        reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.sorted_warnings()[:5])
         return SourceError(
             f"{self._path} holds no table that can be read." + (f" {reasons}" if reasons else ""),
             code="source_unreadable" if reading.failures else "source_empty",
@@ -174,13 +175,13 @@ class FilesBackend:
         return Naming(wanted, path.parent.name, path.suffix.lstrip("."), self.shown(path))
 
 
-def _complete(file: Path) -> _Kept | None:
-    """What was kept, unless it is missing, damaged, of an older form, or tables of it were cleaned away."""
+def _complete(file: Path) -> _Listing | None:
+    """The cached listing; None if it is missing, damaged or of an older form, or if a file of its tables is gone."""
     try:
-        kept = _Kept.model_validate_json(file.read_bytes())
+        listing = _Listing.model_validate_json(file.read_bytes())
     except (OSError, ValueError):
         return None
-    return kept if all(Path(name).exists() for view in kept.views for name in view.files) else None
+    return listing if all(Path(name).exists() for view in listing.views for name in view.files) else None
 
 
 class _FileReader:
@@ -217,7 +218,7 @@ class _FileReader:
         await self._pool.close()
         await asyncio.to_thread(shutil.rmtree, self._staging, ignore_errors=True)
 
-    def told(self) -> list[Warning]:
+    def sorted_warnings(self) -> list[Warning]:
         return sorted(self.warnings, key=lambda warning: warning.subject)
 
     async def parquet(self) -> list[_Rows]:
@@ -251,6 +252,7 @@ class _FileReader:
 
     def _failed(self, file: DataFile, error: AnswerableError) -> None:
         shown = self._backend.shown(file.path)
+        # The sentences of these errors speak of a query, and nobody has asked one yet.
         if error.stable_code in ("query_memory", "query_time"):
             error = LimitError("Reading the file takes too much time or memory.", code="file_too_large", hint=_SPLIT)
         self.warnings.append(Warning(subject=shown, message=error.message))
@@ -263,6 +265,7 @@ class _FileReader:
         loaded = await asyncio.to_thread(_loaded_before, folder)
         if loaded is None:
             loaded = await self._load(file, folder)
+            # The copy may mix old and new rows. It lies under the old identity, so no later look finds it.
             if identity(file.path) != before:
                 raise TransientError(f"{file.path} was changed while it was read.", code="source_changed")
         self.warnings += [Warning(subject=self._backend.shown(file.path), message=note) for note in loaded.notes]

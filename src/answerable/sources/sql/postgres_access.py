@@ -74,6 +74,7 @@ class AllowedHosts:
 
     def _is_allowed(self, text: str) -> bool:
         address: IPv4Address | IPv6Address = ip_address(text.partition("%")[0])
+        # `::ffff:127.0.0.1` is the loopback address, too.
         if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
             address = address.ipv4_mapped
         if address.is_loopback:

@@ -228,6 +228,7 @@ class _Profiling:
         return examples
 
     def _example_rows(self, table: Table, column: Column, exact: bool) -> Sql:
+        # All values of a unique column are equally frequent, so any rows will do.
         if column.unique:
             return first_rows(self.dialect, 20 * _EXAMPLES)(table=table.name)
         return quoted(table.name, self.dialect) if exact else self._part(table)
@@ -296,6 +297,7 @@ def _extremes(type_: ColumnType, dialect: Language) -> dict[str, exp.Expr]:
 @lru_cache(maxsize=8)
 def _spread_rows(dialect: Language, count: int) -> Template:
     table = table_hole()
+    # A fixed seed, so that the same data gives the same profile.
     sample = exp.TableSample(method=exp.var("SYSTEM"), percent=column_hole("percent"), seed=exp.Literal.number(1))
     table.set("sample", sample)
     return Template(exp.select(exp.Star()).from_(table).limit(count).subquery("part"), dialect)
@@ -327,8 +329,8 @@ def _by_frequency(row: tuple[Any, ...]) -> tuple[int, int, str]:
 
 
 def _facts(cells: Mapping[str, Any]) -> Facts:
-    kept = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
-    return Facts(**kept, stored=storage.read(cells), proven=True)
+    counted = {name: cells.get(name) for name in ("filled", "distinct", "minimum", "maximum")}
+    return Facts(**counted, stored=storage.read(cells), proven=True)
 
 
 def _affordable(tables: Sequence[Table], budget: ProbeBudget) -> set[str]:
@@ -366,6 +368,7 @@ def _may_be_key(table: Table, column: Column, fact: Facts) -> bool:
     """Worth the proof: nearly as many distinct values as rows, and the name or the place of a key."""
     if column.unique or not table.row_count or not _can_be_key(table, column):
         return False
+    # The count is an estimate, so a key may seem to fall short of the number of rows.
     near = (fact.distinct or 0) >= 0.9 * table.row_count
     return near and (key_rank(table, column) < _UNNAMED or column is table.columns[0])
 

@@ -290,6 +290,7 @@ def _strength(pointer: _Pointer, key: _Key) -> float:
     if pointer.base == key.subject:
         exact = 0.0 if pointer.base == pointer.subject else 1.0 if pointer.says_key else 0.92
         return exact * _key_weight(pointer, key)
+    # After the exact match: `order_id`, the key of customer_orders, may point to orders but to nothing else.
     if pointer.names_own_table:
         return 0.0
     if pointer.name == key.name:
@@ -353,8 +354,8 @@ def _likeliest(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     by_column: dict[tuple[str, str], list[_Candidate]] = defaultdict(list)
     for candidate in candidates:
         by_column[candidate.source].append(candidate)
-    kept = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
-    return sorted(kept, key=_rank)[:MOST_PROBES]
+    likely = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
+    return sorted(likely, key=_rank)[:MOST_PROBES]
 
 
 def _rank(candidate: _Candidate) -> tuple[object, ...]:
@@ -456,6 +457,7 @@ def _listed(dialect: Language) -> Template:
 def _inclusion(dialect: Language, type_: ColumnType, key_type: ColumnType) -> Template:
     value = comparable(type_, dialect)
     filled: exp.Condition = exp.Not(this=exp.Is(this=column_hole(), expression=exp.Null()))
+    # An empty text refers to nothing, as a null does.
     if type_ == "text":
         filled = exp.and_(filled, exp.NEQ(this=value.copy(), expression=exp.Literal.string("")))
     asked = exp.select(exp.alias_(value, "v")).distinct().from_(table_hole("rows")).where(filled).limit(SAMPLED_VALUES)
@@ -529,7 +531,7 @@ def _best_per_column(found: Sequence[Relationship]) -> list[Relationship]:
 
 def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
     """Keeps the likelier of two that mirror each other; of equals, the one from the table that was found first."""
-    kept: dict[frozenset[tuple[str, str]], Relationship] = {}
+    likelier: dict[frozenset[tuple[str, str]], Relationship] = {}
     for relationship in found:
         ends = frozenset(
             {
@@ -537,6 +539,6 @@ def _one_way(found: Sequence[Relationship]) -> list[Relationship]:
                 (relationship.to_table, relationship.to_columns[0]),
             }
         )
-        if ends not in kept or relationship.confidence > kept[ends].confidence:
-            kept[ends] = relationship
-    return list(kept.values())
+        if ends not in likelier or relationship.confidence > likelier[ends].confidence:
+            likelier[ends] = relationship
+    return list(likelier.values())

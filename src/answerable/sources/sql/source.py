@@ -54,11 +54,11 @@ class Snapshot:
     spec: Mapping[str, Any] = field(repr=False)
     """May hold a password."""
     fingerprint: str | None
-    """Nothing where only the engine can tell."""
+    """None if only the engine can compute it."""
     last_sync: datetime | None = None
     warnings: tuple[Warning, ...] = ()
     table_fingerprints: Mapping[str, str] = field(default_factory=dict)
-    """Where tables can be told apart."""
+    """The fingerprint of each table, if the backend knows them; else empty."""
 
 
 class SqlBackend(Protocol):
@@ -229,11 +229,11 @@ class SqlSource:
 
     async def _described(self, snapshot: Snapshot) -> "_Description":
         assert snapshot.fingerprint is not None
-        kept = self._cache / "catalogs" / f"{digest(_FORMAT, self.kind, self.name, snapshot.fingerprint)[7:39]}.json"
-        with suppress(OSError, ValueError):  # one that is missing, damaged or of an older form is made again
-            return _Description.model_validate_json(kept.read_bytes())
+        file = self._cache / "catalogs" / f"{digest(_FORMAT, self.kind, self.name, snapshot.fingerprint)[7:39]}.json"
+        with suppress(OSError, ValueError):  # a file that is missing, damaged or of an older form is written again
+            return _Description.model_validate_json(file.read_bytes())
         description = await self._read(snapshot, snapshot.fingerprint)
-        write_whole(kept, description.model_dump_json().encode())
+        write_whole(file, description.model_dump_json().encode())
         return description
 
     async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
@@ -251,17 +251,18 @@ class SqlSource:
         try:
             return self._description.model_copy(update={"catalog": await self._profiled(bare, found["relationships"])})
         finally:
+            # If profiling failed, `describe` must not take the bare catalog for the description.
             self._description = None
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
         notices: list[Warning] = []
         tables = await profile(self, self.dialect, bare.tables, notices=notices, progress=self._progress)
         relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
-        told = (*bare.warnings, *notices)
-        return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": told})
+        warnings = (*bare.warnings, *notices)
+        return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": warnings})
 
     async def _with_meaning(self, catalog: Catalog) -> Catalog:
-        """The catalog with what a `semantic.yaml` says. Nothing is kept of one that has errors."""
+        """Applies the `semantic.yaml` to the catalog. A file with errors raises, and its result is not remembered."""
         path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
         if self._meant is None or self._meant[0] != state:
             self._meant = (state, catalog if path is None else _meant(catalog, path))
@@ -269,7 +270,7 @@ class SqlSource:
 
 
 class _Description(Frozen):
-    """What is kept of a description while the data stays as it is."""
+    """The part of a description that is cached until the data changes."""
 
     catalog: Catalog
     addresses: Mapping[str, tuple[str, str]]
@@ -289,7 +290,7 @@ def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
 
 def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, str]]) -> str:
     """The statement with schema and name of each table that needs both. The catalog calls a table of another schema
-    `schema.table`, as one name. Only the names change: writing the statement anew could change what it means."""
+    `schema.table`, as one name. Only the names change: writing the statement anew could change its meaning."""
     if not any(name.casefold() in sql.casefold() for name in addresses):
         return sql
     if isinstance(sql, Sql):
@@ -316,6 +317,7 @@ def addressed(sql: str, dialect: Language, addresses: Mapping[str, tuple[str, st
             if name != address[-1] and not table.alias:
                 written += f" AS {quoted('.'.join(address), dialect)}"
             places.append((table.this.meta["start"], table.this.meta["end"] + 1, written))
+    # From the end to the start, so that no change moves a place that is still to come.
     for start, end, written in sorted(places, reverse=True):
         sql = sql[:start] + written + sql[end:]
     return sql
@@ -339,7 +341,8 @@ def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
 
 
 def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:
-    """Those that lead to columns that exist. A key that names no column of the other table means its primary key."""
+    """The foreign keys that lead to columns that exist. A key that names no column of the other table points to its
+    primary key."""
     by_name = {table.name.casefold(): table for table in tables}
     found: dict[str, Relationship] = {}
     for key in keys:
@@ -355,7 +358,7 @@ def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -
 
 
 def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
-    """The columns as the source writes them, or None if one does not exist. Keys may name them in another case."""
+    """The columns as the source writes them; empty if one does not exist. Keys may name them in another case."""
     by_name = {column.name.casefold(): column.name for column in table.columns}
     real = [by_name[name.casefold()] for name in names if name.casefold() in by_name]
     return tuple(real) if len(real) == len(names) else ()

@@ -1,7 +1,7 @@
 """SQLite lets any column hold anything. How its values are really stored decides which type the catalog may claim.
 
-A claim is made only when every value agrees: a text column is a date column when all its values are ISO dates, and a
-column that was declared as a date but holds `3/4/2021` is text, because the engine's date functions cannot read it.
+A type is recognised only when every value has it: a text column is a date column when all its values are ISO dates, and
+a column that was declared as a date but holds `3/4/2021` is text, because the engine's date functions cannot read it.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from answerable.core.values import ColumnType
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """How many of a column's values are kept as what."""
+    """How many values of a column SQLite stores in each form."""
 
     integers: int
     reals: int

@@ -44,7 +44,7 @@ _TABLES = (
     "CREATE TABLE columns (id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, name TEXT NOT NULL, notice TEXT)",
     "CREATE TABLE entries (id INTEGER PRIMARY KEY, column_id INTEGER NOT NULL, value TEXT NOT NULL,"
     " normal TEXT NOT NULL, initials TEXT, size INTEGER NOT NULL)",
-    # Of values with several words, by the stems that it makes itself. It keeps no copy of the text.
+    # The words of values that have more than one. FTS5 stems them itself, and stores no copy of the text.
     "CREATE VIRTUAL TABLE words USING fts5 (normal, content = '', columnsize = 0, tokenize = 'porter ascii')",
 )
 _INDEXES = {
@@ -63,7 +63,7 @@ Values: TypeAlias = Sequence[tuple[TextColumn, Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class IndexLimits:
-    """What is left out because of them is told by `ValueIndex.notices`."""
+    """Bounds of the index. `ValueIndex.notices` lists the columns that they leave out."""
 
     values_a_column: int = 1_000_000
     values: int = 3_000_000
@@ -86,11 +86,11 @@ async def up_to_date(
     current = await asyncio.to_thread(_signatures, path)
     if current == wanted:
         return
-    kept = {name for name, signature in (current or {}).items() if wanted.get(name) == signature}
-    changed = [table for table in catalog.tables if table.name not in kept]
+    unchanged = {name for name, signature in (current or {}).items() if wanted.get(name) == signature}
+    changed = [table for table in catalog.tables if table.name not in unchanged]
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
-        writer = await _in_thread(_Writer.open, draft, path, kept)
+        writer = await _in_thread(_Writer.open, draft, path, unchanged)
         with closing(writer.connection):
             writer.add_tables({table.name: wanted[table.name] for table in changed})
             await _ValueReader(probe, catalog.dialect, limits, writer, progress).all(changed)
@@ -125,7 +125,8 @@ def _digest(*parts: object) -> str:
 
 
 def _signature(catalog: Catalog, table: Table, limits: IndexLimits) -> str:
-    """A source that cannot tell whether its data changed is read each time."""
+    """What the entries of a table depend on. Without a fingerprint it never repeats, so that the table is read each
+    time."""
     fingerprint = table.fingerprint or catalog.fingerprint or secrets.token_hex(8)
     return _digest(fingerprint, table.name, *(column.name for column in _named_columns(table)), limits)
 
@@ -157,6 +158,7 @@ def _is_date(text: str) -> bool:
         datetime.fromisoformat(text)
     except ValueError:
         return False
+    # `fromisoformat` also reads bare digits such as 20240131, which may as well be a code.
     return "-" in text
 
 
@@ -201,7 +203,7 @@ class _ValueReader:
         try:
             await (self._read_pages(group[0]) if len(group) == 1 else self._read_together(group))
         except (SourceError, UserError, LimitError) as error:
-            # One column that cannot be read must not cost the others; what is left out is told.
+            # One column that cannot be read must not cost the others. A notice names the column that is left out.
             if len(group) == 1:
                 self.writer.leave_out(group[0], f"its values could not be read: {error.message}")
                 return
@@ -289,6 +291,8 @@ def _every_value(dialect: Language, longest: int) -> Template:
 @lru_cache(maxsize=16)
 def _page(dialect: Language, longest: int, size: int, *, first: bool) -> Template:
     query = _values(dialect, longest)
+    # A page goes on after the last value, because OFFSET would read all earlier rows again. The order and this
+    # comparison must agree, hence the order of bytes.
     if not first:
         query = query.where(exp.GT(this=_value(dialect), expression=column_hole("after")))
     return Template(query.order_by("1").limit(size), dialect)
@@ -302,23 +306,23 @@ class _Writer:
     connection: sqlite3.Connection
     count: int
     """Values in the file."""
-    last_kept: int
-    """The id up to which they have been there before."""
+    last_copied: int
+    """The greatest id that came with the copy of the current file."""
 
     @classmethod
-    def open(cls, draft: Path, current: Path, kept: set[str]) -> "_Writer":
-        """Starts from the current file when some of it can be kept, else from nothing."""
+    def open(cls, draft: Path, current: Path, unchanged: set[str]) -> "_Writer":
+        """Starts from a copy of the current file if some of its tables are unchanged, else from an empty file."""
         draft.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(current)
-        if kept:
+        if unchanged:
             shutil.copyfile(current, draft)
         connection = sqlite3.connect(draft, check_same_thread=False, isolation_level=None)
-        # A draft that is lost is made again, so nothing is paid for keeping it safe.
+        # A lost draft is built again, so it needs neither a journal nor a flush to the disk.
         for setting in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -32000", "temp_store = FILE"):
             connection.execute(f"PRAGMA {setting}")
         connection.execute("BEGIN")
-        if kept:
-            _forget_all_but(connection, kept)
+        if unchanged:
+            _forget_all_but(connection, unchanged)
         else:
             for statement in _TABLES:
                 connection.execute(statement)
@@ -338,14 +342,16 @@ class _Writer:
 
     def leave_out(self, place: TextColumn, reason: str) -> None:
         column = self._column(place)
+        # Earlier pages of the column may be in the file already.
         self.count -= self.connection.execute("DELETE FROM entries WHERE column_id = ?", (column,)).rowcount
         self.connection.execute("UPDATE columns SET notice = ? WHERE id = ?", (reason, column))
 
     def finish(self) -> None:
         self.connection.execute(
             "INSERT INTO words (rowid, normal) SELECT id, normal FROM entries WHERE id > ? AND instr(normal, ' ') > 0",
-            (self.last_kept,),
+            (self.last_copied,),
         )
+        # Missing indexes come last: building one over all entries is quicker than updating it with every insert.
         for name, definition in _INDEXES.items():
             self.connection.execute(f"CREATE INDEX IF NOT EXISTS {name} ON {definition}")
         self.connection.execute("COMMIT")
@@ -365,10 +371,11 @@ def _is_sound(text: str) -> bool:
     return text.isascii() or text.encode("utf-8", "ignore").decode() == text
 
 
-def _forget_all_but(connection: sqlite3.Connection, kept: set[str]) -> None:
-    gone = [(name,) for (name,) in connection.execute("SELECT name FROM tables").fetchall() if name not in kept]
+def _forget_all_but(connection: sqlite3.Connection, unchanged: set[str]) -> None:
+    gone = [(name,) for (name,) in connection.execute("SELECT name FROM tables").fetchall() if name not in unchanged]
     connection.execute("CREATE TEMP TABLE gone (id INTEGER PRIMARY KEY)")
     connection.executemany("INSERT INTO gone SELECT id FROM columns WHERE table_name = ?", gone)
+    # The full-text table stores no text of its own, so a row is deleted by repeating the text that was indexed.
     connection.execute(
         "INSERT INTO words (words, rowid, normal) SELECT 'delete', id, normal FROM entries"
         " WHERE column_id IN (SELECT id FROM gone) AND instr(normal, ' ') > 0"

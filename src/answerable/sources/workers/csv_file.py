@@ -18,9 +18,9 @@ _DELIMITERS = (",", ";", "\t", "|")
 _MOST_COLUMNS = 4_000
 _LONG_LINES = 64 * 1024 * 1024
 """Read only if need be, as the buffers for it take much memory."""
-_KEPT_REJECTS = 100_000
+_MOST_REJECTS = 100_000
 _TOLERATED = 0.01
-"""Up to this share of broken rows is left out and told; more is an error."""
+"""Up to this share of broken rows is left out, with a note; more is an error."""
 
 Records = list[tuple[int, list[str]]]
 """Each with the number of lines before it."""
@@ -99,9 +99,9 @@ def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
         )
     _refuse_odd_header(table, width)
     header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
-    told = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
+    notes = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
     skip = table[0][0] if preamble or stated or lines_before else 0
-    return _Layout(path, delimiter, skip, header, notes=told)
+    return _Layout(path, delimiter, skip, header, notes=notes)
 
 
 def _stated_delimiter(sample: str) -> str | None:
@@ -111,6 +111,7 @@ def _stated_delimiter(sample: str) -> str | None:
 
 
 def _records(sample: str, delimiter: str) -> Records:
+    # By default Python refuses values of more than 128 KB.
     csv.field_size_limit(_SAMPLE * 2)
     reader = csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
     records: Records = []
@@ -133,6 +134,7 @@ def _evenness(records: Records) -> tuple[float, int]:
     if width < 2:
         return (0.0, 1)
     even = sum(len(cells) == width for _line, cells in records)
+    # Rounded, so that a few broken records do not decide between delimiters; then the wider table wins.
     return (round(even / len(records), 1), width)
 
 
@@ -158,6 +160,7 @@ def _other_ways(layout: _Layout, sample: str, rejected: "_Rejected") -> Iterator
         yield replace(layout, long_lines=True)
     if '\\"' in sample:
         yield replace(layout, escape="\\")
+    # Such files often do not quote at all: a quote is then a plain character.
     if layout.delimiter in ("\t", "|"):
         yield replace(layout, quote="", escape="")
 
@@ -170,12 +173,13 @@ def _attempted(cursor: Any, layout: _Layout) -> _Attempt:
     cursor.execute("DROP TABLE IF EXISTS reject_scans")
     keeping = (
         "store_rejects = true, rejects_table = 'rejects', rejects_scan = 'reject_scans',"
-        f" rejects_limit = {_KEPT_REJECTS}"
+        f" rejects_limit = {_MOST_REJECTS}"
     )
     found = typed(
         cursor,
         _scan(layout, "ignore_errors = true"),
         layout.header.names,
+        # Where the comma is the decimal sign, programs separate values by semicolons or tabs.
         comma_decimals=layout.delimiter in (";", "\t"),
         checked_scan=_scan(layout, keeping),
     )
@@ -223,7 +227,7 @@ _REASONS = {
 
 
 def _line_number(path: Path, position: int) -> int:
-    """Counted as an editor counts, so that a value of several lines does not shift those after it."""
+    """Counts every line feed, as an editor does. Records would not do: a value may hold line feeds."""
     number, remaining = 1, position - 1
     with path.open("rb") as file:
         while remaining > 0 and (piece := file.read(min(remaining, 1 << 20))):

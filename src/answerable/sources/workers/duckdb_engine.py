@@ -71,6 +71,7 @@ class DuckDbEngine(SqlEngine):
         return Needs(read=[*beside, *spec.get("folders", []), *spec.get("files", [])])
 
     def _lock_down(self, spec: dict[str, Any]) -> None:
+        # The order counts: once access is off no more paths can be allowed, and once locked no setting can change.
         run = self._connection.execute
         run("SET GLOBAL TimeZone = 'UTC'")
         run("SET GLOBAL temp_directory = ''")
@@ -116,6 +117,7 @@ class DuckDbEngine(SqlEngine):
             types = [column_type(kind) for kind in relation.types]
             try:
                 self._write(request.sql, names, types, out)
+            # Perhaps an integer did not fit 64 bits; `_too_wide` finds out.
             except (duckdb.ConversionException, RuntimeError):
                 too_wide = self._too_wide(request.sql, types)
                 if not too_wide:
@@ -163,6 +165,7 @@ class DuckDbEngine(SqlEngine):
 def _config(memory_mb: int, threads: int) -> dict[str, Any]:
     return {
         "threads": threads,
+        # DuckDB does not count all that it allocates; the rest is for that and for Python.
         "memory_limit": f"{memory_mb * 4 // 5}MB",
         "python_enable_replacements": False,
         "autoinstall_known_extensions": False,
@@ -264,7 +267,7 @@ def _translated(memory_mb: int, *, opening: str | None = None) -> Iterator[None]
 
 
 def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
-    """Errors of the stream come as text only, so both kinds are told apart by the words that DuckDB begins with."""
+    """Classifies an error by the words that it begins with, because errors of the Arrow stream come as text only."""
     kind, _, rest = text.partition(" Error: ")
     message = rest.split("\n\n")[0].strip() or text
     if kind == "Out of Memory" or "bad_alloc" in text or "failed to allocate" in text.lower():

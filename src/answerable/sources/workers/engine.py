@@ -23,7 +23,7 @@ class Request:
 
 
 class DatabaseEngine(Protocol):
-    """Made from the description of a source: `DatabaseEngine(spec)`. Does one thing at a time."""
+    """Opens the data that a spec describes: `DatabaseEngine(spec)`. Runs one request at a time."""
 
     @staticmethod
     def needs(spec: dict[str, Any]) -> Needs:

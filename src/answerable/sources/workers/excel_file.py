@@ -51,8 +51,8 @@ def _sheet(cursor: Any, book: Any, name: str) -> ReadTable | None:
     first = above + header.present
     scan = f"SELECT * FROM sheet WHERE {_not_empty(sheet.width)} OFFSET {_filled(rows[:first])}"
     found = typed(cursor, scan, header.names, comma_decimals=False)
-    told = (f"{above} rows above the table were left out",) if above else ()
-    return ReadTable(selected(header.names, found.expressions, scan), (*told, *header.notes, *found.notes))
+    notes = (f"{above} rows above the table were left out",) if above else ()
+    return ReadTable(selected(header.names, found.expressions, scan), (*notes, *header.notes, *found.notes))
 
 
 def _registered(cursor: Any, sheet: Any) -> Any:

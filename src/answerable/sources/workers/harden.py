@@ -39,7 +39,7 @@ def die_with_parent(parent: int) -> None:
     with suppress(Unavailable):
         signal_on_parent_death(signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(0)  # gone before the kernel was told
+        os._exit(0)  # the parent ended before the kernel knew that it should send the signal
 
 
 def confine(needs: Needs, memory_mb: int) -> dict[str, str]:
@@ -84,6 +84,8 @@ def limit_statement(seconds: float, threads: int, memory_mb: int, file_bytes: in
     """For the next statement; the clock of the parent comes first, this holds if the parent cannot act."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     spent = used.ru_utime + used.ru_stime
+    # The kernel counts the time of all threads since the process began. Five seconds more let the parent's clock come
+    # first.
     _soft(resource.RLIMIT_CPU, int(spent + seconds * (threads + 1)) + 5)
     _soft(resource.RLIMIT_FSIZE, file_bytes + (1 << 20))
     _soft(resource.RLIMIT_AS, _address_space(memory_mb))

@@ -37,6 +37,7 @@ def _tidy(cell: str | None) -> str:
 def _names_columns(first: Sequence[str], rest: Sequence[Record]) -> bool:
     columns = list(zip(*rest, strict=True)) if rest else [()] * len(first)
     pairs = list(zip(first, columns, strict=True))
+    # A name above numbers or dates settles it, whatever the other columns look like.
     if any(_is_name(cell) and _holds_values(column) for cell, column in pairs):
         return True
     if any(cell and cell in map(_tidy, column) for cell, column in pairs):

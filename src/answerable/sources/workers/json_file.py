@@ -38,6 +38,7 @@ def read_json(cursor: Any, path: Path) -> ReadTable:
 def _scan(cursor: Any, path: Path, depth: int) -> str:
     size = max(_DEFAULT_OBJECT, min(path.stat().st_size + 1, _LARGEST_OBJECT))
     options = f"sample_size = -1, maximum_depth = {depth}, map_inference_threshold = -1, maximum_object_size = {{}}"
+    # DuckDB sizes its buffers by this limit, so the large one is used only if an object needs it.
     for limit in dict.fromkeys((_DEFAULT_OBJECT, size)):
         scan = f"SELECT * FROM read_json({literal(str(path))}, {options.format(limit)})"
         try:

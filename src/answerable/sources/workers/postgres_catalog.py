@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+# Without partitions: their rows are read through the table that they are parts of.
 _RELATIONS = """
     SELECT c.oid, n.nspname, c.relname, c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -11,6 +12,7 @@ _RELATIONS = """
       AND has_table_privilege(c.oid, 'SELECT')
     ORDER BY n.nspname, c.relname
 """
+# A column of a domain counts as one of the type that the domain is based on.
 _COLUMNS = """
     SELECT a.attrelid, a.attname, coalesce(nullif(t.typbasetype, 0), a.atttypid)::bigint, a.atttypmod, a.attnotnull,
            col_description(a.attrelid, a.attnum)

@@ -141,6 +141,7 @@ class PostgresEngine(SqlEngine):
             seen = known[place] if known else None
             for kind in {type(row[place]) for row in rows} - {type(None)}:
                 seen = joined(seen, "integer" if kind is int else "number")
+            # A numeric may be larger than the 64 bits of an integer in the result.
             if seen == "integer" and any(row[place] is not None and abs(row[place]) >= 1 << 63 for row in rows):
                 seen = "number"
             types.append(seen)
@@ -227,6 +228,7 @@ def _ours(kind: str) -> str:
 def _type_name(arrays: set[int]) -> Any:
     def name(number: int, modifier: int) -> str:
         if number == _NUMERIC:
+            # The modifier of numeric(p, s) is (p << 16 | s) + 4; with a scale of 0, only whole numbers fit.
             return "integer" if modifier >= 4 and (modifier - 4) & 0xFFFF == 0 else "number"
         return "json" if number in arrays else _ours(_TYPES.get(number, "text"))
 

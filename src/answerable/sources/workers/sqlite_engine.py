@@ -183,6 +183,7 @@ def _settled(types: Sequence[str | None]) -> list[str]:
 def _opened(path: Path) -> sqlite3.Connection:
     sqlite3.register_converter("BOOL", _truth)
     sqlite3.register_converter("BOOLEAN", _truth)
+    # Python's own converters fail on dates that are not ISO 8601.
     sqlite3.register_converter("DATE", _lenient)
     sqlite3.register_converter("TIMESTAMP", _lenient)
     connection = sqlite3.connect(
@@ -194,6 +195,8 @@ def _opened(path: Path) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    # `temp_store`: the worker may write no files, so it sorts in memory. `mmap_size`: a mapped file that another
+    # process cuts short would crash the worker.
     for pragma in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "temp_store = 2", "mmap_size = 0"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
@@ -263,7 +266,7 @@ def _unique_indexes(connection: sqlite3.Connection, table: str) -> Iterator[tupl
 
 
 def _foreign_keys(connection: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
-    """A key that names no column of the other table means its primary key."""
+    """A key that names no column of the other table points to its primary key; its `to_columns` stay empty."""
     found: dict[int, dict[str, Any]] = {}
     for number, _place, to_table, own, other, *_ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
         entry = found.setdefault(

@@ -65,6 +65,7 @@ def widened(types: Iterable[str | None], columns: Iterable[Sequence[Any]]) -> li
     ]
 
 
+# The order counts: DATETIME contains DATE, and TIMESTAMP contains TIME.
 _DECLARED: tuple[tuple[str, str], ...] = (
     ("BOOL", "boolean"),
     ("DATETIME", "datetime"),

@@ -1,6 +1,6 @@
 """Any text file as plain UTF-8: unpacked, decoded, without NUL bytes, its lines ended one way.
 
-A file that is so already is used where it is. What had to be assumed or changed is told.
+A file that is so already is used where it is. Notes say what was assumed or changed.
 """
 
 import codecs
@@ -15,12 +15,14 @@ from answerable.sources.workers.failures import Failure
 
 _PIECE = 1 << 20
 _HEAD = 1 << 16
+# UTF-32 comes first, because its little-endian mark begins with that of UTF-16.
 _MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Latin-1 comes last, because it decodes any bytes.
 _GUESSES = (("cp1252", "Windows-1252"), ("latin-1", "Latin-1"))
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f\x1b"))
 _MOST_CONTROL = 0.01
@@ -104,6 +106,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
 
 def _looks_binary(head: bytes) -> bool:
     control = len(head) - len(head.translate(None, _CONTROL))
+    # A single stray control character does not make a short file binary.
     return control > _MOST_CONTROL * len(head) + 1
 
 
@@ -129,7 +132,7 @@ def _is_encoded(path: Path, encoding: str) -> bool:
 
 
 def _oddities(path: Path, encoding: str) -> list[str]:
-    """What must be cleaned away; only the notable is told."""
+    """Notes on what must be cleaned away."""
     zeros = returns = 0
     with path.open("rb") as file:
         if encoding != "utf-8":
@@ -137,8 +140,8 @@ def _oddities(path: Path, encoding: str) -> list[str]:
         for piece in _pieces(file):
             zeros += piece.count(b"\0")
             returns += piece.count(b"\r") - piece.count(b"\r\n")
-    told = [f"{zeros:,} NUL characters were left out"] if zeros else []
-    return told + (["its lines end in different ways"] if returns else [])
+    notes = [f"{zeros:,} NUL characters were left out"] if zeros else []
+    return notes + (["its lines end in different ways"] if returns else [])
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Text columns become numbers, dates and truth values, but only when every value of the column is one.
 
-A few rows suggest what a column may be; all rows must then agree. What nearly fits stays text and is told, and so is
-what could be read in two ways.
+A few rows suggest what a column may be; all rows must then agree. A column that nearly fits stays text. A note
+says so, and also what became of dates that could be read in two ways.
 """
 
 import re
@@ -15,12 +15,12 @@ _SAMPLE_ROWS = 2_000
 _MOST_PATTERNS = 60
 """In one statement; a pattern can take 16 MB of address space, even when it uses little of it."""
 _NEARLY = 0.9
-"""This share of fitting values makes it worth telling why the column stays text."""
+"""From this share of fitting values on, a note says why the column stays text."""
 
 _MISSING = ("", "NULL", "null", "N/A", "n/a", "#N/A", "NaN", "nan", "\\N", "<NA>")
-"""Always means that there is no value."""
+"""Texts that stand for a missing value in every column."""
 _PERHAPS_MISSING = ("NA", "na", "-", "--", "None", "none", "nil", "?", ".")
-"""Means so in a column that is otherwise of numbers, dates or truth values."""
+"""Texts that stand for a missing value only in a column that otherwise holds numbers, dates or truth values."""
 _ALL_MISSING = frozenset((*_MISSING, *_PERHAPS_MISSING))
 _NA = "NA"
 
@@ -41,7 +41,7 @@ class TextForm:
     order: str = ""
     """`dmy` or `mdy` where the two can be confused."""
     told: str = ""
-    """What to tell when a column is read so."""
+    """The note about a column that is read so, if it needs one."""
 
     def read(self, value: str) -> str:
         return self.expression.format(v=value)
@@ -84,7 +84,9 @@ def _worded_dates() -> Iterable[TextForm]:
 
 _ISO_DAY = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _ZONE = r" ?(Z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)"
+# No leading zeros: 00123 is a code, and a number would lose them. 18 digits always fit 64 bits.
 INTEGER = TextForm("integer", r"[+-]?(0|[1-9][0-9]{0,17})", "TRY_CAST({v} AS BIGINT)")
+# At most 15 digits before the point, as a double holds no more exactly.
 NUMBER = TextForm(
     "number", r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", "TRY_CAST({v} AS DOUBLE)"
 )
@@ -139,6 +141,8 @@ def typed(
         rows, counts = _counts(cursor, scan if turn or not checked_scan else checked_scan, part)
         found |= counts
     chosen = {place: _choice(cursor, scan, place, found[place]) for place in range(len(names))}
+    # In a text column, NA may be a value (Namibia). If a column of numbers or dates uses it for a missing value, so do
+    # the text columns of the file.
     missing_na = any(kind is not None and found[place].na for place, (kind, _note) in chosen.items())
     notes = [f"{names[place]}: {note}" for place, (_kind, note) in chosen.items() if note]
     if missing_na:
@@ -154,6 +158,7 @@ def likely(values: Sequence[str | None], kinds: Sequence[TextForm] = _KINDS) -> 
         return _KINDS[:_COMMON]
     tolerated = int((1 - _NEARLY) * len(certain))
     found = tuple(kind for kind in kinds if _mostly(certain, re.compile(kind.pattern), tolerated))
+    # Rows after the sample may have decimals.
     return (*found, NUMBER) if INTEGER in found and NUMBER not in found else found
 
 
@@ -237,6 +242,7 @@ def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[TextForm
 def _ordered(cursor: Any, scan: str, place: int, fitting: Sequence[TextForm]) -> tuple[TextForm | None, str | None]:
     """Dates like 01/02/2024 can be read in two ways. If only one makes all of them the same day of a month, take it."""
     value = _value(f"c{place}", (*_MISSING, *_PERHAPS_MISSING), "trim({c})")
+    # Reversed, so that the first form of each order stays.
     by_order = {kind.order: kind for kind in reversed(fitting)}
     days = {
         order: cursor.execute(

@@ -29,5 +29,5 @@ def verdict(
 
 
 def _gave_up(status: int | None, complaint: str) -> bool:
-    said = complaint.lower()
-    return status in _ABORTS and any(words in said for words in _OUT_OF_MEMORY)
+    lowered = complaint.lower()
+    return status in _ABORTS and any(words in lowered for words in _OUT_OF_MEMORY)

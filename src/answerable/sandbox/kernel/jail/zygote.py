@@ -218,7 +218,7 @@ class Zygote:
             self._process.stderr.close()
 
     def _tell(self, message: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Small messages: one that does not fit at once means that the zygote has stopped reading."""
+        """Sends a small message. If it does not fit into the socket at once, the zygote has stopped reading."""
         frame = wire.encoded(message)
         try:
             sent = socket.send_fds(self._socket, [frame], list(descriptors))
