@@ -69,7 +69,7 @@ class RunVerbs(Protocol):
     def get(self, run: str) -> RunRecord: ...
 
     def wait(self, run: str) -> Answer:
-        """Waits for the end of a run, whichever process carries it out, and gives its answer. A run that waits for a
+        """Waits for the end of a run, whichever process carries it out, and returns its answer. A run that waits for a
         decision has none."""
         ...
 
@@ -151,7 +151,7 @@ class AnswerVerbs(Protocol):
         ...
 
     def query(self, config: SqlConfig) -> Path:
-        """Runs one query beside any run and gives the Arrow file with its rows; nothing else is recorded."""
+        """Runs one query outside of any run and returns the Arrow file with its rows. Records nothing else."""
         ...
 
     def replay(self, run: str) -> Replay:
@@ -293,7 +293,7 @@ class SourceVerbs(Protocol):
         ...
 
     def describe(self, name: str, *more: str) -> Catalog:
-        """Tables, columns, keys, relationships and measures; of several sources, as one."""
+        """Returns tables, columns, keys, relationships and measures. With `more` sources, combines their catalogs."""
         ...
 
     def preview(self, name: str, table: str, *, offset: int = 0, limit: int = 50) -> TablePreview:
@@ -359,8 +359,8 @@ class EvalVerbs(Protocol):
         ...
 
     def add_case(self, suite: str, run: str, *, case_id: str | None = None, ordered: bool = False) -> EvalCaseSummary:
-        """Makes a golden case from a run whose answer is right; a suite that is new is made. `ordered`: whether the
-        order of the rows counts."""
+        """Creates a golden case from a run whose answer is right, and the suite if there is none of this name.
+        `ordered`: whether the order of the rows counts."""
         ...
 
     def remove_case(self, suite: str, case_id: str) -> None: ...
