@@ -39,7 +39,7 @@ class Crowd:
             began = time.perf_counter()
             status, wait = await _exchanged(reader, writer, b"POST /api/v1/chat", body)
             spent = time.perf_counter() - began
-            if began + spent < self.counted_from:
+            if not self.counted_from <= began + spent < self.until:
                 pass
             elif status == 200:
                 self.answers.append(spent)
