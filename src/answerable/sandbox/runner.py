@@ -124,7 +124,14 @@ def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") ->
     except SystemExit as end:
         return _ended_by_itself(end)
     except BaseException as error:  # whatever the code raises is its result
+        if _says_memory(error):
+            return _stopped("memory", "The code needed more memory than it may use" + _at_line() + ".")
         return {"outcome": "error", "reason": "exception", "message": _described(error)}
+
+
+def _says_memory(error: BaseException) -> bool:
+    """Libraries written in Rust report that memory has run out as a panic, which is no `MemoryError`."""
+    return type(error).__name__ == "PanicException" and "memory" in str(error)
 
 
 class _Surroundings:
@@ -235,6 +242,8 @@ class _Output(io.TextIOBase):
 
 def _returned(result: Any, request: Mapping[str, Any], channel: Channel) -> dict[str, Any]:
     rows = rows_in(result) if request["wants_rows"] else None
+    if rows is not None:
+        _check_text(rows, request["result_bytes"])
     frame = _as_frame(result) if rows is None else table_of(rows)
     if frame is None:
         return {"outcome": "ok", "value": _value(result, min(request["result_bytes"], VALUE_BYTES))}
@@ -281,6 +290,12 @@ def rows_in(value: Any) -> list[dict[str, Any]] | None:
     keys = value[0].keys()
     fit = keys and all(isinstance(key, str) for key in keys) and all(row.keys() == keys for row in value)
     return value if fit else None
+
+
+def _check_text(rows: list[dict[str, Any]], limit: int) -> None:
+    """One text may stand in many rows; a table holds it once for each of them."""
+    if sum(len(cell) for row in rows for cell in row.values() if isinstance(cell, str | bytes)) > limit:
+        raise TooLarge(limit)
 
 
 def table_of(rows: list[dict[str, Any]]) -> Any:
