@@ -67,6 +67,18 @@ async def test_a_process_that_dies_is_replaced(processes: ComputingProcesses) ->
     await _warm(processes)
 
 
+async def test_whoever_waits_for_a_process_that_dies_gets_an_answer() -> None:
+    processes = ComputingProcesses(most=1)
+    await _warm(processes)
+    dying = asyncio.create_task(processes.compute(Die(), [1]))
+    async with asyncio.timeout(30):
+        waiting = await asyncio.gather(*(processes.compute(Total(), [1, 2]) for _ in range(5)))
+    assert waiting == [3] * 5
+    with pytest.raises(TransientError):
+        await dying
+    await processes.close()
+
+
 async def test_a_job_that_nobody_waits_for_ends(processes: ComputingProcesses) -> None:
     await _warm(processes)
     pid = await processes.compute(Pid(), [1])

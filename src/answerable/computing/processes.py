@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -27,6 +28,8 @@ _START_SECONDS = 60.0
 _JOB_SECONDS = 120.0
 """Far more than any computation takes. A process that is still busy then is ended."""
 _IDLE_SECONDS = 300.0
+_LOOK_SECONDS = 1.0
+"""How often a job that waits for a process looks whether there still is one."""
 
 Answer = Callable[[Any], Awaitable[Any]]
 
@@ -70,6 +73,8 @@ class ComputingProcesses:
 
     async def _computed_apart(self, job: Job, subject: "_Subject", answer: Answer) -> Any:
         process = await self._idle_process()
+        if process is None:
+            return await _computed_here(job, subject.subject, answer)
         try:
             async with asyncio.timeout(_JOB_SECONDS):
                 message = await process.compute(job, subject, answer)
@@ -86,11 +91,15 @@ class ComputingProcesses:
             raise message.error
         return message.result
 
-    async def _idle_process(self) -> "_Process":
-        while True:
-            process = await self._idle.get()
-            if process in self._processes:  # else it was ended while it was idle
-                return process
+    async def _idle_process(self) -> "_Process | None":
+        """Waits for one. None if there is none left to wait for: the last one may die while others wait for it."""
+        while self._processes or self._starting:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    process = await self._idle.get()
+                    if process in self._processes:  # else it was ended while it was idle
+                        return process
+        return None
 
     def _known(self, subject: Any) -> "_Subject | None":
         """The subject with its number. None if it cannot be sent to a process."""

@@ -1,5 +1,6 @@
 """A database that lives in one file: the file, its write-ahead log, and the worker that opens it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.sql.source import Snapshot, SourceOptions
 
 
-class DatabaseFileBackend:
+class DatabaseFileBackend(ABC):
     kind: str
     dialect: Language
     log_suffix: str
@@ -33,5 +34,6 @@ class DatabaseFileBackend:
         }
         return Snapshot(spec, fingerprint, sync_time(files))
 
+    @abstractmethod
     def _engine_options(self) -> Mapping[str, Json]:
-        raise NotImplementedError
+        """What the worker of this engine needs to know besides."""
