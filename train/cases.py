@@ -121,8 +121,11 @@ def _connection(path: Path) -> sqlite3.Connection:
 
 @cache
 def _csv_connection(path: Path) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
-    connection.read_csv(str(path)).create_view(path.stem)
+    connection = duckdb.connect(config={"threads": 1})
+    table = connection.read_csv(str(path), na_values=["", "NA"])
+    # Gold statements call the table like the file, the reader calls it as the catalog does.
+    for name in {path.stem, database(path).catalog.tables[0].name}:
+        table.create_view(name)
     return connection
 
 

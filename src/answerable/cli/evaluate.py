@@ -203,9 +203,7 @@ def measure_cases(
     sys.exit(0 if report.correct + report.declined == report.cases and not getattr(report, "left", 0) else 1)
 
 
-async def _measure(
-    cases: "Sequence[Case]", force: bool, loose: bool, measure: ModelMeasurement | None
-) -> "Report":
+async def _measure(cases: "Sequence[Case]", force: bool, loose: bool, measure: ModelMeasurement | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
 

@@ -4,8 +4,8 @@ Two numbers are equal if they agree to four decimals. Other values are equal if 
 count as 1 and 0, because some databases have no boolean type. Two results are equal if they have the same rows the same
 number of times, and in the same order if order counts. Names of columns do not matter; their order does.
 
-The loose comparison (`holds_rows`) is for questions in people's own words, which leave open what else is shown: the gold
-columns may stand among others and in any order, and numbers agree to four digits.
+The loose comparison (`holds_rows`) is for questions in people's own words, which leave open what else is shown: the
+gold columns may stand among others and in any order, and numbers agree to four digits.
 """
 
 from collections import Counter

@@ -63,8 +63,8 @@ async def evaluate(
     cases are independent. Raises a `UserError` if a gold statement fails, because its case cannot be scored.
 
     Results are added to `done`, so that they survive an interruption. Conversations whose cases are all in `done` are
-    not asked again. With `loose`, an answer is right if it holds the columns of the gold answer. An error whose code is in `ending` ends the eval: its case, and all cases that were not asked yet,
-    have no result."""
+    not asked again. An error whose code is in `ending` ends the eval: its case, and all cases that were not asked yet,
+    have no result. With `loose`, an answer is right if it holds the columns of the gold answer."""
     started = perf_counter()
     done = {} if done is None else done
     gate = asyncio.Semaphore(concurrency)

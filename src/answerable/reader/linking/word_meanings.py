@@ -64,4 +64,4 @@ def is_place(word: str) -> bool:
 
 def nearness(one: Sequence[float], other: Sequence[float]) -> float:
     """From 1 for the same meaning down to about 0 for words that have nothing to do with each other."""
-    return sum(map(mul, one, other))
+    return float(sum(map(mul, one, other)))
