@@ -12,7 +12,7 @@ from faults.load import Load
 from faults.server import Room, Server
 from faults.stock import Stock
 from faults.stocktaking import take_stock
-from faults.work import Followed, Named, Question
+from faults.work import Followed, Named, Program, Question
 
 ROUNDS = 5
 FULL_SECONDS = 2.0
@@ -24,7 +24,7 @@ HONEST = frozenset({"store_full", "home_unwritable"})
 async def harmed(room: Room, rounds: int) -> Stock:
     with _small_disk(room) as mounted:
         server = room.serve()
-        load = Load([server], kinds=(Question, Followed, Question, Named), allowed=HONEST)
+        load = Load([server], kinds=(Question, Followed, Program, Named), allowed=HONEST)
         async with load.under_way():
             for _ in range(rounds):
                 await load.more(4)

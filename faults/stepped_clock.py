@@ -25,5 +25,5 @@ def _now(_: clock.SystemClock) -> datetime:
 if __name__ == "__main__":
     time.time = lambda: _time() + _seconds()
     time.time_ns = lambda: _time_ns() + int(_seconds() * 1_000_000_000)
-    clock.SystemClock.now = _now  # type: ignore[method-assign]
+    clock.SystemClock.now = _now  # type: ignore[method-assign, assignment]
     main()

@@ -8,6 +8,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import httpx
@@ -192,6 +193,9 @@ class Named:
             stock.lost.append(f"the history has no `word {self.number}`")
         if len(found) > 1:
             stock.doubled.append(f"the history has `word {self.number}` {len(found)} times")
+        for newer, older in pairwise(history):
+            if newer["note"] == f"word {self.number}" and newer["before"] != older["after"]:
+                stock.lost.append(f"`{older['note']}` was overwritten by `{newer['note']}`")
         text = (await door.json(f"/sources/{SOURCE}/semantic"))["text"]
         if found and found[0] == history[0] and text != found[0]["after"]:
             stock.lost.append(f"`word {self.number}` is the newest in the history, and not in force")

@@ -1,6 +1,8 @@
 """The worker processes that make tables, as the server sees them."""
 
 import asyncio
+import errno
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,10 +48,7 @@ class TableWorkers:
 
     async def from_records(self, records: list[dict[str, Json]], into: Path, result_mb: int) -> Frame:
         """Writes plain records as an Arrow IPC file. Raises `NoTable`."""
-        with tempfile.TemporaryFile() as file:
-            file.write(orjson.dumps(records))
-            file.flush()
-            file.seek(0)
+        with _temporary(orjson.dumps(records)) as file:
             return await self.from_file("json", file, into, result_mb)
 
     async def from_file(self, form: Form, file: BinaryIO, into: Path, result_mb: int) -> Frame:
@@ -64,11 +63,16 @@ class TableWorkers:
                 self._end(worker)
                 if isinstance(error, TimeoutError):
                     raise NoTable(f"Making a table of the result took longer than {_SECONDS:g} seconds.") from None
+                if isinstance(error, OSError):
+                    raise _unwritable(error) from error
                 if isinstance(error, Gone | TooMuch | Broken):
                     # A library that cannot get memory ends its process, and so does one that the result has misled.
                     raise NoTable("The result needs too much memory as a table, or is damaged.") from None
                 raise
             self._returned(worker)
+        if "disk_full" in reply:
+            _remove(into)
+            raise _unwritable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if "refused" in reply:
             _remove(into)
             raise NoTable(str(reply["refused"])[:1_000])
@@ -104,6 +108,25 @@ class TableWorkers:
 def _remove(file: Path) -> None:
     """What was begun must not be taken for a table."""
     file.unlink(missing_ok=True)
+
+
+def _temporary(content: bytes) -> BinaryIO:
+    """A file without a name, to be read from its beginning."""
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        file.write(content)
+        file.seek(0)
+    except OSError as error:
+        raise _unwritable(error) from error
+    return file
+
+
+def _unwritable(error: OSError) -> OperatorError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OperatorError(
+            "The disk is full; the result could not be written.", code="disk_full", hint="Make space on the disk."
+        )
+    return OperatorError(f"The result could not be written: {error.strerror or error}.", code="result_unwritable")
 
 
 def _started() -> WorkerProcess:
