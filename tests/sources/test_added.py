@@ -129,8 +129,7 @@ def test_files_join_a_source_and_a_database_stands_alone(tmp_path: Path) -> None
 def test_files_on_their_way_take_room_and_are_forgotten_when_broken_off(tmp_path: Path) -> None:
     added = AddedSources(tmp_path)
     assert added.room(100) == 100
-    coming = added.staging()
-    broken = coming.with_name("of a process on another machine")
+    broken, coming = added.staging(), added.staging()
     broken.write_bytes(b"x" * 30)
     coming.write_bytes(b"x" * 90)
     assert added.room(100) == -20

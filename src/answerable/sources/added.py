@@ -12,9 +12,10 @@ import os
 import secrets
 import shutil
 import stat
+import time
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +24,6 @@ from urllib.parse import quote
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.ids import TenantId
-from answerable.isolation.abandoned import is_abandoned, unfinished_name
 from answerable.sources.discovery import sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
@@ -31,6 +31,8 @@ Origin = Literal["added", "uploaded"]
 
 MB = 1_000_000
 _LONGEST_NAME = 120
+_LONGEST_UPLOAD = 86_400
+"""Seconds after which a file that is still not whole never will be."""
 _ALLOWED_MARKS = " .-_()"
 
 
@@ -115,7 +117,7 @@ class AddedSources:
         with _writing(folder):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             _forget_broken(folder)
-        return folder / unfinished_name()
+        return folder / secrets.token_hex(16)
 
     def room(self, most: int) -> int:
         """How many bytes more there may be, with files on their way counted as here; below 0, there are too many."""
@@ -226,9 +228,11 @@ def _size(path: Path) -> int:
 
 def _forget_broken(staging: Path) -> None:
     """What a server that was killed had begun to write."""
+    longest_ago = time.time() - _LONGEST_UPLOAD
     for path in staging.iterdir():
-        if is_abandoned(path):
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            if path.stat().st_mtime < longest_ago:
+                path.unlink()
 
 
 def _is_note(name: str) -> bool:

@@ -8,16 +8,20 @@ import asyncio
 import errno
 import hashlib
 import os
+import secrets
 import stat
+import time
 from pathlib import Path
 
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
-from answerable.isolation.abandoned import is_abandoned, unfinished_name
 from answerable.store.database import SqlDatabase, time_text
 from answerable.store.disk import disk_error
+
+LEFTOVER_SECONDS = 86_400.0
+"""A file in staging that nobody has written to for this long belongs to a dead process."""
 
 _PREFIX = "sha256:"
 _NOT_A_FILE = {errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.EINVAL}
@@ -43,13 +47,13 @@ class FolderArtifacts:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._staging.mkdir(mode=0o700, exist_ok=True)
             for path in self._staging.iterdir():
-                if not path.is_dir() and is_abandoned(path):
+                if _is_leftover(path):
                     path.unlink(missing_ok=True)
         except OSError as error:
             raise disk_error(error, f"The artifact folder {self._folder}") from error
 
     def staging(self) -> Path:
-        return self._staging / unfinished_name()
+        return self._staging / secrets.token_hex(16)
 
     async def adopt(self, principal: Principal, path: Path) -> ArtifactId:
         if path.parent != self._staging:
@@ -105,6 +109,14 @@ class FolderArtifacts:
 
     def _place(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]
+
+
+def _is_leftover(path: Path) -> bool:
+    try:
+        status = path.lstat()
+    except FileNotFoundError:  # adopted or swept by another process
+        return False
+    return not stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > LEFTOVER_SECONDS
 
 
 def _settled(path: Path) -> tuple[str, int]:

@@ -7,17 +7,15 @@ import shutil
 import sys
 import sysconfig
 import tempfile
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
 from pydantic_monty import Monty
 
 from answerable.core.errors import OperatorError
-from answerable.isolation.abandoned import is_abandoned, unfinished_name
 from answerable.sandbox.monty import launch
 
 _REPORT = "walls"
-_FOLDER = "answerable-monty"
 _RUNS_PER_PROCESS = 1_000
 """After so many a process is replaced, whatever it did."""
 
@@ -30,9 +28,7 @@ class MontyPool:
         """
         self._open = ExitStack()
         try:
-            _remove_abandoned()
-            named = f"{_FOLDER}.{unfinished_name()}"
-            folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix=named)))
+            folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="answerable-monty-")))
             self._report = folder / _REPORT
             options = {"min_processes": size, "max_processes": size, "max_checkouts_per_worker": _RUNS_PER_PROCESS}
             monty = Monty(binary_path=_program(folder), request_timeout=request_seconds, **options)
@@ -58,14 +54,6 @@ def binary() -> str | None:
     """Where the interpreter is installed."""
     beside = Path(sysconfig.get_path("scripts")) / "monty"
     return str(beside) if beside.is_file() else shutil.which("monty")
-
-
-def _remove_abandoned() -> None:
-    """Folders that killed processes of this user left behind."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*"):
-        with suppress(OSError):
-            if path.lstat().st_uid == os.getuid() and is_abandoned(path):
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def _program(folder: Path) -> str | None:

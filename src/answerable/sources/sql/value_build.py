@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -24,7 +25,6 @@ from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Language
-from answerable.isolation.abandoned import is_abandoned, unfinished_name
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.statements import Template, column_hole, comparable, literal, table_hole, union_all
@@ -53,6 +53,7 @@ _INDEXES = {
     **{f"by_piece_{n}": f"entries ({piece(n)}, size) WHERE size > 0" for n in range(PIECES)},
 }
 _SELECTS_A_STATEMENT = 50
+_ABANDONED_AFTER = 86_400
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,7 +88,7 @@ async def up_to_date(
         return
     unchanged = {name for name, signature in (current or {}).items() if wanted.get(name) == signature}
     changed = [table for table in catalog.tables if table.name not in unchanged]
-    draft = path.with_name(f"{path.name}.{unfinished_name()}")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
     try:
         writer = await _in_thread(_Writer.open, draft, path, unchanged)
         with closing(writer.connection):
@@ -391,7 +392,7 @@ def _forget_all_but(connection: sqlite3.Connection, unchanged: set[str]) -> None
 
 def _remove_abandoned(path: Path) -> None:
     """Drafts that a killed process left behind."""
-    for draft in path.parent.glob(f"{path.name}.*"):
+    for draft in path.parent.glob(f"{path.name}.*.new"):
         with suppress(OSError):
-            if is_abandoned(draft):
+            if time.time() - draft.stat().st_mtime > _ABANDONED_AFTER:
                 draft.unlink()
