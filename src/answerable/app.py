@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
@@ -81,7 +82,7 @@ async def open_service(
         readers=Readers(sources, clock, computing),
         sources=sources,
         sql=SqlStep(sources, for_runs.artifacts, limits, computing),
-        combine=CombineStep(query_frames, for_runs.artifacts, limits),
+        combine=CombineStep(partial(query_frames, places=sources.options.places), for_runs.artifacts, limits),
         python=PythonStep(
             sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),

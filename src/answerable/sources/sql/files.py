@@ -211,6 +211,7 @@ class _FileReader:
                 "memory_mb": options.memory_mb,
             },
             size=1,
+            places=options.places,
         )
 
     async def __aenter__(self) -> "_FileReader":
@@ -299,8 +300,8 @@ class _FileReader:
             "memory_mb": self._options.memory_mb,
             "bytes": self._options.max_mb * 1_000_000,
         }
-        async with self._pool.worker(self._options.memory_mb) as worker:
-            return await worker.ask(do, {**limits, **request})
+        async with self._options.places.loading:
+            return await self._pool.ask_again(do, {**limits, **request}, self._options.memory_mb)
 
 
 def _loaded_before(folder: Path) -> _Loaded | None:
