@@ -29,7 +29,7 @@ from answerable.service.comparison import RunComparison
 from answerable.service.eval_runner import EvalRunner
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
 from answerable.service.golden_cases import GoldenCase
-from answerable.service.keyed_requests import Attempt
+from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import (
@@ -285,7 +285,7 @@ class SourceVerbs(Protocol):
         source: str | None = None,
         replace: bool = False,
         announced: int = 0,
-        attempt: Attempt | None = None,
+        attempt: KeyedAttempt | None = None,
     ) -> UploadedFile:
         """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
         that is known beforehand. `attempt`: of a request that may have been carried out in part before; the file then

@@ -10,7 +10,7 @@ from answerable.core.ids import RunId, ThreadId, new_run_id
 from answerable.gateway.middleware import STREAMED
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
-from answerable.service.keyed_requests import Attempt
+from answerable.service.keyed_requests import KeyedAttempt
 
 KEY = r"^[\x21-\x7e]{1,200}$"
 IdempotencyKey = Annotated[
@@ -55,8 +55,8 @@ async def new_run(
     return await service.runs.id_for(idempotency_key, await fingerprint_of(request), principal)
 
 
-def _attempt(request: Request) -> Attempt | None:
-    """Of a request with a key; see `once.py`."""
+def _attempt(request: Request) -> KeyedAttempt | None:
+    """Returns None for a request without an Idempotency-Key; see `once.py`."""
     return getattr(request.state, "attempt", None)
 
 
@@ -64,7 +64,7 @@ ServiceOf = Annotated[Service, Depends(service_of)]
 PrincipalOf = Annotated[Principal, Depends(principal_of)]
 RequestId = Annotated[str, Depends(_request_id)]
 NewRun = Annotated[RunId, Depends(new_run)]
-AttemptOf = Annotated[Attempt | None, Depends(_attempt)]
+AttemptOf = Annotated[KeyedAttempt | None, Depends(_attempt)]
 RunPath = Annotated[RunId, Path(pattern=RUN_ID)]
 SourcePath = Annotated[str, Path(min_length=1, max_length=200)]
 TablePath = Annotated[str, Path(min_length=1, max_length=500)]

@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 
 from answerable.gateway.access import KEY, IdempotencyKey, fingerprint_of, new_run, principal_of, service_of
-from answerable.service.keyed_requests import Attempt
+from answerable.service.keyed_requests import KeyedAttempt
 
 CHANGING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -44,7 +44,7 @@ class OnceRoute(APIRoute):
             if key is None or not re.fullmatch(KEY, key):  # the route itself refuses what is no key
                 return await handle(request)
 
-            async def carry_out(attempt: Attempt) -> str:
+            async def carry_out(attempt: KeyedAttempt) -> str:
                 request.state.attempt = attempt
                 response = await handle(request)
                 return json.dumps([response.status_code, response.media_type, bytes(response.body).decode()])

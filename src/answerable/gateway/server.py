@@ -12,6 +12,7 @@ from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.token import PARAMETER, new_token
+from answerable.isolation.own_folder import remove_own
 from answerable.logs import configure
 from answerable.settings import Settings
 
@@ -36,6 +37,8 @@ class _Server(uvicorn.Server):
         if service is not None:
             service.runs.leave()
         await super().shutdown(sockets)
+        # uvicorn ends the process with the signal that it got, and Python then cleans nothing up.
+        remove_own()
 
 
 def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:

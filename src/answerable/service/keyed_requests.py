@@ -13,7 +13,7 @@ LOOK_SECONDS = 0.05
 LONGEST_WAIT = 10.0
 
 
-class Attempt:
+class KeyedAttempt:
     """What the one who carries a request out knows of earlier attempts that were cut off by the death of a process."""
 
     def __init__(self, store: Store, principal: Principal, key: str, claim: KeyClaim) -> None:
@@ -38,7 +38,7 @@ class KeyedRequestService:
         self._settling: set[asyncio.Task[None]] = set()
 
     async def once(
-        self, key: str, fingerprint: str, principal: Principal, carry_out: Callable[[Attempt], Awaitable[str]]
+        self, key: str, fingerprint: str, principal: Principal, carry_out: Callable[[KeyedAttempt], Awaitable[str]]
     ) -> str:
         """Returns the reply of the first request with this key. `fingerprint`: of the request. A failure is not
         kept: whoever asks again tries again."""
@@ -47,7 +47,7 @@ class KeyedRequestService:
             return claim.reply
         reply = None
         try:
-            reply = await carry_out(Attempt(self._store, principal, key, claim))
+            reply = await carry_out(KeyedAttempt(self._store, principal, key, claim))
         finally:
             await self._settle(principal, key, reply)
         return reply

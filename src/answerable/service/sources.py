@@ -12,7 +12,7 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import NotFoundError, RefusedError, UserError
 from answerable.core.values import Frozen, Json, OutputColumn
-from answerable.service.keyed_requests import Attempt
+from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.uploads import UploadRoom, received
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
@@ -163,7 +163,7 @@ class SourceService:
         source: str | None = None,
         replace: bool = False,
         announced: int = 0,
-        attempt: Attempt | None = None,
+        attempt: KeyedAttempt | None = None,
     ) -> UploadedFile:
         """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
         that is known beforehand. `attempt`: of a request that may have been carried out in part before; the file then
