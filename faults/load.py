@@ -19,7 +19,8 @@ AT_ONCE = 8
 
 
 class Load:
-    """`allowed`: codes of failures that are an honest outcome of the harm."""
+    """`allowed`: codes of failures that are an honest outcome of the harm. `first`: the number of the first request; no
+    two of one room have the same."""
 
     def __init__(
         self,
@@ -28,12 +29,13 @@ class Load:
         clients: int = CLIENTS,
         kinds: Sequence[Callable[[int], Work]] = KINDS,
         allowed: frozenset[str] = frozenset(),
+        first: int = 1,
     ) -> None:
         self._servers = servers
         self._clients = clients
         self._kinds = kinds
         self._allowed = allowed
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(first)
         self._stopped = asyncio.Event()
         self.kept: list[Work] = []
         """What was acknowledged."""

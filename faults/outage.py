@@ -37,7 +37,7 @@ async def harmed(room: Room, rounds: int) -> Stock:
 
 async def _locked(room: Room, rounds: int, before: Stock) -> Stock:
     server = room.serve()
-    load = Load([server])
+    load = Load([server], first=100_000)
     async with load.under_way():
         for number in range(rounds):
             await load.more(4)

@@ -34,7 +34,7 @@ async def test_a_request_is_carried_out_by_one_process_at_a_time(store: Store, o
     assert (claim.run, claim.mine, claim.note, claim.reply) == (ONE, True, None, None)
     for waiting in (store, other):
         again = await waiting.keys.claim(people.ada, "k", "f", TWO)
-        assert (again.run, again.mine, again.reply) == (ONE, False, None)
+        assert (again.run, again.mine, again.reply, again.here) == (ONE, False, None, waiting is store)
     with pytest.raises(UserError):
         await other.keys.claim(people.ada, "k", "another", TWO)
     assert (await other.keys.claim(people.bob, "k", "f", TWO)).mine, "the key of somebody else"

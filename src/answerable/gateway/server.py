@@ -58,6 +58,8 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
         timeout_graceful_shutdown=3,
         server_header=False,
         http=BoundedConnection,
+        # No route speaks it, and what does not come as HTTP would pass by the checks of host, token and origin.
+        ws="none",
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)

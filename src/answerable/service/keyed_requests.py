@@ -35,6 +35,8 @@ class KeyedRequestService:
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
+        self._under_way: set[tuple[Principal, str]] = set()
+        """What this process carries out now."""
         self._settling: set[asyncio.Task[None]] = set()
 
     async def once(
@@ -46,6 +48,7 @@ class KeyedRequestService:
         if claim.reply is not None:
             return claim.reply
         reply = None
+        self._under_way.add((principal, key))
         try:
             reply = await carry_out(KeyedAttempt(self._store, principal, key, claim))
         finally:
@@ -59,6 +62,10 @@ class KeyedRequestService:
             claim = await self._store.keys.claim(principal, key, fingerprint, run)
             if claim.mine or claim.reply is not None:
                 return claim
+            if claim.here and (principal, key) not in self._under_way:
+                # It was claimed, but the store failed before this was known.
+                await self._store.keys.finish(principal, key, None)
+                continue
             if self._clock.monotonic() > until:
                 raise TransientError(
                     "The same request is still being carried out.",
@@ -73,10 +80,15 @@ class KeyedRequestService:
             await self._store.keys.finish(principal, key, reply)
         except OperatorError:
             # The request has been carried out, and those who repeat it must hear that when the store is back.
-            patient = self._store.patient or self._store
-            task = asyncio.create_task(patient.keys.finish(principal, key, reply), name="reply to a key")
+            task = asyncio.create_task(self._settle_patiently(principal, key, reply), name="reply to a key")
             self._settling.add(task)
             task.add_done_callback(self._settling.discard)
+        else:
+            self._under_way.discard((principal, key))
+
+    async def _settle_patiently(self, principal: Principal, key: str, reply: str | None) -> None:
+        await (self._store.patient or self._store).keys.finish(principal, key, reply)
+        self._under_way.discard((principal, key))
 
     async def close(self) -> None:
         for task in self._settling:

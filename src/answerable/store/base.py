@@ -569,7 +569,9 @@ class KeyClaim:
     run: RunId
     """The id that was chosen when the key first came."""
     mine: bool
-    """Whether this process is to carry the request out."""
+    """Whether whoever claimed it just now is to carry the request out."""
+    here: bool = False
+    """Whether this process has claimed it, now or before."""
     note: str | None = None
     reply: str | None = None
     """None until the request has been carried out."""

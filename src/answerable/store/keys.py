@@ -24,7 +24,7 @@ _INSERT = (
     "INSERT INTO idempotency_keys (tenant_id, user_id, client_key, fingerprint, run_id, made_at)"
     " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, user_id, client_key) DO NOTHING"
 )
-_SELECT = f"SELECT fingerprint, run_id, note, reply FROM idempotency_keys WHERE {_OF_KEY}"
+_SELECT = f"SELECT fingerprint, run_id, note, reply, owner FROM idempotency_keys WHERE {_OF_KEY}"
 _CLAIM = f"UPDATE idempotency_keys SET owner = ? WHERE {_OF_KEY} AND fingerprint = ? AND reply IS NULL"
 _SET = f"WHERE {_OF_KEY} AND owner = ?"
 
@@ -66,14 +66,14 @@ class SqlIdempotencyKeys:
         self._leases.drop(owner)
 
     async def _known(self, principal: Principal, key: str, fingerprint: str, *, mine: bool) -> KeyClaim:
-        [(known, run, note, reply)] = await self._database.rows(_SELECT, *_columns(principal, key))
+        [(known, run, note, reply, owner)] = await self._database.rows(_SELECT, *_columns(principal, key))
         if known != fingerprint:
             raise UserError(
                 "This Idempotency-Key was used for another request.",
                 code="idempotency_key_reused",
                 hint="Take a new key for each request; use it again only to repeat that very request.",
             )
-        return KeyClaim(RunId(run), mine, note, reply)
+        return KeyClaim(RunId(run), mine, owner == self._leases.owner, note, reply)
 
 
 def _columns(principal: Principal, key: str) -> tuple[str, str, str]:
