@@ -40,7 +40,11 @@ class DatabaseEngine(Protocol):
 class SqlEngine(ABC):
     """What the engines that run statements have in common."""
 
+    _memory_mb: int
+    """The limit of the statement that runs."""
+
     def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
+        self._memory_mb = request["memory_mb"]
         if do == "inspect":
             return self.inspect()
         if do == "rows_of_each":
