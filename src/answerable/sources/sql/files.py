@@ -25,6 +25,7 @@ from answerable.core.errors import (
 )
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Language
+from answerable.isolation.own_folder import own_folder
 from answerable.sources.discovery import (
     DataFile,
     Found,
@@ -197,7 +198,9 @@ class _FileReader:
         self._files = found.files
         self._tables = cache / "tables"
         self._options = options
-        self._staging = self._tables / f".{secrets.token_hex(8)}"
+        for folder in (self._tables, cache / "staging"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._staging = own_folder(cache / "staging") / secrets.token_hex(8)
         self.warnings = list(found.warnings)
         self.failures: list[AnswerableError] = []
         self._pool = WorkerPool(
@@ -214,7 +217,7 @@ class _FileReader:
         )
 
     async def __aenter__(self) -> "_FileReader":
-        await asyncio.to_thread(self._staging.mkdir, parents=True, mode=0o700)
+        await asyncio.to_thread(self._staging.mkdir, mode=0o700)
         return self
 
     async def __aexit__(self, *_: object) -> None:
