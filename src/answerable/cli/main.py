@@ -24,8 +24,8 @@ COMMANDS = {
     "threads": ("answerable.cli.threads", "List, read, rename, share, fork and delete conversations."),
 }
 
-_GARBAGE_EVERY = 50_000
-"""Objects between two looks for garbage. Python's own 700 costs a tenth of the time that loading a command takes."""
+_GARBAGE_EVERY = 300_000
+"""Objects between two looks for garbage: more than a command loads, which is no garbage. A server sets its own."""
 
 
 class LazyGroup(click.Group):
