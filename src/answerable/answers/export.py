@@ -11,7 +11,8 @@ from typing import Any, Literal
 import polars as pl
 
 from answerable.answers import frame
-from answerable.answers.format import FormatSpec, applied, json_text
+from answerable.answers.format import FormatSpec
+from answerable.answers.formatted import applied, json_text
 from answerable.core.errors import LimitError, UserError
 
 Format = Literal["csv", "ndjson", "json", "parquet", "arrow", "xlsx"]
