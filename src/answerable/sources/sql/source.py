@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
-from answerable.core.errors import OperatorError, SourceError
+from answerable.core.errors import InternalError, OperatorError, SourceError
 from answerable.core.progress import Progress, SharedProgress, no_progress
-from answerable.core.values import Frozen, Language, OutputColumn
+from answerable.core.values import Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
@@ -32,6 +32,8 @@ from answerable.sources.worker_places import WorkerPlaces
 _FORMAT = "3"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+"""What a plain row can hold."""
 _REPORT_SECONDS = 0.5
 """Between two reports of how much a query has written."""
 
@@ -157,7 +159,8 @@ class SqlSource:
         finally:
             os.close(output)
         columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
-        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"])
+        plain = _plain_rows(done["plain_rows"], done["rows"], len(columns))
+        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"], plain)
 
     async def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
@@ -446,6 +449,16 @@ async def _reporting_size(output: int, progress: Progress) -> AsyncIterator[None
         yield
     finally:
         reporting.cancel()
+
+
+def _plain_rows(rows: Any, count: int, width: int) -> tuple[tuple[Scalar, ...], ...] | None:
+    """The rows that a worker sent beside the file, or None if it sent none. They are looked at, because a worker that
+    was taken over can send anything."""
+    if rows is None:
+        return None
+    if len(rows) != count or not all(len(row) == width and _SCALARS.issuperset(map(type, row)) for row in rows):
+        raise InternalError("A worker sent rows that are none.", code="worker_failed")
+    return tuple(map(tuple, rows))
 
 
 def _removed(path: Path) -> None:
