@@ -13,7 +13,8 @@ ROUNDS = 5
 SECONDS = 2.0
 SPARE = (0, 1, 2, 4, 8)
 """How many descriptors more than it uses the server may have, round by round."""
-HONEST = frozenset({"files_exhausted", "store_unavailable"})
+HONEST = frozenset({"descriptors_exhausted", "store_unavailable"})
+"""What a request may be refused with meanwhile."""
 
 
 async def harmed(room: Room, rounds: int) -> Stock:

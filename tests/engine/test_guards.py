@@ -59,8 +59,8 @@ async def test_what_may_pass_is_tried_again_after_longer_and_longer_waits(run_on
     ]
 
 
-@pytest.mark.parametrize("code", ["disk_full", "store_full"])
-async def test_a_step_of_a_server_waits_for_a_full_disk(run_one: Run, clock: Any, code: str) -> None:
+@pytest.mark.parametrize("code", ["disk_full", "store_full", "descriptors_exhausted"])
+async def test_a_step_of_a_server_waits_for_room(run_one: Run, clock: Any, code: str) -> None:
     full = failing(6, lambda: OperatorError("full", code=code))
     outcome, events = await run_one(full, patient=True, timeout=1, breaker="a", retry=RETRY)
     assert outcome.outputs == {"a": "attempt 1"}

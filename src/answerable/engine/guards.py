@@ -1,4 +1,4 @@
-"""Guards: time limit, waiting for the disk, circuit breaker, retries, fallback and the approval of doubtful effects.
+"""Guards: time limit, waiting for room, circuit breaker, retries, fallback and the approval of doubtful effects.
 
 A guard wraps the call of a step. It returns the call unchanged if the node does not ask for the guard.
 """
@@ -31,13 +31,13 @@ def default_guards(
     clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0, patient: bool = False
 ) -> Sequence[Guard]:
     """The guards of the product. A breaker opens for `cooldown` seconds after `failures` failures in a row. `patient`:
-    whether steps wait for a full disk, as in a process that stays."""
+    whether steps wait for a full disk to have space again, as in a process that stays."""
     # From the inside out. The time limit holds for each attempt, not for all retries together, nor for the wait for
     # the disk. Each attempt asks the breaker, so that retries stop when it opens. The fallback replaces only what no
     # retry could mend.
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
     breakers = Breakers(clock, failures, cooldown)
-    held = (HoldForSpace(clock),) if patient else ()
+    held = (HoldForRoom(clock),) if patient else ()
     retrying = Retrying(clock, chance)
     return (RequestedGuards((Timeout(clock), *held, breakers, retrying, fallback, approve_repetition)),)
 
@@ -95,11 +95,11 @@ def _expire(scope: asyncio.Timeout) -> None:
         scope.reschedule(0)
 
 
-class HoldForSpace:
-    """Repeats a step that could not write its result because the disk is full, until there is space. What the step
-    tells meanwhile waits in the same way: see `store/patience.py`."""
+class HoldForRoom:
+    """Repeats a step that failed because the machine had no room for it: no space on the disk, no file descriptors.
+    What the step tells meanwhile waits in the same way: see `store/patience.py`."""
 
-    CODES = frozenset(("disk_full", "store_full"))
+    CODES = frozenset(("disk_full", "store_full", "descriptors_exhausted"))
     FIRST, LONGEST = 0.1, 1.0
 
     def __init__(self, clock: Clock) -> None:

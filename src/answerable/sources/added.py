@@ -22,10 +22,11 @@ from urllib.parse import quote
 
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
+from answerable.core.exhausted import no_descriptors
 from answerable.core.ids import TenantId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.sources.discovery import sniffed, table_name
-from answerable.sources.file_errors import cannot_read, no_descriptors
+from answerable.sources.file_errors import cannot_read
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]

@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 import orjson
 
 from answerable.core.errors import OperatorError
+from answerable.core.exhausted import no_descriptors
 from answerable.core.values import Json, OutputColumn
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -122,6 +123,8 @@ def _temporary(content: bytes) -> BinaryIO:
 
 
 def _unwritable(error: OSError) -> OperatorError:
+    if exhausted := no_descriptors(error):
+        return exhausted
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OperatorError(
             "The disk is full; the result could not be written.", code="disk_full", hint="Make space on the disk."
@@ -133,11 +136,12 @@ def _started() -> WorkerProcess:
     try:
         return WorkerProcess(_MODULE, _ENVIRONMENT)
     except OSError as error:
-        raise OperatorError(
+        unstartable = OperatorError(
             f"The process that makes tables cannot be started: {error.strerror or error}.",
             code="worker_unstartable",
             hint="Check the limits on processes, open files and memory.",
-        ) from error
+        )
+        raise no_descriptors(error) or unstartable from error
 
 
 async def _asked(worker: WorkerProcess, form: Form, file: BinaryIO, into: Path, result_mb: int) -> dict[str, Json]:

@@ -13,12 +13,12 @@ from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import InternalError, OperatorError, SourceError
+from answerable.core.exhausted import no_descriptors
 from answerable.core.progress import Progress, SharedProgress, no_progress
 from answerable.core.values import Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
-from answerable.sources.file_errors import no_descriptors
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
