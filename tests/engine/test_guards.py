@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import random
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +67,15 @@ async def test_a_step_of_a_server_waits_for_room(run_one: Run, clock: Any, code:
     assert outcome.outputs == {"a": "attempt 1"}
     assert [e for e in clock.slept if e != 1] == [0.1, 0.2, 0.4, 0.8]
     assert not any(isinstance(event, StepRetried) for event in events)
+
+
+async def test_a_step_that_finds_no_descriptor_waits_or_says_so(run_one: Run) -> None:
+    outcome, _ = await run_one(failing(2, lambda: OSError(errno.EMFILE, "too many")), patient=True, timeout=100)
+    assert outcome.outputs == {"a": "attempt 1"}
+    outcome, events = await run_one(failing(1, lambda: OSError(errno.ENFILE, "too many")))
+    assert [event.code for event in events if isinstance(event, StepFailed)] == ["descriptors_exhausted"]
+    outcome, events = await run_one(failing(1, lambda: OSError(errno.EIO, "broken")), patient=True, timeout=100)
+    assert [event.code for event in events if isinstance(event, StepFailed)] == ["internal"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, OperatorError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
+from answerable.core.exhausted import no_descriptors
 from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry
@@ -116,6 +117,9 @@ class HoldForRoom:
                     return await call(step)
                 except OperatorError as error:
                     if error.stable_code not in self.CODES:
+                        raise
+                except OSError as error:  # anything may open a file, and need not know what this means
+                    if no_descriptors(error) is None:
                         raise
                 await self._clock.sleep(delay)
                 delay = min(2 * delay, self.LONGEST)
