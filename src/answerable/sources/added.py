@@ -200,9 +200,9 @@ def source_name(wanted: str) -> str:
     return table_name(wanted)[:60]
 
 
-def safe_file_name(given: str) -> str:
+def safe_file_name(file_name: str) -> str:
     """The last part of a path, without what a file system, a shell or a page could take for something else."""
-    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    last = unicodedata.normalize("NFC", file_name).replace("\\", "/").rpartition("/")[2]
     plain = "".join(letter if letter.isalnum() or letter in _ALLOWED_MARKS else "_" for letter in last).strip(" .")
     stem, dot, suffix = plain.rpartition(".")
     if not dot or not stem.strip(" ._-") or not suffix:

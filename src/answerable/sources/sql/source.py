@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
+from answerable.store.whole_files import cache_file
 
 _FORMAT = "3"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
@@ -233,7 +233,8 @@ class SqlSource:
         with suppress(OSError, ValueError):  # a file that is missing, damaged or of an older form is written again
             return _Description.model_validate_json(file.read_bytes())
         description = await self._read(snapshot, snapshot.fingerprint)
-        write_whole(file, description.model_dump_json().encode())
+        with cache_file(file) as partial:
+            partial.write_bytes(description.model_dump_json().encode())
         return description
 
     async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
@@ -373,24 +374,6 @@ def _declared(from_table: str, own: tuple[str, ...], to_table: str, other: tuple
         to_columns=other,
         origin="declared",
     )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """All of it or nothing: a reader never sees half a file."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError as error:
-        raise OperatorError(
-            f"The cache at {path.parent} cannot be written: {error.strerror}.",
-            code="cache_unwritable",
-            hint="Check that the folder may be written to and has room.",
-        ) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 @asynccontextmanager
