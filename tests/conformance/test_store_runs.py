@@ -113,9 +113,7 @@ async def test_recent_runs_newest_first_page_by_page(store: Store, people: Any) 
     assert pages == [runs[:3:-1], runs[3:0:-1], runs[:1]]
 
 
-async def test_runs_are_listed_as_they_began_when_the_clock_goes_back(
-    store: Store, people: Any, clock: Any
-) -> None:
+async def test_runs_are_listed_as_they_began_when_the_clock_goes_back(store: Store, people: Any, clock: Any) -> None:
     clock.step = -timedelta(hours=1)
     runs = [(await start(store, people.ada)).run for _ in range(3)]
     first = await store.runs.recent(people.ada, limit=2)
