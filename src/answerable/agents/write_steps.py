@@ -18,6 +18,7 @@ from answerable.agents.replies import WrittenPython, WrittenSql
 from answerable.agents.runtime import Agents, Mistake
 from answerable.core.clock import today
 from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, produced_before
@@ -109,7 +110,7 @@ def task_context(config: WriteConfig, day: date) -> dict[str, str]:
     }
 
 
-def frame_texts(earlier: Mapping[str, Produced], dependencies: AgentDependencies) -> list[str]:
+def frame_texts(earlier: Mapping[NodeId, Produced], dependencies: AgentDependencies) -> list[str]:
     """How the rows of earlier steps are described to a model."""
     return [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
 
