@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
@@ -27,6 +28,7 @@ from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
 from answerable.engine.turns import Turns
+from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
@@ -66,6 +68,7 @@ async def open_service(
     away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
     `processes`: how many processes may compute beside this one when many people ask."""
     clock = clock or SystemClock()
+    remove_abandoned()
     store = await (open_store(":memory:") if empty_store else _configured_store(settings))
     for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
@@ -79,7 +82,7 @@ async def open_service(
         readers=Readers(sources, clock, computing),
         sources=sources,
         sql=SqlStep(sources, for_runs.artifacts, limits, computing),
-        combine=CombineStep(query_frames, for_runs.artifacts, limits),
+        combine=CombineStep(partial(query_frames, places=sources.options.places), for_runs.artifacts, limits),
         python=PythonStep(
             sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),

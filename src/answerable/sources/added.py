@@ -12,10 +12,9 @@ import os
 import secrets
 import shutil
 import stat
-import time
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,6 +23,7 @@ from urllib.parse import quote
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.ids import TenantId
+from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.sources.discovery import sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
@@ -31,8 +31,6 @@ Origin = Literal["added", "uploaded"]
 
 MB = 1_000_000
 _LONGEST_NAME = 120
-_LONGEST_UPLOAD = 86_400
-"""Seconds after which a file that is still not whole never will be."""
 _ALLOWED_MARKS = " .-_()"
 
 
@@ -56,6 +54,8 @@ class AddedSources:
     def __init__(self, home: Path) -> None:
         """`home`: the folder of the tenant."""
         self.uploads = home / "uploads"
+        self._staging = self.uploads / ".staging"
+        remove_abandoned(self._staging)
         self._file = home / "added-sources.json"
 
     def all(self) -> Mapping[str, Added]:
@@ -113,11 +113,9 @@ class AddedSources:
 
     def staging(self) -> Path:
         """Where a file is written before it is known to be one that can be read."""
-        folder = self.uploads / ".staging"
-        with _writing(folder):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _forget_broken(folder)
-        return folder / secrets.token_hex(16)
+        with _writing(self._staging):
+            self._staging.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return own_folder(self._staging) / secrets.token_hex(16)
 
     def room(self, most: int) -> int:
         """How many bytes more there may be, with files on their way counted as here; below 0, there are too many."""
@@ -224,15 +222,6 @@ def _size(path: Path) -> int:
     except FileNotFoundError:
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
-
-
-def _forget_broken(staging: Path) -> None:
-    """What a server that was killed had begun to write."""
-    longest_ago = time.time() - _LONGEST_UPLOAD
-    for path in staging.iterdir():
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < longest_ago:
-                path.unlink()
 
 
 def _is_note(name: str) -> bool:

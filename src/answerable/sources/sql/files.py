@@ -25,6 +25,7 @@ from answerable.core.errors import (
 )
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Language
+from answerable.isolation.own_folder import own_folder
 from answerable.sources.discovery import (
     DataFile,
     Found,
@@ -197,7 +198,9 @@ class _FileReader:
         self._files = found.files
         self._tables = cache / "tables"
         self._options = options
-        self._staging = self._tables / f".{secrets.token_hex(8)}"
+        for folder in (self._tables, cache / "staging"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._staging = own_folder(cache / "staging") / secrets.token_hex(8)
         self.warnings = list(found.warnings)
         self.failures: list[AnswerableError] = []
         self._pool = WorkerPool(
@@ -210,10 +213,11 @@ class _FileReader:
                 "memory_mb": options.memory_mb,
             },
             size=1,
+            places=options.places,
         )
 
     async def __aenter__(self) -> "_FileReader":
-        await asyncio.to_thread(self._staging.mkdir, parents=True, mode=0o700)
+        await asyncio.to_thread(self._staging.mkdir, mode=0o700)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -299,8 +303,8 @@ class _FileReader:
             "memory_mb": self._options.memory_mb,
             "bytes": self._options.max_mb * 1_000_000,
         }
-        async with self._pool.worker(self._options.memory_mb) as worker:
-            return await worker.ask(do, {**limits, **request})
+        async with self._options.places.loading:
+            return await self._pool.ask_again(do, {**limits, **request}, self._options.memory_mb)
 
 
 def _loaded_before(folder: Path) -> _Loaded | None:

@@ -24,6 +24,7 @@ from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
+from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
 _FORMAT = "3"
@@ -45,6 +46,8 @@ class SourceOptions:
     max_files: int = 10_000
     max_mb: int = 20_000
     """Of files that are not Parquet, together; and of one such file when unpacked."""
+    places: WorkerPlaces = field(default_factory=WorkerPlaces)
+    """Where the workers of this source run, beside those of other sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,9 @@ class SqlSource:
             "bytes": limits.result_mb * 1_000_000,
         }
         pool = await self._ready()
+        if output is None:
+            return await pool.ask_again(do, request, limits.memory_mb)
+        # The engine repeats the step, and tells whoever asked.
         async with pool.worker(limits.memory_mb) as worker:
             return await worker.ask(do, request, output=output)
 
@@ -218,7 +224,10 @@ class SqlSource:
         if self._pool is None or snapshot.spec != self._spec:
             if self._pool is not None:
                 await self._pool.close()
-            self._pool, self._spec = WorkerPool(snapshot.spec, self._options.workers), snapshot.spec
+            self._pool, self._spec = (
+                WorkerPool(snapshot.spec, self._options.workers, self._options.places),
+                snapshot.spec,
+            )
             self._pool.warm()
         if snapshot.fingerprint is not None:
             return snapshot
