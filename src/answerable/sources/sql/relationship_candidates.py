@@ -44,7 +44,7 @@ RELATED_TYPES = frozenset({"integer", "text", "number", "date"})
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyColumn:
     """A column that can be pointed to."""
 
     table: Table
@@ -56,7 +56,7 @@ class Key:
     primary: bool
 
     @classmethod
-    def of(cls, table: Table, column: Column) -> "Key":
+    def of(cls, table: Table, column: Column) -> "KeyColumn":
         name, base = _name_and_base(column)
         return cls(table, column, _subject(table), name, base, table.primary_key == (column.name,))
 
@@ -68,7 +68,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class PointingColumn:
     """A column that may point somewhere."""
 
     table: Table
@@ -81,7 +81,7 @@ class Pointer:
     """`home_games` of a stadium is how many, not which."""
 
     @classmethod
-    def of(cls, table: Table, column: Column) -> "Pointer":
+    def of(cls, table: Table, column: Column) -> "PointingColumn":
         name, base = _name_and_base(column)
         last = name_words(column.name)[-1:]
         plural = base == name and list(name[-1:]) != last
@@ -100,9 +100,9 @@ class Pointer:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    pointer: Pointer
-    key: Key
+class RelationshipCandidate:
+    pointer: PointingColumn
+    key: KeyColumn
     strength: float
     """What the names alone say, 0 to 1."""
 
@@ -137,22 +137,24 @@ def _subject(table: Table) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _TABLE_NOISE) or tuple(words) or (table.name,)
 
 
-def candidates_by_name(pointers: Iterable[Pointer], keys: Sequence[Key], dialect: Language) -> Iterator[Candidate]:
+def candidates_by_name(
+    pointers: Iterable[PointingColumn], keys: Sequence[KeyColumn], dialect: Language
+) -> Iterator[RelationshipCandidate]:
     index = _word_index(keys)
     for pointer in pointers:
         for key in _mentioned(index, pointer) if pointer.base and not pointer.counts else ():
             if pointer.column is not key.column and _comparable(pointer.column, key.column, dialect):
                 strength = _strength(pointer, key)
                 if strength > 0:
-                    yield Candidate(pointer, key, strength)
+                    yield RelationshipCandidate(pointer, key, strength)
 
 
-def _word_index(keys: Sequence[Key]) -> Mapping[str, list[Key]]:
+def _word_index(keys: Sequence[KeyColumn]) -> Mapping[str, list[KeyColumn]]:
     """Keys by every word that a column may use to speak of them, so that no column is compared with all keys.
 
     A word that leads to very many, such as a prefix that all tables share, leads nowhere; whole names always do.
     """
-    index: dict[str, list[Key]] = defaultdict(list)
+    index: dict[str, list[KeyColumn]] = defaultdict(list)
     for key in keys:
         spoken = {f"name {' '.join(key.name)}"}
         if key.primary or key.names_its_table:
@@ -169,7 +171,7 @@ def _start(word: str) -> str:
     return word[:2] + "…"
 
 
-def _mentioned(index: Mapping[str, list[Key]], pointer: Pointer) -> Iterable[Key]:
+def _mentioned(index: Mapping[str, list[KeyColumn]], pointer: PointingColumn) -> Iterable[KeyColumn]:
     whole = " ".join(pointer.base)
     spoken = [f"name {' '.join(pointer.name)}", f"table {whole}", f"own {pointer.table.name}", *pointer.base]
     if len(pointer.base) == 1:
@@ -187,7 +189,7 @@ def _comparable(one: Column, other: Column, dialect: Language) -> bool:
     return one.type == other.type or {one.type, other.type} <= alike
 
 
-def _strength(pointer: Pointer, key: Key) -> float:
+def _strength(pointer: PointingColumn, key: KeyColumn) -> float:
     """How much the names say that the column points to the key."""
     if pointer.table is key.table:
         return _self_strength(pointer, key)
@@ -202,14 +204,14 @@ def _strength(pointer: Pointer, key: Key) -> float:
     return _partial_strength(pointer, key) * _key_weight(pointer, key)
 
 
-def _key_weight(pointer: Pointer, key: Key) -> float:
+def _key_weight(pointer: PointingColumn, key: KeyColumn) -> float:
     """A primary key is what is pointed to; another unique column only when it bears the table's name."""
     if key.primary or pointer.name == key.name:
         return 1.0
     return 0.9 if key.names_its_table else 0.0
 
 
-def _same_name_strength(pointer: Pointer, key: Key) -> float:
+def _same_name_strength(pointer: PointingColumn, key: KeyColumn) -> float:
     if _GENERIC.issuperset(pointer.base):
         # `name` of person_friends may be the `name` of persons, but of no other table.
         return 0.8 if key.primary and pointer.subject[: len(key.subject)] == key.subject else 0.0
@@ -220,7 +222,7 @@ def _same_name_strength(pointer: Pointer, key: Key) -> float:
     return (0.97 if key.names_its_table else 0.9) * (1.0 if key.primary else 0.9)
 
 
-def _partial_strength(pointer: Pointer, key: Key) -> float:
+def _partial_strength(pointer: PointingColumn, key: KeyColumn) -> float:
     base, subject = pointer.base, key.subject
     if _ends_with(base, subject):
         return 0.9
@@ -233,7 +235,7 @@ def _partial_strength(pointer: Pointer, key: Key) -> float:
     return 0.0
 
 
-def _self_strength(pointer: Pointer, key: Key) -> float:
+def _self_strength(pointer: PointingColumn, key: KeyColumn) -> float:
     if not key.primary:
         return 0.0
     roles = _KIN_ROLES | _SUPERIOR_ROLES if key.subject[-1] in _PEOPLE else _KIN_ROLES
@@ -254,13 +256,13 @@ def _abbreviates(short: str, word: str) -> bool:
     return all(letter in letters for letter in short)
 
 
-def likeliest(candidates: Iterable[Candidate]) -> list[Candidate]:
-    by_column: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+def likeliest(candidates: Iterable[RelationshipCandidate]) -> list[RelationshipCandidate]:
+    by_column: dict[tuple[str, str], list[RelationshipCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_column[candidate.source].append(candidate)
     likely = [c for group in by_column.values() for c in sorted(group, key=_rank)[:_CANDIDATES_A_COLUMN]]
     return sorted(likely, key=_rank)[:MOST_PROBES]
 
 
-def _rank(candidate: Candidate) -> tuple[object, ...]:
+def _rank(candidate: RelationshipCandidate) -> tuple[object, ...]:
     return -candidate.strength, not candidate.key.primary, candidate.source, candidate.target

@@ -20,9 +20,9 @@ from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
 from answerable.sources.sql.relationship_candidates import (
     RELATED_TYPES,
-    Candidate,
-    Key,
-    Pointer,
+    KeyColumn,
+    PointingColumn,
+    RelationshipCandidate,
     candidates_by_name,
     key_columns,
     likeliest,
@@ -64,8 +64,8 @@ async def relate(
     notices: list[Warning] | None = None,
 ) -> tuple[Relationship, ...]:
     """The declared relationships, then the inferred ones in the order of the tables and their columns."""
-    pointers = [Pointer.of(t, c) for t in tables for c in t.columns if c.type in RELATED_TYPES]
-    keys = [Key.of(table, column) for table in tables for column in key_columns(table)]
+    pointers = [PointingColumn.of(t, c) for t in tables for c in t.columns if c.type in RELATED_TYPES]
+    keys = [KeyColumn.of(table, column) for table in tables for column in key_columns(table)]
     taken = _Taken.by(declared)
     data = _Data(probe, dialect, [] if notices is None else notices)
     named = likeliest(candidate for candidate in candidates_by_name(pointers, keys, dialect) if taken.allows(candidate))
@@ -106,7 +106,7 @@ class _Taken:
     def add(self, found: Iterable[Relationship]) -> None:
         self.columns.update((r.from_table, r.from_columns[0]) for r in found)
 
-    def allows(self, candidate: Candidate) -> bool:
+    def allows(self, candidate: RelationshipCandidate) -> bool:
         pair = frozenset({candidate.source[0], candidate.target[0]})
         return pair not in self.pairs and candidate.source not in self.columns
 
@@ -114,11 +114,13 @@ class _Taken:
 # Text that is found in a key though its name does not say so: `origin` and `dest` of flights are airports
 
 
-async def _by_codes(data: "_Data", pointers: Sequence[Pointer], keys: Sequence[Key]) -> list[Candidate]:
+async def _by_codes(
+    data: "_Data", pointers: Sequence[PointingColumn], keys: Sequence[KeyColumn]
+) -> list[RelationshipCandidate]:
     texts = [pointer for pointer in pointers if _holds_codes(pointer.column) or _holds_names(pointer.column)]
     targets = [key for key in keys if key.primary and key.column.type == "text"]
     examples = sorted({example for pointer in texts for example in pointer.column.examples})
-    found: list[Candidate] = []
+    found: list[RelationshipCandidate] = []
     for key in targets if examples else ():
         known = await data.known(key, examples)
         for pointer in texts:
@@ -127,12 +129,12 @@ async def _by_codes(data: "_Data", pointers: Sequence[Pointer], keys: Sequence[K
     return likeliest(found)
 
 
-def _by_values(pointer: Pointer, key: Key) -> Iterator[Candidate]:
+def _by_values(pointer: PointingColumn, key: KeyColumn) -> Iterator[RelationshipCandidate]:
     """Codes are found in few places. Names are found in many, so only in the table that is about them."""
     if key.names_its_table:
-        yield Candidate(pointer, key, 0.65)
+        yield RelationshipCandidate(pointer, key, 0.65)
     elif _holds_codes(pointer.column):
-        yield Candidate(pointer, key, 0.6)
+        yield RelationshipCandidate(pointer, key, 0.6)
 
 
 def _holds_codes(column: Column) -> bool:
@@ -156,7 +158,7 @@ class _Data:
     patience: int = 3
     """How many more statements may run out of time."""
 
-    async def known(self, key: Key, values: Sequence[str]) -> set[str]:
+    async def known(self, key: KeyColumn, values: Sequence[str]) -> set[str]:
         """Those of the values that the key holds."""
         known: set[str] = set()
         for chunk in chunked(values, _VALUES_A_STATEMENT):
@@ -165,7 +167,7 @@ class _Data:
             known.update(str(value) for (value,) in await self._rows(key.table.name, statement) or ())
         return known
 
-    async def inclusions(self, candidates: Sequence[Candidate]) -> dict[int, tuple[int, int]]:
+    async def inclusions(self, candidates: Sequence[RelationshipCandidate]) -> dict[int, tuple[int, int]]:
         """For each candidate, by its place: how many distinct values were looked up and how many were found."""
         statement = union_all(self._inclusion(number, candidate) for number, candidate in enumerate(candidates))
         rows = await self._rows(candidates[0].source[0], statement)
@@ -187,7 +189,7 @@ class _Data:
                 self.notices.append(Warning(subject=subject, message=notice))
             return None
 
-    def _inclusion(self, number: int, candidate: Candidate) -> Sql:
+    def _inclusion(self, number: int, candidate: RelationshipCandidate) -> Sql:
         (table, column), (key_table, key) = candidate.source, candidate.target
         many = (candidate.pointer.table.row_count or 0) > SAMPLED_ROWS
         rows = first_rows(self.dialect, SAMPLED_ROWS)(table=table) if many else quoted(table, self.dialect)
@@ -224,7 +226,7 @@ def _inclusion(dialect: Language, type_: ColumnType, key_type: ColumnType) -> Te
     return Template(query, dialect)
 
 
-async def _confirmed(data: _Data, candidates: Sequence[Candidate]) -> list[Relationship]:
+async def _confirmed(data: _Data, candidates: Sequence[RelationshipCandidate]) -> list[Relationship]:
     found: list[Relationship] = []
     for chunk in chunked(candidates, _PROBES_A_STATEMENT):
         for number, (asked, included) in (await data.inclusions(chunk)).items():
@@ -234,7 +236,7 @@ async def _confirmed(data: _Data, candidates: Sequence[Candidate]) -> list[Relat
     return found
 
 
-def _confidence(candidate: Candidate, asked: int, included: int) -> float:
+def _confidence(candidate: RelationshipCandidate, asked: int, included: int) -> float:
     if asked == 0:
         # Nothing contradicts the names, and nothing supports them.
         return round(0.6 * candidate.strength, 3) if candidate.strength >= 0.95 else 0.0
@@ -244,19 +246,19 @@ def _confidence(candidate: Candidate, asked: int, included: int) -> float:
     return round(candidate.strength * inclusion * _selectivity(candidate, asked), 3)
 
 
-def _is_namesake(candidate: Candidate) -> bool:
+def _is_namesake(candidate: RelationshipCandidate) -> bool:
     """The same name as a key: then rows without a partner are gaps in the data, not doubts about the meaning."""
     return candidate.key.primary and candidate.pointer.name == candidate.key.name
 
 
-def _selectivity(candidate: Candidate, asked: int) -> float:
+def _selectivity(candidate: RelationshipCandidate, asked: int) -> float:
     """A clear name needs no more support. Else a handful of values that happen to exist over there says little."""
     if candidate.strength >= 0.85:
         return 1.0
     return 1.0 if asked >= 10 else 0.85 + 0.015 * asked
 
 
-def _relationship(candidate: Candidate, confidence: float) -> Relationship:
+def _relationship(candidate: RelationshipCandidate, confidence: float) -> Relationship:
     (table, column), (target, key) = candidate.source, candidate.target
     return Relationship(
         name=relationship_name(table, (column,), target, (key,)),
