@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from answerable.core.errors import OperatorError
+from answerable.core.file_errors import no_descriptors
 
 
 @contextmanager
@@ -29,7 +30,7 @@ def cache_file(path: Path) -> Iterator[Path]:
         with whole_file(path) as partial:
             yield partial
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"The cache at {path.parent} cannot be written: {error.strerror or error}.",
             code="cache_unwritable",
             hint="Check that the folder may be written to and has room.",

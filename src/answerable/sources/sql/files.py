@@ -23,6 +23,7 @@ from answerable.core.errors import (
     SourceError,
     TransientError,
 )
+from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Language
 from answerable.isolation.own_folder import own_folder
@@ -106,9 +107,7 @@ class FilesBackend:
         try:
             paths = [self._path] if self._path.is_file() else walked(self._path, self._options.max_files)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be read: {error.strerror}.", code="source_unreadable") from error
-        if not paths and not self._path.exists():
-            raise SourceError(f"{self._path} is no longer there.", code="source_missing")
+            raise cannot_read(self._path, error) from error
         data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
         return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
 
@@ -136,8 +135,11 @@ class FilesBackend:
         return listing
 
     def _found(self, paths: Sequence[Path]) -> Found:
-        found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
-        size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        try:
+            found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
+            size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        except OSError as error:
+            raise cannot_read(error.filename or self._path, error) from error
         if size > self._options.max_mb * 1_000_000:
             raise LimitError(
                 f"The files of {self._path} that are not Parquet have {size // 1_000_000:,} MB,"
