@@ -1,9 +1,10 @@
 """A source that is asked in SQL, by worker processes. What differs from kind to kind is its backend."""
 
 import asyncio
+import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
-from answerable.core.errors import InternalError, OperatorError, SemanticError
+from answerable.core.errors import InternalError, OperatorError, SourceError
 from answerable.core.progress import Progress, SharedProgress, no_progress
 from answerable.core.values import Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
+from answerable.sources.file_errors import no_descriptors
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
@@ -27,8 +29,9 @@ from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 
-_FORMAT = "3"
+_FORMAT = "4"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
+_TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 """What a plain row can hold."""
 _REPORT_SECONDS = 0.5
@@ -109,19 +112,20 @@ class SqlSource:
     async def describe(self, progress: Progress = no_progress) -> Catalog:
         with self._progress.reporting_to(progress):
             async with self._lock:
-                snapshot = await self._look()
-                known = self._description
-                if known is None or known.catalog.fingerprint != snapshot.fingerprint:
-                    self._description = known = await self._described(snapshot)
-                    self._meant = None
-                return await self._with_meaning(known.catalog)
+                return await self._with_meaning(await self._plain())
 
     async def describe_plainly(self) -> Catalog:
         """Without what a `semantic.yaml` says."""
-        with suppress(SemanticError):
-            await self.describe()
-        assert self._description is not None
-        return self._description.catalog
+        async with self._lock:
+            return await self._plain()
+
+    async def _plain(self) -> Catalog:
+        snapshot = await self._look()
+        known = self._description
+        if known is None or known.catalog.fingerprint != snapshot.fingerprint:
+            self._description = known = await self._described(snapshot)
+            self._meant = None
+        return known.catalog
 
     async def values(self, progress: Progress = no_progress) -> ValueLookup:
         with self._progress.reporting_to(progress):
@@ -246,7 +250,19 @@ class SqlSource:
             return _Description.model_validate_json(file.read_bytes())
         description = await self._read(snapshot, snapshot.fingerprint)
         write_whole(file, description.model_dump_json().encode())
+        self._remember(description.catalog.tables)
         return description
+
+    def _remember(self, tables: Sequence[Table]) -> None:
+        """Which tables there were, so that one that is gone later is not taken for a mistake in a `semantic.yaml`."""
+        names = self._tables_before() | {table.name for table in tables}
+        write_whole(self._cache / _TABLES_BEFORE, json.dumps(sorted(names)).encode())
+
+    def _tables_before(self) -> frozenset[str]:
+        try:
+            return frozenset(map(str, json.loads((self._cache / _TABLES_BEFORE).read_bytes())))
+        except (OSError, ValueError, TypeError):  # without it, such a table counts as a mistake in the file
+            return frozenset()
 
     async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
         found = await self._ask("inspect", {}, self._probing())
@@ -256,7 +272,7 @@ class SqlSource:
             tables=tuple(_table(table, snapshot.table_fingerprints) for table in found["tables"]),
             fingerprint=fingerprint,
             last_sync=snapshot.last_sync,
-            warnings=snapshot.warnings,
+            warnings=(*snapshot.warnings, *_left_out(found["left_out"])),
         )
         # The addresses are needed while the tables are profiled.
         self._description = _Description(catalog=bare, addresses=_addresses(found["tables"], self.dialect))
@@ -277,7 +293,7 @@ class SqlSource:
         """Applies the `semantic.yaml` to the catalog. A file with errors raises, and its result is not remembered."""
         path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
         if self._meant is None or self._meant[0] != state:
-            self._meant = (state, catalog if path is None else _meant(catalog, path))
+            self._meant = (state, catalog if path is None else _meant(catalog, path, self._tables_before()))
         return self._meant[1]
 
 
@@ -289,10 +305,20 @@ class _Description(Frozen):
     """Schema and table of those names that need both."""
 
 
-def _meant(catalog: Catalog, path: Path) -> Catalog:
+def _meant(catalog: Catalog, path: Path, before: Set[str]) -> Catalog:
+    """`before`: the tables that were there at one time or another."""
     from answerable.sources import semantic  # brings the SQL parser, which most sources do not need for this
 
-    return semantic.apply(catalog, semantic.load(path))
+    said = semantic.load(path)
+    now = {table.name.casefold() for table in catalog.tables}
+    gone = [name for name in said.tables if name in before and name.casefold() not in now]
+    if gone:
+        raise SourceError(
+            f"The table {gone[0]!r} is no longer in {catalog.source}: it was deleted, moved or renamed.",
+            code="table_missing",
+            hint=f"Put it back, or take what {path.name} says about it out of that file.",
+        )
+    return semantic.apply(catalog, said)
 
 
 def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
@@ -352,6 +378,11 @@ def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
     )
 
 
+def _left_out(found: Sequence[tuple[str, str]]) -> Iterator[Warning]:
+    for name, reason in found:
+        yield Warning(subject=name, message=f"is left out, because the database cannot read it: {reason}")
+
+
 def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:
     """The foreign keys that lead to columns that exist. A key that names no column of the other table points to its
     primary key."""
@@ -395,7 +426,7 @@ def write_whole(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"The cache at {path.parent} cannot be written: {error.strerror}.",
             code="cache_unwritable",
             hint="Check that the folder may be written to and has room.",
@@ -444,7 +475,7 @@ def _created(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"The result cannot be written to {path}: {error.strerror}.",
             code="result_unwritable",
             hint="Check that the folder exists, may be written to, and has room.",

@@ -41,7 +41,11 @@ class DatabaseEngine(Protocol):
 class SqlEngine(ABC):
     """What the engines that run statements have in common."""
 
+    _memory_mb: int
+    """The limit of the statement that runs."""
+
     def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
+        self._memory_mb = request["memory_mb"]
         if do == "inspect":
             return self.inspect()
         if do == "rows_of_each":
@@ -78,7 +82,8 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def inspect(self) -> dict[str, Any]:
-        """Tables with their columns, keys and declared relationships, as plain JSON."""
+        """Tables with their columns, keys and declared relationships, as plain JSON; and under `left_out` the name of
+        each table or view that the database itself cannot read, with its reason."""
 
     @abstractmethod
     def check(self, request: Request) -> None: ...
