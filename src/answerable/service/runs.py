@@ -163,7 +163,7 @@ class RunService:
 
     def _live_run(self, context: RunContext, lease: Lease, question: str | None) -> LiveRun:
         live = self._engine.live(context, lease, self._listeners)
-        live.end_of = lambda last: self._end(context, question, last)
+        live.end_of = lambda last: self._end(live, question, last)
         return live
 
     def _carry(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
@@ -173,18 +173,21 @@ class RunService:
             self._attending = asyncio.create_task(self._attend(), name="requests")
 
     async def _carry_out(self, live: LiveRun, run: Coroutine[Any, Any, Outcome]) -> None:
-        context, waits = live.context, False
+        context, waits, recorded = live.context, False, False
         with about(run=context.run, thread=context.thread, request=context.request_id):
             try:
                 waits = (await run).status == "waiting"
                 if waits:
                     await self._patient.runs.finish(live.lease, RunEnd("waiting"))
+                recorded = True
             except LeaseLostError:  # the process that has the run now records its end, and waiters wait for that
                 _log.warning("run taken over by another process", extra={"fields": {"token": live.lease.token}})
             except AnswerableError as error:
                 live.failure = error
                 await self._give_up(live, error)
             finally:
+                if not recorded:
+                    live.answer = None  # another process may record another end
                 if live.place is not None:
                     live.place.leave()
                 if self._live.get(context.run) is live:
@@ -205,13 +208,15 @@ class RunService:
         except AnswerableError as failure:
             _log.error("store failed", extra={"fields": {"code": failure.stable_code, "reason": str(failure)}})
 
-    async def _end(self, context: RunContext, question: str | None, last: Event) -> RunEnd:
+    async def _end(self, live: LiveRun, question: str | None, last: Event) -> RunEnd:
         """What is stored about a run together with its last event."""
+        context = live.context
         if isinstance(last, RunFinished):
             answer = read_capsule((await self._patient.capsules.get(context.principal, context.run)).body).answer
         else:
             events = await self._patient.events.read(context.principal, context.run)
             answer = account_of([*events, last], self._step_kinds)
+        live.answer = answer
         message = None
         if context.thread is not None and question is not None:
             # The id is the run's, so that a process that ends the run once more says nothing twice.
@@ -267,6 +272,8 @@ class RunService:
                 await self._done_or_leaving(run, live.task)
                 if live.failure is not None:
                     return failed(run, live.failure)
+                if live.answer is not None and live.context.principal == principal:
+                    return live.answer
             mark = await self._store.news.mark(run)
             record = await self._patient.runs.get(principal, run)
             if record.status != "running":
@@ -451,7 +458,7 @@ class RunService:
         if outcome.status != "waiting" and not ended(await self._store.runs.get(record.principal, record.run)):
             # Earlier versions stored the last event and the status one after the other; a crash could part them.
             last = (await self._store.events.read(record.principal, record.run))[-1]
-            await self._store.runs.finish(live.lease, await self._end(live.context, record.question, last))
+            await self._store.runs.finish(live.lease, await self._end(live, record.question, last))
         return outcome
 
     async def _decide(self, record: RunRecord, lease: Lease, request: RunRequest) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from answerable.core.catalog import Column, Relationship, Table, Warning
-from answerable.core.errors import LimitError, SourceError, UserError
+from answerable.core.errors import LimitError, RefusedError, SourceError, UserError
 from answerable.core.values import ColumnType, Language
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.sql.probe import Probe
@@ -182,7 +182,7 @@ class _Data:
             return None
         try:
             return await self.probe.rows(statement)
-        except (SourceError, UserError, LimitError) as error:
+        except (SourceError, UserError, LimitError, RefusedError) as error:
             self.patience -= isinstance(error, LimitError)
             if self.patience == 0:
                 notice = f"relationships were not looked for any further: {error.message}"

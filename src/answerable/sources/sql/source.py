@@ -3,7 +3,7 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -29,7 +29,7 @@ from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "3"
+_FORMAT = "4"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -274,7 +274,7 @@ class SqlSource:
             tables=tuple(_table(table, snapshot.table_fingerprints) for table in found["tables"]),
             fingerprint=fingerprint,
             last_sync=snapshot.last_sync,
-            warnings=snapshot.warnings,
+            warnings=(*snapshot.warnings, *_left_out(found["left_out"])),
         )
         # The addresses are needed while the tables are profiled.
         self._description = _Description(catalog=bare, addresses=_addresses(found["tables"], self.dialect))
@@ -378,6 +378,11 @@ def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
         fingerprint=fingerprints.get(found["name"], ""),
         description=found.get("description"),
     )
+
+
+def _left_out(found: Sequence[tuple[str, str]]) -> Iterator[Warning]:
+    for name, reason in found:
+        yield Warning(subject=name, message=f"is left out, because the database cannot read it: {reason}")
 
 
 def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:

@@ -82,7 +82,8 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def inspect(self) -> dict[str, Any]:
-        """Tables with their columns, keys and declared relationships, as plain JSON."""
+        """Tables with their columns, keys and declared relationships, as plain JSON; and under `left_out` the name of
+        each table or view that the database itself cannot read, with its reason."""
 
     @abstractmethod
     def check(self, request: Request) -> None: ...

@@ -55,9 +55,35 @@ class SqliteEngine(SqlEngine):
         self._trusted = True
         try:
             with self._running(60):
-                return _inspected(self._connection)
+                return self._inspected()
         finally:
             self._trusted = False
+
+    def _inspected(self) -> dict[str, Any]:
+        tables, relationships, left_out = [], [], []
+        for name, kind in self._connection.execute(_LISTING).fetchall():
+            try:
+                table, keys = _table(self._connection, name, kind), _foreign_keys(self._connection, name)
+                if kind == "view":
+                    self._check_view(name)
+            except sqlite3.OperationalError as error:
+                if _is_of_the_whole(error):
+                    raise
+                left_out.append((name, str(error)))
+            else:
+                tables.append(table)
+                relationships += keys
+        return {"tables": tables, "relationships": relationships, "left_out": left_out}
+
+    def _check_view(self, name: str) -> None:
+        """Plans it as a question would, which may use less than an inspection."""
+        self._trusted = False
+        try:
+            self._connection.execute(f"EXPLAIN SELECT * FROM {quoted(name)}")
+        except sqlite3.DatabaseError as error:
+            raise sqlite3.OperationalError(str(error)) from error
+        finally:
+            self._trusted = True
 
     def check(self, request: Request) -> None:
         with self._running(request.seconds):
@@ -244,12 +270,9 @@ def _truth(stored: bytes) -> bool | int | str:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def _inspected(connection: sqlite3.Connection) -> dict[str, Any]:
-    tables, relationships = [], []
-    for name, kind in connection.execute(_LISTING).fetchall():
-        tables.append(_table(connection, name, kind))
-        relationships += _foreign_keys(connection, name)
-    return {"tables": tables, "relationships": relationships}
+def _is_of_the_whole(error: sqlite3.Error) -> bool:
+    """Whether it is about the database, and not about the one table or view that was looked at."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF != sqlite3.SQLITE_ERROR
 
 
 def _table(connection: sqlite3.Connection, name: str, kind: str) -> dict[str, Any]:
