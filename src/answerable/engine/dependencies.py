@@ -11,7 +11,7 @@ from answerable.core.clock import Clock
 from answerable.core.codec import json_bytes
 from answerable.core.errors import AnswerableError, GraphError, InternalError
 from answerable.core.events import StepStarted
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard

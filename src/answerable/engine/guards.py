@@ -13,7 +13,7 @@ from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
 from answerable.core.errors import AnswerableError, LimitError, OperatorError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry

@@ -18,18 +18,20 @@ IdempotencyKey = Annotated[
     Header(pattern=KEY, description="Who repeats a request with the same key within a day gets the same run or reply."),
 ]
 
+# Dependencies are coroutines, however little they do: FastAPI calls a plain function in a thread of its own.
 
-def service_of(request: Request) -> Service:
+
+async def service_of(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-def principal_of() -> Principal:
+async def principal_of() -> Principal:
     """Everyone is the one local user until identities are configured."""
     return LOCAL
 
 
-def _request_id(request: Request) -> str:
+async def _request_id(request: Request) -> str:
     request_id: str = request.scope["request_id"]
     return request_id
 
@@ -55,7 +57,7 @@ async def new_run(
     return await service.runs.id_for(idempotency_key, await fingerprint_of(request), principal)
 
 
-def _attempt(request: Request) -> KeyedAttempt | None:
+async def _attempt(request: Request) -> KeyedAttempt | None:
     """Returns None for a request without an Idempotency-Key; see `once.py`."""
     return getattr(request.state, "attempt", None)
 

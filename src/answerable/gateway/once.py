@@ -20,7 +20,7 @@ CHANGING = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-def _key(idempotency_key: IdempotencyKey = None) -> str | None:
+async def _key(idempotency_key: IdempotencyKey = None) -> str | None:
     return idempotency_key
 
 
@@ -50,7 +50,8 @@ class OnceRoute(APIRoute):
                 return json.dumps([response.status_code, response.media_type, bytes(response.body).decode()])
 
             fingerprint = await fingerprint_of(request)
-            reply = await service_of(request).keyed_requests.once(key, fingerprint, principal_of(), carry_out)
+            service, principal = await service_of(request), await principal_of()
+            reply = await service.keyed_requests.once(key, fingerprint, principal, carry_out)
             status, media_type, body = json.loads(reply)
             return Response(body, status, media_type=media_type)
 

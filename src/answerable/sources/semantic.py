@@ -23,7 +23,7 @@ from pydantic import (
 
 from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, ValueName, Warning
 from answerable.core.errors import SemanticError, UserError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
 from answerable.query.sql.measures import parsed_measure

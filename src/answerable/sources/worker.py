@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from answerable.core.errors import AnswerableError, InternalError, LimitError, OperatorError, TransientError, restored
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.worker_process import Gone, WorkerProcess

@@ -3,7 +3,7 @@
 import errno
 
 from answerable.core.errors import OperatorError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult

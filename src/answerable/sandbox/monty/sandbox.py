@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from pydantic_monty import __version__
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch

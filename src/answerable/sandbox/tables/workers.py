@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 import orjson
 
 from answerable.core.errors import OperatorError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json, OutputColumn
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch

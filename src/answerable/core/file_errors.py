@@ -2,8 +2,20 @@
 
 import errno
 
-from answerable.core.errors import AnswerableError, SourceError
-from answerable.core.exhausted import no_descriptors
+from answerable.core.errors import AnswerableError, OperatorError, SourceError
+
+_NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+
+
+def no_descriptors(error: OSError) -> OperatorError | None:
+    """The error to raise if nothing is wrong with the file, but too many are open; else None."""
+    if error.errno not in _NO_DESCRIPTORS:
+        return None
+    return OperatorError(
+        f"No file descriptors are left: {error.strerror}.",
+        code="descriptors_exhausted",
+        hint="Raise the limit on open files (`ulimit -n`), or ask fewer things at once.",
+    )
 
 
 def cannot_read(place: object, error: OSError) -> AnswerableError:
