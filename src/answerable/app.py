@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from answerable.agents.dependencies import AgentDependencies
@@ -13,6 +14,7 @@ from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
+from answerable.answers.result_rows import RecentRows
 from answerable.apis.configured import ConfiguredApis
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
@@ -27,6 +29,7 @@ from answerable.engine.steps.sql import SqlStep
 from answerable.engine.steps.subgraph import SubgraphStep
 from answerable.engine.steps.understand import UnderstandStep
 from answerable.engine.turns import Turns
+from answerable.isolation.own_folder import remove_abandoned
 from answerable.logs import log_run_end
 from answerable.models.config import ModelsConfig
 from answerable.sandbox.api_functions import ApiFunctions
@@ -66,6 +69,7 @@ async def open_service(
     away, as in a process that stays; `runs_at_once`: how many runs work at the same time, None for any number;
     `processes`: how many processes may compute beside this one when many people ask."""
     clock = clock or SystemClock()
+    remove_abandoned()
     store = await (open_store(":memory:") if empty_store else _configured_store(settings))
     for_runs = store.patient if patient and store.patient is not None else store
     sources = sources or settings.open_sources(any_location=any_location)
@@ -74,12 +78,15 @@ async def open_service(
     apis = ConfiguredApis(settings.apis, clock)
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
     computing = ComputingProcesses(processes)
+    recent_rows = RecentRows()
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, for_runs, clock, tape),
         readers=Readers(sources, clock, computing),
         sources=sources,
-        sql=SqlStep(sources, for_runs.artifacts, limits, computing),
-        combine=CombineStep(query_frames, for_runs.artifacts, limits),
+        sql=SqlStep(sources, for_runs.artifacts, limits, recent_rows, computing),
+        combine=CombineStep(
+            partial(query_frames, places=sources.options.places), for_runs.artifacts, limits, recent_rows
+        ),
         python=PythonStep(
             sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),
@@ -89,10 +96,12 @@ async def open_service(
         preplan=settings.preplan,
         policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )
-    parts = StepParts(dependencies, apis, settings.history_window, step_kinds)
+    parts = StepParts(dependencies, apis, recent_rows, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
-    guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
+    guards = default_guards(
+        clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient
+    )
     turns = Turns(runs_at_once)
     engine = Engine(kinds, for_runs.events, clock, guards, turns)
     runs = RunService(store, engine, clock, step_kinds, listeners, turns=turns, patient=patient)
@@ -126,6 +135,7 @@ class StepParts:
 
     dependencies: AgentDependencies
     apis: ConfiguredApis
+    recent_rows: RecentRows
     history_window: int
     step_kinds: Mapping[str, StepDescriptor]
 
@@ -143,7 +153,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda _: [LiteralStep()],
     lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
     lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
-    lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock, p.step_kinds)],
+    lambda p: [PresentStep(p.store.artifacts, p.recent_rows, p.store.capsules, p.dependencies.clock, p.step_kinds)],
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""

@@ -41,6 +41,14 @@ class Settings(Frozen):
     source: str = Field(default="demo", description="The source of a question that names none.")
     query_seconds: float = Field(default=30.0, gt=0, description="Longest time one query may take.")
     query_memory_mb: int = Field(default=2048, ge=256, description="Most memory one query may use.")
+    source_workers: int = Field(
+        default=12, ge=2, description="Most processes that read data at the same time, of all sources together."
+    )
+    source_workers_mb: int = Field(
+        default=4096,
+        ge=256,
+        description="Memory of these processes together above which idle ones end, and no other one starts.",
+    )
     query_rows: int = Field(default=5_000_000, gt=0, description="Most rows one query may return.")
     step_attempts: int = Field(
         default=3,
@@ -162,9 +170,15 @@ class Settings(Frozen):
         and by whom; its worker starts while the rest of a command is loaded."""
         from answerable import demo
         from answerable.sources.registry import SourceRegistry
+        from answerable.sources.sql.source import SourceOptions
+        from answerable.sources.worker_places import WorkerPlaces
 
         named = {"demo": str(demo.location()), **self.sources}
-        registry = SourceRegistry(named, self.home, any_location=any_location, hosts=self.allowed_hosts)
+        places = WorkerPlaces(self.source_workers, self.source_workers_mb)
+        options = SourceOptions(memory_mb=self.query_memory_mb, places=places)
+        registry = SourceRegistry(
+            named, self.home, any_location=any_location, hosts=self.allowed_hosts, options=options
+        )
         if expect is not None:
             registry.expect(*expect)
         return registry

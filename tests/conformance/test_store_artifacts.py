@@ -1,7 +1,10 @@
 """Content-addressed files, with their owners in every database."""
 
+import asyncio
 import hashlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ async def add(store: Store, principal: Principal, content: bytes) -> ArtifactId:
 
 
 def files_in(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
 
 
 async def test_an_artifact_is_named_by_its_content(store: Store, people: Any) -> None:
@@ -103,13 +106,14 @@ async def test_only_plain_files_from_staging_are_adopted(store: Store, people: A
 
 async def test_leftovers_of_dead_processes_are_swept_when_a_store_opens(opened: Any, people: Any) -> None:
     store = await opened()
-    old, fresh, folder = (store.artifacts.staging() for _ in range(3))
-    for path in (old, fresh):
-        path.write_bytes(b"half")
-    folder.mkdir()
+    fresh = store.artifacts.staging()
+    fresh.write_bytes(b"half")
+    staging = fresh.parent.parent
+    code = "import sys, os, pathlib; from answerable.isolation.own_folder import own_folder\n"
+    code += "(own_folder(pathlib.Path(sys.argv[1])) / 'x').write_bytes(b'half'); os.kill(os.getpid(), 9)"
+    await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code, staging], check=False)
+    assert len(list(staging.glob("*/x"))) == 1
     artifact = await add(store, people.ada, b"kept")
     kept = await store.artifacts.path(people.ada, artifact)
-    for path in (old, folder, kept):
-        os.utime(path, (0, 0))
     await opened()
-    assert (old.exists(), fresh.exists(), folder.exists(), kept.exists()) == (False, True, True, True)
+    assert (list(staging.glob("*/x")), fresh.exists(), kept.exists()) == ([], True, True)

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
+from event_loop_lag import worst_lag
 from tests.sandboxes import available_sandbox
 
 from answerable.sandbox.base import Sandbox, SandboxLimits, SandboxRequest
@@ -40,7 +41,7 @@ data *= max(1, 1000000 // len(data))
 while True:
     os.write(3, data)
 """
-    watching = asyncio.ensure_future(_worst_lag())
+    watching = asyncio.ensure_future(worst_lag())
     began = time.monotonic()
     result = await sandbox.run(SandboxRequest(code, limits=SandboxLimits(seconds=SECONDS)))
     took = time.monotonic() - began
@@ -50,14 +51,3 @@ while True:
     assert result.outcome == "stopped"
     assert took < SECONDS + LATE_SECONDS
     assert lag < MOST_LAG
-
-
-async def _worst_lag() -> float:
-    worst = 0.0
-    try:
-        while True:
-            before = time.monotonic()
-            await asyncio.sleep(0.005)
-            worst = max(worst, time.monotonic() - before - 0.005)
-    except asyncio.CancelledError:
-        return worst

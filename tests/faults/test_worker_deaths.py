@@ -18,9 +18,11 @@ from as_written import as_written
 from answerable.core.errors import LimitError, OperatorError, TransientError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.pool import Worker, WorkerPool
+from answerable.sources.pool import WorkerPool
 from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
+from answerable.sources.worker import SourceWorker
+from answerable.sources.worker_places import WorkerPlaces
 
 BOMB = "SELECT sum(a.n * b.n * c.n * d.n) AS x FROM numbers a, numbers b, numbers c, numbers d"
 
@@ -143,15 +145,15 @@ def test_no_worker_outlives_a_killed_parent(database: Path, tmp_path: Path) -> N
 
 async def test_a_worker_ends_when_its_socket_closes(database: Path) -> None:
     """The second way to go with the parent, for where the first does not exist."""
-    worker = Worker({"engine": "sqlite", "database": str(database), "memory_mb": 512, "threads": 1})
+    worker = SourceWorker({"engine": "sqlite", "database": str(database), "memory_mb": 512, "threads": 1})
     await worker.open()
-    worker._socket.close()
-    assert await asyncio.to_thread(worker._process.wait, 10) == 0
+    worker._process.socket.close()
+    assert await worker._process.exit_code(10) == 0
 
 
 async def test_idle_workers_go(database: Path) -> None:
     spec = {"engine": "sqlite", "database": str(database), "memory_mb": 512, "threads": 1, "idle_seconds": 0.3}
-    pool = WorkerPool(spec, 2)
+    pool = WorkerPool(spec, 2, WorkerPlaces())
     async with pool.worker(512) as worker:
         pid = worker.pid
     async with pool.worker(512) as worker:

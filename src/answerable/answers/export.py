@@ -1,7 +1,6 @@
 """A stored result as a file of another format, in pieces, with memory that does not grow with its rows."""
 
 import io
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -11,8 +10,10 @@ from typing import Any, Literal
 import polars as pl
 
 from answerable.answers import frame
-from answerable.answers.format import FormatSpec, applied, json_text
+from answerable.answers.format import FormatSpec
+from answerable.answers.formatted import applied, json_text
 from answerable.core.errors import LimitError, UserError
+from answerable.isolation.own_folder import scratch_folder
 
 Format = Literal["csv", "ndjson", "json", "parquet", "arrow", "xlsx"]
 
@@ -101,8 +102,8 @@ def _pieces(path: Path, format: Format, guard_formulas: bool) -> Iterator[bytes]
 
 def _formatted(path: Path, format: Format, spec: FormatSpec, guard_formulas: bool) -> Iterator[bytes]:
     """Through a file of the formatted text, so that sorting happens once and all formats are written the same way."""
-    with tempfile.TemporaryDirectory(prefix="answerable-export-") as folder:
-        text = Path(folder) / "text.arrow"
+    with scratch_folder() as folder:
+        text = folder / "text.arrow"
         applied(spec, frame.scan(path)).sink_ipc(text, compression="uncompressed")
         yield from _pieces(text, format, guard_formulas)
 
@@ -177,8 +178,8 @@ def _read(path: Path) -> Iterator[bytes]:
 
 
 def _through_file(path: Path, write: Callable[[Path, Path], None]) -> Iterator[bytes]:
-    with tempfile.TemporaryDirectory(prefix="answerable-export-") as folder:
-        out = Path(folder) / "out"
+    with scratch_folder() as folder:
+        out = folder / "out"
         write(path, out)
         yield from _read(out)
 

@@ -1,7 +1,6 @@
 """`answerable sandbox`"""
 
 import sys
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from answerable.cli.output import progress, say, tell_json
 from answerable.cli.session import with_service
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.terminal import printable
+from answerable.isolation.own_folder import scratch_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,8 +47,8 @@ def run(
     """
     code = _code(file)
     most = rows if rows is not None else 10_000 if as_json else 20
-    with tempfile.TemporaryDirectory(prefix="answerable-") as folder, progress("Running …"):
-        frames, into = dict(_input(text, Path(folder)) for text in inputs), Path(folder) / "result.arrow"
+    with scratch_folder() as folder, progress("Running …"):
+        frames, into = dict(_input(text, folder) for text in inputs), folder / "result.arrow"
         result = with_service(
             lambda service, principal: service.programs.run(code, principal, frames=frames, into=into),
             empty_store=True,  # nothing of it is recorded

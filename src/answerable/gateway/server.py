@@ -1,6 +1,7 @@
 """The process that listens."""
 
 import errno
+import gc
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -12,8 +13,12 @@ from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.token import PARAMETER, new_token
+from answerable.isolation.own_folder import remove_own
 from answerable.logs import configure
 from answerable.settings import Settings
+
+_GARBAGE_EVERY = 50_000
+"""Objects between two looks for garbage: a request makes some thousands, most of which go without it."""
 
 
 class _Server(uvicorn.Server):
@@ -27,6 +32,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # What is loaded by now stays. A look for garbage that goes through all of it would hold up every request.
+        gc.freeze()
+        gc.set_threshold(_GARBAGE_EVERY)
         if self._token is not None and self.started and sockets:
             _print_link(sockets[0], self._token)
 
@@ -36,6 +44,8 @@ class _Server(uvicorn.Server):
         if service is not None:
             service.runs.leave()
         await super().shutdown(sockets)
+        # uvicorn ends the process with the signal that it got, and Python then cleans nothing up.
+        remove_own()
 
 
 def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
@@ -55,6 +65,8 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
         timeout_graceful_shutdown=3,
         server_header=False,
         http=BoundedConnection,
+        # No route speaks it, and what does not come as HTTP would pass by the checks of host, token and origin.
+        ws="none",
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)

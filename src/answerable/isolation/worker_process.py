@@ -67,10 +67,10 @@ class WorkerProcess:
             raise Gone("it has ended")
         return body
 
-    def exit_code(self, seconds: float) -> int | None:
-        """None if it has not ended after so many seconds."""
+    async def exit_code(self, seconds: float) -> int | None:
+        """None if it has not ended after so many seconds: it may have closed its end of the line and live on."""
         try:
-            return self._process.wait(timeout=seconds)
+            return await asyncio.to_thread(self._process.wait, seconds)
         except subprocess.TimeoutExpired:
             return None
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from answerable.answers.export import Format, export
 from answerable.core.context import Principal
 from answerable.core.ids import RunId
 from answerable.core.values import Frozen, OutputColumn
+from answerable.isolation.own_folder import scratch_folder
 from answerable.service.answers import AnswerService
 from answerable.service.run_summary import RunSummary, run_summary
 from answerable.service.runs import RunService
@@ -116,8 +116,8 @@ class ComparisonService:
 
 
 def _differing(before: Path, after: Path, key: Sequence[str] | None, format: Format) -> Iterator[bytes]:
-    with tempfile.TemporaryDirectory(prefix="answerable-differences-") as folder:
-        path = Path(folder) / "rows.arrow"
+    with scratch_folder() as folder:
+        path = folder / "rows.arrow"
         write_differences(before, after, path, key=key)
         yield from export(path, format)
 

@@ -12,10 +12,9 @@ import os
 import secrets
 import shutil
 import stat
-import time
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +22,9 @@ from urllib.parse import quote
 
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
+from answerable.core.file_errors import cannot_read, no_descriptors
 from answerable.core.ids import TenantId
+from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.sources.discovery import sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
@@ -31,8 +32,6 @@ Origin = Literal["added", "uploaded"]
 
 MB = 1_000_000
 _LONGEST_NAME = 120
-_LONGEST_UPLOAD = 86_400
-"""Seconds after which a file that is still not whole never will be."""
 _ALLOWED_MARKS = " .-_()"
 
 
@@ -56,6 +55,8 @@ class AddedSources:
     def __init__(self, home: Path) -> None:
         """`home`: the folder of the tenant."""
         self.uploads = home / "uploads"
+        self._staging = self.uploads / ".staging"
+        remove_abandoned(self._staging)
         self._file = home / "added-sources.json"
 
     def all(self) -> Mapping[str, Added]:
@@ -78,7 +79,8 @@ class AddedSources:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, AttributeError, KeyError) as error:
-            raise OperatorError(
+            exhausted = no_descriptors(error) if isinstance(error, OSError) else None
+            raise exhausted or OperatorError(
                 f"{self._file} cannot be read: {error}.",
                 code="added_sources_unreadable",
                 hint="Repair the file, or remove it and add the sources again.",
@@ -113,11 +115,9 @@ class AddedSources:
 
     def staging(self) -> Path:
         """Where a file is written before it is known to be one that can be read."""
-        folder = self.uploads / ".staging"
-        with _writing(folder):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _forget_broken(folder)
-        return folder / secrets.token_hex(16)
+        with _writing(self._staging):
+            self._staging.mkdir(parents=True, exist_ok=True, mode=0o700)
+            return own_folder(self._staging) / secrets.token_hex(16)
 
     def room(self, most: int) -> int:
         """How many bytes more there may be, with files on their way counted as here; below 0, there are too many."""
@@ -154,10 +154,13 @@ class AddedSources:
         if not self.uploads.is_dir():
             return {}
         found = {}
-        for folder in sorted(self.uploads.iterdir()):
-            files = self._files(folder) if folder.is_dir() and not folder.name.startswith(".") else []
-            if files:
-                found[folder.name] = Added(str(_database_in(folder) or folder), "uploaded", tuple(files))
+        try:
+            for folder in sorted(self.uploads.iterdir()):
+                files = self._files(folder) if folder.is_dir() and not folder.name.startswith(".") else []
+                if files:
+                    found[folder.name] = Added(str(_database_in(folder) or folder), "uploaded", tuple(files))
+        except OSError as error:
+            raise cannot_read(self.uploads, error) from error
         return found
 
     def _files(self, folder: Path) -> list[str]:
@@ -200,9 +203,9 @@ def source_name(wanted: str) -> str:
     return table_name(wanted)[:60]
 
 
-def safe_file_name(given: str) -> str:
+def safe_file_name(file_name: str) -> str:
     """The last part of a path, without what a file system, a shell or a page could take for something else."""
-    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    last = unicodedata.normalize("NFC", file_name).replace("\\", "/").rpartition("/")[2]
     plain = "".join(letter if letter.isalnum() or letter in _ALLOWED_MARKS else "_" for letter in last).strip(" .")
     stem, dot, suffix = plain.rpartition(".")
     if not dot or not stem.strip(" ._-") or not suffix:
@@ -226,15 +229,6 @@ def _size(path: Path) -> int:
     return found.st_size if stat.S_ISREG(found.st_mode) else 0
 
 
-def _forget_broken(staging: Path) -> None:
-    """What a server that was killed had begun to write."""
-    longest_ago = time.time() - _LONGEST_UPLOAD
-    for path in staging.iterdir():
-        with suppress(FileNotFoundError):
-            if path.stat().st_mtime < longest_ago:
-                path.unlink()
-
-
 def _is_note(name: str) -> bool:
     return name.startswith(".") or name.endswith(".yaml")
 
@@ -245,7 +239,7 @@ def _writing(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"{place} cannot be written: {error.strerror}.",
             code="home_unwritable",
             hint="Check that the folder may be written to and has room.",

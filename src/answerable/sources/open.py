@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from answerable.core.errors import NotFoundError, SourceError, UserError
+from answerable.core.file_errors import cannot_read
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
 from answerable.sources.fingerprints import digest
@@ -130,11 +131,7 @@ def _by_path(
         kind = _kind_at(path)
         return kind.open(Opening(str(path), name, cache / _folder(str(path)), options, hosts))
     except OSError as error:
-        raise SourceError(
-            f"{path} cannot be read: {error.strerror}.",
-            code="source_unreadable",
-            hint="Check that you may read it.",
-        ) from error
+        raise cannot_read(path, error) from error
 
 
 def _kind_at(path: Path) -> SourceKind:

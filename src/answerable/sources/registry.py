@@ -14,6 +14,7 @@ from answerable.sources.added import AddedSources, tenant_home
 from answerable.sources.base import Source
 from answerable.sources.open import open_source, shown_location
 from answerable.sources.sql.postgres_access import AllowedHosts
+from answerable.sources.sql.source import SourceOptions
 
 if TYPE_CHECKING:
     from answerable.sources.federation import FederatedSources
@@ -28,10 +29,18 @@ class SourceRegistry:
     """
 
     def __init__(
-        self, named: Mapping[str, str], home: Path, *, any_location: bool, hosts: AllowedHosts | None = None
+        self,
+        named: Mapping[str, str],
+        home: Path,
+        *,
+        any_location: bool,
+        hosts: AllowedHosts | None = None,
+        options: SourceOptions | None = None,
     ) -> None:
         """`named`: locations of the sources that everybody may ask. `home`: the home folder of the installation.
-        `hosts`: those whose databases may be added over HTTP; by default none."""
+        `hosts`: those whose databases may be added over HTTP; by default none. `options`: what each source may use;
+        their workers share its places."""
+        self.options = options or SourceOptions()
         self._hosts = hosts or AllowedHosts()
         self._named = dict(named)
         self._home = home
@@ -94,7 +103,9 @@ class SourceRegistry:
         semantic = home / "semantic" / f"{quote(name, safe='')}.yaml" if is_named else None
         hosts = None if self._is_operators(name, principal) else self._hosts
         try:
-            return await open_source(location, name=name, cache=home / "cache", semantic=semantic, hosts=hosts)
+            return await open_source(
+                location, name=name, cache=home / "cache", options=self.options, semantic=semantic, hosts=hosts
+            )
         except NotFoundError as error:
             if self._any_location:
                 raise

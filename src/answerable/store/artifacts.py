@@ -1,6 +1,6 @@
 """Content-addressed files in a folder beside the database, and who may read them.
 
-artifacts/staging/…        files that are still being written
+artifacts/staging/…        files that are still being written, in a folder for each process
 artifacts/ab/cdef…         finished files: the SHA-256 of the content in hexadecimal, split after two digits
 """
 
@@ -10,18 +10,15 @@ import hashlib
 import os
 import secrets
 import stat
-import time
 from pathlib import Path
 
 from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import InternalError, NotFoundError, OperatorError
 from answerable.core.ids import ArtifactId
+from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.store.database import SqlDatabase, time_text
 from answerable.store.disk import disk_error
-
-LEFTOVER_SECONDS = 86_400.0
-"""A file in staging that nobody has written to for this long belongs to a dead process."""
 
 _PREFIX = "sha256:"
 _NOT_A_FILE = {errno.ENOENT, errno.ELOOP, errno.EISDIR, errno.EINVAL}
@@ -46,17 +43,18 @@ class FolderArtifacts:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             self._staging.mkdir(mode=0o700, exist_ok=True)
-            for path in self._staging.iterdir():
-                if _is_leftover(path):
-                    path.unlink(missing_ok=True)
+            remove_abandoned(self._staging)
         except OSError as error:
             raise disk_error(error, f"The artifact folder {self._folder}") from error
 
     def staging(self) -> Path:
-        return self._staging / secrets.token_hex(16)
+        try:
+            return own_folder(self._staging) / secrets.token_hex(16)
+        except OSError as error:
+            raise disk_error(error, f"The artifact folder {self._folder}") from error
 
     async def adopt(self, principal: Principal, path: Path) -> ArtifactId:
-        if path.parent != self._staging:
+        if path.parent != own_folder(self._staging):
             raise _not_staged(path, "it is not in the staging folder")
         try:
             digest, size = await asyncio.to_thread(_settled, path)
@@ -109,14 +107,6 @@ class FolderArtifacts:
 
     def _place(self, digest: str) -> Path:
         return self._folder / digest[:2] / digest[2:]
-
-
-def _is_leftover(path: Path) -> bool:
-    try:
-        status = path.lstat()
-    except FileNotFoundError:  # adopted or swept by another process
-        return False
-    return not stat.S_ISDIR(status.st_mode) and time.time() - status.st_mtime > LEFTOVER_SECONDS
 
 
 def _settled(path: Path) -> tuple[str, int]:

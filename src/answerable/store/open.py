@@ -1,5 +1,6 @@
 """The door: a path or a URL becomes a store."""
 
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from answerable.core.clock import Clock, SystemClock
 from answerable.core.errors import OperatorError
+from answerable.isolation.own_folder import own_folder
 from answerable.store.artifacts import FolderArtifacts
 from answerable.store.base import Store
 from answerable.store.budgets import SqlBudgets
@@ -70,9 +72,9 @@ def _sqlite_path(text: str) -> str:
 def _beside(path: str, database: SqliteDatabase) -> Path:
     if path != MEMORY:
         return Path(path).with_suffix(".artifacts")
-    passing = tempfile.TemporaryDirectory(prefix="answerable-")
-    database.when_closed(passing.cleanup)
-    return Path(passing.name)
+    passing = Path(tempfile.mkdtemp(dir=own_folder()))
+    database.when_closed(lambda: shutil.rmtree(passing, ignore_errors=True))
+    return passing
 
 
 def _required_folder(artifacts: Path | None) -> Path:
@@ -113,7 +115,7 @@ def _store(
         evals=SqlEvals(database, clock),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
-        keys=SqlIdempotencyKeys(database, clock),
+        keys=SqlIdempotencyKeys(database, clock, leases),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

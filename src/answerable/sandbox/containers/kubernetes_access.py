@@ -3,11 +3,11 @@
 import base64
 import os
 import ssl
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from answerable.isolation.own_folder import scratch_folder
 from answerable.sandbox.containers.control import ControlApi, unavailable
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -84,7 +84,8 @@ def _content(entry: Mapping[str, Any], name: str, folder: Path) -> bytes | None:
 
 def _load(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """`ssl` takes a certificate from a file only."""
-    with tempfile.NamedTemporaryFile(prefix="answerable-") as file:
-        file.write(certificate + b"\n" + key)
-        file.flush()
-        context.load_cert_chain(file.name)
+    with scratch_folder() as folder:
+        file = folder / "certificate"
+        file.touch(mode=0o600)
+        file.write_bytes(certificate + b"\n" + key)
+        context.load_cert_chain(file)

@@ -23,8 +23,10 @@ from answerable.core.errors import (
     SourceError,
     TransientError,
 )
+from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Language
+from answerable.isolation.own_folder import own_folder
 from answerable.sources.discovery import (
     DataFile,
     Found,
@@ -39,7 +41,8 @@ from answerable.sources.discovery import (
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql.duckdb import DuckDbBackend
-from answerable.sources.sql.source import Snapshot, SourceOptions, write_whole
+from answerable.sources.sql.source import Snapshot, SourceOptions
+from answerable.store.whole_files import cache_file
 
 _FORMAT = "2"
 """Version of the cached files: raised whenever reading the same file gives something else."""
@@ -104,9 +107,7 @@ class FilesBackend:
         try:
             paths = [self._path] if self._path.is_file() else walked(self._path, self._options.max_files)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be read: {error.strerror}.", code="source_unreadable") from error
-        if not paths and not self._path.exists():
-            raise SourceError(f"{self._path} is no longer there.", code="source_missing")
+            raise cannot_read(self._path, error) from error
         data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
         return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
 
@@ -129,12 +130,16 @@ class FilesBackend:
             return cached
         found = await asyncio.to_thread(self._found, paths)
         listing = await self._read(found, progress)
-        write_whole(file, listing.model_dump_json().encode())
+        with cache_file(file) as partial:
+            partial.write_bytes(listing.model_dump_json().encode())
         return listing
 
     def _found(self, paths: Sequence[Path]) -> Found:
-        found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
-        size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        try:
+            found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
+            size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        except OSError as error:
+            raise cannot_read(error.filename or self._path, error) from error
         if size > self._options.max_mb * 1_000_000:
             raise LimitError(
                 f"The files of {self._path} that are not Parquet have {size // 1_000_000:,} MB,"
@@ -195,7 +200,9 @@ class _FileReader:
         self._files = found.files
         self._tables = cache / "tables"
         self._options = options
-        self._staging = self._tables / f".{secrets.token_hex(8)}"
+        for folder in (self._tables, cache / "staging"):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._staging = own_folder(cache / "staging") / secrets.token_hex(8)
         self.warnings = list(found.warnings)
         self.failures: list[AnswerableError] = []
         self._pool = WorkerPool(
@@ -208,10 +215,11 @@ class _FileReader:
                 "memory_mb": options.memory_mb,
             },
             size=1,
+            places=options.places,
         )
 
     async def __aenter__(self) -> "_FileReader":
-        await asyncio.to_thread(self._staging.mkdir, parents=True, mode=0o700)
+        await asyncio.to_thread(self._staging.mkdir, mode=0o700)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -286,7 +294,8 @@ class _FileReader:
             "max_bytes": self._options.max_mb * 1_000_000,
         }
         loaded = _Loaded.model_validate(await self._ask("load", {"load": job}))
-        write_whole(into / "loaded.json", loaded.model_dump_json().encode())
+        with cache_file(into / "loaded.json") as partial:
+            partial.write_bytes(loaded.model_dump_json().encode())
         await asyncio.to_thread(_replace_folder, into, folder)
         return loaded
 
@@ -296,8 +305,8 @@ class _FileReader:
             "memory_mb": self._options.memory_mb,
             "bytes": self._options.max_mb * 1_000_000,
         }
-        async with self._pool.worker(self._options.memory_mb) as worker:
-            return await worker.ask(do, {**limits, **request})
+        async with self._options.places.loading:
+            return await self._pool.ask_again(do, {**limits, **request}, self._options.memory_mb)
 
 
 def _loaded_before(folder: Path) -> _Loaded | None:

@@ -9,6 +9,7 @@ from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import FRAMES_DIALECT
 from answerable.sources.base import Limits, QueryResult
 from answerable.sources.sql.source import Snapshot, SourceOptions, SqlSource
+from answerable.sources.worker_places import WorkerPlaces
 
 
 class FramesBackend:
@@ -33,10 +34,17 @@ class FramesBackend:
 
 
 async def query_frames(
-    query: CheckedQuery, frames: Mapping[str, Path], into: Path, limits: Limits, progress: Progress = no_progress
+    query: CheckedQuery,
+    frames: Mapping[str, Path],
+    into: Path,
+    limits: Limits,
+    progress: Progress = no_progress,
+    *,
+    places: WorkerPlaces | None = None,
 ) -> QueryResult:
-    """Runs checked SQL over Arrow files by name, in a process of its own that ends with it."""
-    options = SourceOptions(workers=1, memory_mb=limits.memory_mb)
+    """Runs checked SQL over Arrow files by name, in a process of its own that ends with it; `places` is where it runs
+    beside the workers of sources."""
+    options = SourceOptions(workers=1, memory_mb=limits.memory_mb, places=places or WorkerPlaces())
     source = SqlSource("frames", FramesBackend(frames, options), into.parent, options)
     try:
         return await source.execute(query, into, limits, progress)

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from answerable.isolation import wire
-from answerable.sources.workers import harden
+from answerable.isolation.kernel import die_with_parent
+from answerable.sources.workers import harden, replies
 from answerable.sources.workers.engine import DatabaseEngine
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
 
@@ -30,7 +31,7 @@ _ENGINES = {
 
 
 def main(descriptor: int, parent: int) -> None:
-    harden.die_with_parent(parent)
+    die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
     received = wire.receive(connection)
     if received is None:
@@ -39,12 +40,12 @@ def main(descriptor: int, parent: int) -> None:
     try:
         engine, isolation = _opened(spec)
     except Failure as failure:
-        wire.send(connection, {"error": failure.as_json()})
+        wire.send(connection, {"id": 0, "error": failure.as_json()})
         return
     except Exception as error:  # a defect of ours must reach the parent as one
-        wire.send(connection, {"error": _defect(error).as_json()})
+        wire.send(connection, {"id": 0, "error": _defect(error).as_json()})
         return
-    wire.send(connection, {"ready": isolation})
+    wire.send(connection, {"id": 0, "ready": isolation})
     _serve(connection, engine, spec["threads"])
 
 
@@ -86,9 +87,8 @@ def _serve(connection: socket.socket, engine: DatabaseEngine, threads: int) -> N
     threading.Thread(target=_listen, args=(connection, statements), daemon=True).start()
     while True:
         message, output = statements.waiting.get()
-        with statements.running(message["id"]):
-            reply = _answered(engine, message, output, threads)
-        wire.send(connection, {"id": message["id"], **reply})
+        for frame in _answered(statements, engine, message, output, threads):
+            connection.sendall(frame)
 
 
 def _listen(connection: socket.socket, statements: _Statements) -> None:
@@ -104,22 +104,29 @@ def _listen(connection: socket.socket, statements: _Statements) -> None:
         os._exit(0)
 
 
-def _answered(engine: DatabaseEngine, message: dict[str, Any], output: int | None, threads: int) -> dict[str, Any]:
-    request = message["request"]
+def _answered(
+    statements: _Statements, engine: DatabaseEngine, message: dict[str, Any], output: int | None, threads: int
+) -> Iterator[bytes]:
+    """The frames of the reply."""
+    number, request = message["id"], message["request"]
     try:
-        harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])
-        return {"done": engine.answer(message["do"], request, output)}
-    except Failure as failure:
-        return {"error": failure.as_json()}
+        with statements.running(number):
+            harden.limit_statement(request["seconds"], threads, request["memory_mb"], request["bytes"])
+            reply = engine.answer(message["do"], request, output)
+        yield from replies.frames(number, reply)
+        return
+    except Failure as error:
+        failure = error
     except MemoryError:
-        return {"error": too_much_memory(request["memory_mb"]).as_json()}
+        failure = too_much_memory(request["memory_mb"])
     except OSError as error:
-        return {"error": _not_written(error, request["bytes"]).as_json()}
+        failure = _not_written(error, request["bytes"])
     except Exception as error:  # a defect of ours must reach the parent as one; the worker is then replaced
-        return {"error": _defect(error).as_json()}
+        failure = _defect(error)
     finally:
         if output is not None:
             os.close(output)
+    yield wire.encoded({"id": number, "error": failure.as_json()})
 
 
 def _defect(error: Exception) -> Failure:
