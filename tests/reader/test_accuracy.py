@@ -45,7 +45,7 @@ class Floor:
 
 
 FLOOR = Floor(right=70, wrong=3, offered=97, best=92)
-OWN_WORDS_FLOOR = Floor(right=54, wrong=4, offered=80, best=0)
+OWN_WORDS_FLOOR = Floor(right=52, wrong=3, offered=80, best=0)
 
 
 def _judge(database: SmallDatabase, case: dict[str, Any]) -> Counter[str]:

@@ -33,15 +33,13 @@ from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
-# Chosen on the fit split of questions in people's own words: from these on, eight to nine of ten rewordings are right.
-LIKELY_REWORDING = 0.3
+# A rewording is a guess at what words mean. It is answered only if its words come near to no other names, and if the
+# fitted candidates, which know nothing of forms, put the same rows first.
+LIKELY_REWORDING = 0.15
 LEAST_LEAD = 1.05
 LEAST_LEAD_IN_ONE_TABLE = 1.15
-# A rewording with rivals is trusted if the fitted candidates, which know nothing of forms, give the same rows.
-POSSIBLE_REWORDING = 0.15
-AGREEING_READINGS = 3
 REWORDED_CHOICES = 3
-# A rewording is a guess at what words mean: fairly sure at best, and surer if both ways of reading agree.
+# Fairly sure at best, and surer if both ways of reading agree.
 REWORDED_CONFIDENCE = 0.7
 AGREED_CONFIDENCE = 0.8
 # A word that nothing in the data answers to keeps a reading from being sure, however likely it is.
@@ -163,12 +161,10 @@ class Reader:
         if not reworded:
             return self._offer(unknown, readings) if readings else None
         best = reworded[0]
-        # Where every word was known as it is, a rewording may only confirm the best reading.
-        rivals = readings[: AGREEING_READINGS if was_unknown else 1]
-        agreed = _agreeing(best, rivals, self.catalog, run)
-        likely = was_unknown and (best.is_likely or self._is_only_reading(reworded))
-        if likely or (agreed and best.chance >= POSSIBLE_REWORDING):
-            confidence = AGREED_CONFIDENCE if likely and agreed else REWORDED_CONFIDENCE
+        agreed = _agreeing(best, readings[:1], self.catalog, run)
+        only = was_unknown and self._is_only_reading(reworded, guessed)
+        if only or (agreed and best.is_likely):
+            confidence = AGREED_CONFIDENCE if agreed else REWORDED_CONFIDENCE
             reading = best.reading.model_copy(update={"confidence": confidence})
             reading = self._with_bindings(reading, question, best.question, None, best.words)
             others = tuple(one for one in readings if one.sql != reading.sql)
@@ -177,10 +173,12 @@ class Reader:
         rest = [one for one in readings if one.sql not in {reading.sql for reading in first}]
         return self._offer(unknown, [*first, *rest])
 
-    def _is_only_reading(self, reworded: "Sequence[RewordedReading]") -> bool:
-        """Whether there is but one table, where only columns can be mistaken, and no other rewording comes close."""
+    def _is_only_reading(self, reworded: "Sequence[RewordedReading]", question: DatedScene) -> bool:
+        """Whether a short question of the only table, where just columns can be mistaken, has no other rewording that
+        comes close. Periods make other readings likely."""
         best, *others = (one.chance for one in reworded[:2])
-        return len(self.schema.tables) == 1 and all(best >= LEAST_LEAD_IN_ONE_TABLE * other for other in others)
+        alone = all(best >= LEAST_LEAD_IN_ONE_TABLE * other for other in others)
+        return len(self.schema.tables) == 1 and (alone or reworded[0].is_likely) and not question.dates
 
     def _offer(self, unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure:
         return Unsure(question=unknown.question(), readings=tuple(readings[:MAX_READINGS]), unknown=unknown.unknown)
