@@ -1,6 +1,7 @@
 """What is not needed is not loaded: a command that asks one question is soon under way."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,15 @@ with Answerable(sys.argv[1]) as data:
     assert data.ask("how many people are there?").value == 2
 print(json.dumps([imported, direct, loaded()]))
 """
+COMMAND = """
+import sys
+from answerable.cli import main
+
+try:
+    main()
+finally:
+    print(*sorted(sys.modules), file=sys.stderr)
+"""
 
 
 def test_a_question_that_needs_no_model_loads_nothing_of_models(tmp_path: Path) -> None:
@@ -33,3 +43,16 @@ def test_a_question_that_needs_no_model_loads_nothing_of_models(tmp_path: Path) 
     assert imported == []
     assert not {"answerable.reader.reader", "answerable.agents.prompt_context", "pydantic_ai"} & set(direct)
     assert not {"answerable.agents.prompt_context", "pydantic_ai"} & set(asked)
+
+
+def test_a_typed_question_loads_no_library_that_it_does_not_need(tmp_path: Path) -> None:
+    """Loading is most of the time that a typed question takes. DuckDB is loaded by the worker, and only there."""
+    people = tmp_path / "people.csv"
+    people.write_text("id,name,joined\n1,Ana,2024-01-31\n2,Bo,2024-02-29\n")
+    command = [sys.executable, "-c", COMMAND, "ask", "list the names of all people", "--source", str(people)]
+    environment = {**os.environ, "ANSWERABLE_HOME": str(tmp_path / "home")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+
+    assert "Ana" in done.stdout
+    heavy = {"duckdb", "fastapi", "httpx", "nanoarrow", "numpy", "polars", "psycopg", "pyarrow", "pydantic_ai", "yaml"}
+    assert not heavy & set(done.stderr.split())

@@ -14,6 +14,7 @@ from answerable.agents.routing import RoutingTable
 from answerable.agents.run_policy import RunPolicy
 from answerable.agents.runtime import Agents, ModelGateway
 from answerable.agents.statements import StatementStep
+from answerable.answers.result_rows import RecentRows
 from answerable.apis.configured import ConfiguredApis
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.clock import Clock, SystemClock
@@ -77,12 +78,15 @@ async def open_service(
     apis = ConfiguredApis(settings.apis, clock)
     step_kinds: dict[str, StepDescriptor] = {}  # filled below: some parts of a kind read the descriptors of all kinds
     computing = ComputingProcesses(processes)
+    recent_rows = RecentRows()
     dependencies = AgentDependencies(
         agents=_agents(settings.models_config, for_runs, clock, tape),
         readers=Readers(sources, clock, computing),
         sources=sources,
-        sql=SqlStep(sources, for_runs.artifacts, limits, computing),
-        combine=CombineStep(partial(query_frames, places=sources.options.places), for_runs.artifacts, limits),
+        sql=SqlStep(sources, for_runs.artifacts, limits, recent_rows, computing),
+        combine=CombineStep(
+            partial(query_frames, places=sources.options.places), for_runs.artifacts, limits, recent_rows
+        ),
         python=PythonStep(
             sandboxes, for_runs.artifacts, settings.sandbox_limits, ApiFunctions(apis, settings.sandbox_seconds)
         ),
@@ -92,7 +96,7 @@ async def open_service(
         preplan=settings.preplan,
         policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )
-    parts = StepParts(dependencies, apis, settings.history_window, step_kinds)
+    parts = StepParts(dependencies, apis, recent_rows, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
     guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
@@ -129,6 +133,7 @@ class StepParts:
 
     dependencies: AgentDependencies
     apis: ConfiguredApis
+    recent_rows: RecentRows
     history_window: int
     step_kinds: Mapping[str, StepDescriptor]
 
@@ -146,7 +151,7 @@ STEP_KINDS: tuple[Callable[[StepParts], Iterable[DescribedStepKind]], ...] = (
     lambda _: [LiteralStep()],
     lambda p: [StatementStep(p.dependencies.sources, p.dependencies.policy)],
     lambda p: [ProgramStep(p.dependencies.sources, p.store.capsules, p.dependencies.policy, p.apis.names)],
-    lambda p: [PresentStep(p.store.artifacts, p.store.capsules, p.dependencies.clock, p.step_kinds)],
+    lambda p: [PresentStep(p.store.artifacts, p.recent_rows, p.store.capsules, p.dependencies.clock, p.step_kinds)],
     lambda p: model_kinds(p.dependencies),
 )
 """Every kind of step that a graph can have. A new kind is a file with a descriptor, and a row here."""

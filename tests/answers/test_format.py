@@ -16,12 +16,12 @@ from answerable.answers.format import (
     FormatSpec,
     NumberFormat,
     Sort,
-    applied,
     format_cell,
     format_number,
     format_spec,
     readable,
 )
+from answerable.answers.formatted import applied
 from answerable.core.errors import UserError
 from answerable.core.values import OutputColumn
 from answerable.query.plan import Aggregate, Bucket, ColumnRef, QueryPlan, SelectItem

@@ -92,6 +92,25 @@ def test_names_that_the_statement_makes_are_its_own(both: Merged) -> None:
     assert {each.name for each in parts.fetches} == {"orders", "visits"}
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        """WITH RECURSIVE steps AS (SELECT id FROM orders WHERE id = 1
+           UNION ALL SELECT o.id FROM orders o JOIN steps ON o.customer_id = steps.id WHERE o.id < 9)
+           SELECT count(*) FROM steps JOIN visits ON visits.customer_id = steps.id""",
+        """WITH RECURSIVE first AS (SELECT id FROM orders), Steps(n) AS (SELECT 1
+           UNION ALL SELECT n + 1 FROM steps WHERE n < 5)
+           SELECT count(*) FROM steps, visits WHERE n = customer_id AND n IN (SELECT id FROM first)""",
+        """SELECT * FROM visits WHERE customer_id IN (WITH RECURSIVE steps AS (SELECT id FROM orders
+           UNION SELECT steps.id + 1 FROM steps WHERE steps.id < 3) SELECT id FROM steps)""",
+    ],
+)
+def test_a_recursive_name_is_known_in_its_own_body(both: Merged, sql: str) -> None:
+    parts = split_sql(sql, both)
+    assert isinstance(parts, Together)
+    assert {each.name for each in parts.fetches} == {"orders", "visits"}
+
+
 def test_what_is_not_there_or_not_allowed_is_said(both: Merged) -> None:
     with pytest.raises(UserError, match="The source 'crm' has no table 'vists'") as caught:
         split_sql("SELECT * FROM crm.vists, orders", both)

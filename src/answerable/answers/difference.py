@@ -7,7 +7,7 @@ from typing import Literal
 import polars as pl
 
 from answerable.answers import frame
-from answerable.answers.format import json_text
+from answerable.answers.formatted import json_text
 from answerable.core.values import Frozen, Json
 
 SHOWN = 5

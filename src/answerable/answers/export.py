@@ -10,7 +10,8 @@ from typing import Any, Literal
 import polars as pl
 
 from answerable.answers import frame
-from answerable.answers.format import FormatSpec, applied, json_text
+from answerable.answers.format import FormatSpec
+from answerable.answers.formatted import applied, json_text
 from answerable.core.errors import LimitError, UserError
 from answerable.isolation.own_folder import scratch_folder
 

@@ -1,7 +1,7 @@
 """How a result is written: which columns, under which heads, with which decimals, in which order.
 
-A format is data. We or a model derive it from the rows of a small result or from samples of a large one, and polars
-expressions apply it to any number of rows. Nothing of it is ever executed.
+A format is data. We or a model derive it from the rows of a small result or from samples of a large one, and
+`formatted.py` applies it to any number of rows. Nothing of it is ever executed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,9 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal, TypeAlias
 
-import polars as pl
 from pydantic import Field as Setting
 
 from answerable.answers.roles import Field, fields, is_fraction_name, words
-from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json, OutputColumn
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
@@ -22,6 +20,13 @@ DIRECT_ROWS = 200
 """Results up to this size are formatted from all of their rows; larger ones from a sample."""
 
 MINUS = "−"
+DATE_PATTERNS = {
+    "second": "%Y-%m-%d %H:%M:%S",
+    "minute": "%Y-%m-%d %H:%M",
+    "day": "%Y-%m-%d",
+    "month": "%Y-%m",
+    "year": "%Y",
+}
 _LONGEST_HEAD = 60
 _MOST_DECIMALS = 2
 _MOST_DECIMALS_OF_SMALL = 4
@@ -138,90 +143,6 @@ def format_number(value: float, how: NumberFormat) -> str:
     return (MINUS if negative else "") + text + (" %" if how.percent else "")
 
 
-def applied(spec: FormatSpec, frame: pl.LazyFrame) -> pl.LazyFrame:
-    """The whole frame as text under the spec's heads, computed by expressions."""
-    schema = frame.collect_schema()
-    position = {name: i for i, name in enumerate(schema)}
-    named = [c.column for c in spec.columns] + [s.column for s in spec.sort]
-    unknown = [name for name in named if name not in position]
-    if unknown:
-        raise UserError(
-            f"The format names a column that the result does not have: {unknown[0]}.",
-            code="format_unknown_column",
-            hint="The result has: " + ", ".join(position) + ".",
-        )
-    if spec.sort:
-        keys = [pl.nth(position[s.column]) for s in spec.sort]
-        frame = frame.sort(keys, descending=[s.descending for s in spec.sort], nulls_last=True, maintain_order=True)
-    dtypes = schema.dtypes()
-    return frame.select(
-        _text(pl.nth(position[c.column]), dtypes[position[c.column]], c.format).alias(head)
-        for c, head in zip(spec.columns, _heads(spec), strict=True)
-    )
-
-
-def _heads(spec: FormatSpec) -> list[str]:
-    """Heads with their unit, each once: a second “Name” becomes “Name (2)”."""
-    seen: dict[str, int] = {}
-    heads = []
-    for column in spec.columns:
-        head = f"{column.header} ({column.unit})" if column.unit else column.header
-        seen[head] = seen.get(head, 0) + 1
-        heads.append(head if seen[head] == 1 else f"{head} ({seen[head]})")
-    return heads
-
-
-def _text(value: pl.Expr, dtype: pl.DataType, how: ValueFormat) -> pl.Expr:
-    if isinstance(how, NumberFormat) and dtype.is_numeric():
-        return _number_text(value, how)
-    if isinstance(how, DateFormat) and isinstance(dtype, pl.Date | pl.Datetime):
-        return value.dt.to_string(_PATTERNS[how.style]) if how.style != "quarter" else _quarter_text(value)
-    if isinstance(dtype, pl.Boolean):
-        return pl.when(value).then(pl.lit("yes")).when(value.not_()).then(pl.lit("no"))
-    if isinstance(dtype, pl.List | pl.Array | pl.Struct):
-        return json_text(value)
-    return value.cast(pl.String)
-
-
-_PATTERNS = {
-    "second": "%Y-%m-%d %H:%M:%S",
-    "minute": "%Y-%m-%d %H:%M",
-    "day": "%Y-%m-%d",
-    "month": "%Y-%m",
-    "year": "%Y",
-}
-
-
-def json_text(value: pl.Expr) -> pl.Expr:
-    """Lists and structures as JSON text; null stays null."""
-    # polars encodes only structs as JSON, so the value is wrapped in one and the wrapping is cut off again.
-    wrapped = pl.struct(value.alias("v")).struct.json_encode()
-    return pl.when(value.is_not_null()).then(wrapped.str.slice(len('{"v":')).str.head(-1))
-
-
-def _quarter_text(value: pl.Expr) -> pl.Expr:
-    return pl.format("{}-Q{}", value.dt.year(), value.dt.quarter())
-
-
-def _number_text(value: pl.Expr, how: NumberFormat) -> pl.Expr:
-    scaled = value.cast(pl.Float64) * 100 if how.percent else value
-    # Through a decimal, because a large float as text would get an exponent. What does not fit is null here, and gets
-    # its plain text at the end.
-    fixed = scaled.abs().round(how.decimals).cast(pl.Decimal(38, how.decimals), strict=False).cast(pl.String)
-    written = _grouped(fixed) if how.grouped else fixed
-    sign = pl.when((scaled < 0) & fixed.str.contains("[1-9]")).then(pl.lit(MINUS)).otherwise(pl.lit(""))
-    shown = sign + written + pl.lit(" %" if how.percent else "")
-    return shown.fill_null(scaled.cast(pl.String))
-
-
-def _grouped(fixed: pl.Expr) -> pl.Expr:
-    whole = fixed.str.extract(r"^(\d+)", 1)
-    rest = fixed.str.extract(r"^\d+(.*)$", 1)
-    # 39 is the next multiple of three above the 38 digits of a decimal, so the groups begin at the right place.
-    groups = whole.str.zfill(39).str.extract_all(r"\d{3}").list.join(",").str.strip_chars_start("0,")
-    return pl.when(groups == "").then(pl.lit("0")).otherwise(groups) + rest
-
-
 def _value_format(field: Field, values: Sequence[Json]) -> NumberFormat | DateFormat | TextFormat:
     if field.type in ("integer", "number") and field.role in ("key", "time", "category"):
         return NumberFormat(grouped=False, decimals=_decimals(values))
@@ -273,7 +194,7 @@ def _dated(value: str, how: DateFormat) -> str:
     if how.style == "quarter":
         return f"{moment.year:04d}-Q{(moment.month + 2) // 3}"
     # `%Y` writes years before 1000 without their zeros on some systems.
-    return moment.strftime(_PATTERNS[how.style].replace("%Y", f"{moment.year:04d}"))
+    return moment.strftime(DATE_PATTERNS[how.style].replace("%Y", f"{moment.year:04d}"))
 
 
 def _compact(value: Json) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
 from answerable.answers.checking.facts import ExtraFact, plan_facts
 from answerable.answers.checking.numbers import CheckedText, check_numbers
 from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec, headed
 from answerable.answers.prose import DescribedResult, counted, prose
+from answerable.answers.result_rows import ResultRows, Rows
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
 from answerable.query.plan import QueryPlan
@@ -28,6 +28,7 @@ def present(
     path: Path,
     result: FrameRef,
     *,
+    known_rows: Rows | None = None,
     plan: QueryPlan | None = None,
     provenance: Provenance | None = None,
     steps: Sequence[StepRecord] = (),
@@ -40,12 +41,13 @@ def present(
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
-    """Builds the answer whose rows are in the Arrow file at `path`. `drawn`: a chart that a program drew from the rows;
-    `proposed`: text about the rows that a model or program wrote, which is checked like our own; `headers`: heads for
-    columns."""
-    rows = frame.rows(path, 0, row_limit)
+    """Builds the answer whose rows are in the Arrow file at `path`. `known_rows`: all rows, if they need not be read;
+    `drawn`: a chart that a program drew from the rows; `proposed`: text about the rows that a model or program wrote,
+    which is checked like our own; `headers`: heads for columns."""
+    result_rows = ResultRows(path, known_rows)
+    rows = result_rows.part(0, row_limit)
     provenance = provenance or Provenance()
-    sample = _sample(path, rows, result.row_count)
+    sample = _sample(result_rows, rows, result.row_count)
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
@@ -71,7 +73,7 @@ def present(
         rows=tuple(rows),
         row_count=result.row_count,
         steps=tuple(steps),
-        provenance=_completed(provenance, result, path, len(rows), checked, picture, spec),
+        provenance=_completed(provenance, result, result_rows.findings, len(rows), checked, picture, spec),
         usage=usage or Usage(),
     )
 
@@ -95,13 +97,13 @@ def asked_back(
     )
 
 
-def _sample(path: Path, rows: list[tuple[Json, ...]], row_count: int) -> list[tuple[Json, ...]]:
+def _sample(result_rows: ResultRows, rows: list[tuple[Json, ...]], row_count: int) -> list[tuple[Json, ...]]:
     """All rows of a small result; of a large one the first, the middle and the last."""
     if row_count <= DIRECT_ROWS:
         return rows
     share = DIRECT_ROWS // 4
-    middle = frame.rows(path, row_count // 2, share)
-    return rows[: DIRECT_ROWS - 2 * share] + middle + frame.rows(path, row_count - share, share)
+    middle = result_rows.part(row_count // 2, share)
+    return rows[: DIRECT_ROWS - 2 * share] + middle + result_rows.part(row_count - share, share)
 
 
 def _kind(question: str, result: FrameRef, picture: Json) -> Kind:
@@ -121,7 +123,7 @@ def _extra_facts(provenance: Provenance, plan: QueryPlan | None, result: FrameRe
 def _completed(
     provenance: Provenance,
     result: FrameRef,
-    path: Path,
+    findings: Sequence[str],
     shown: int,
     checked: CheckedText,
     picture: Json,
@@ -134,6 +136,6 @@ def _completed(
             "format": spec.model_dump(mode="json"),
             "links": checked.links,
             "truncated": shown < result.row_count,
-            "findings": (*provenance.findings, *checked.findings, *frame.json_form(path).findings),
+            "findings": (*provenance.findings, *checked.findings, *findings),
         }
     )

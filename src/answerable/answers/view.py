@@ -24,7 +24,7 @@ from polars.exceptions import PolarsError
 from pydantic import Field
 
 from answerable.answers import frame
-from answerable.answers.format import json_text
+from answerable.answers.formatted import json_text
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Frozen, Json, OutputColumn
 

@@ -1,6 +1,7 @@
 """The process that listens."""
 
 import errno
+import gc
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -15,6 +16,9 @@ from answerable.gateway.token import PARAMETER, new_token
 from answerable.logs import configure
 from answerable.settings import Settings
 
+_GARBAGE_EVERY = 50_000
+"""Objects between two looks for garbage: a request makes some thousands, most of which go without it."""
+
 
 class _Server(uvicorn.Server):
     """Prints the link with the token once it listens. Tells the service at once when it has to stop, so that those who
@@ -27,6 +31,9 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        # What is loaded by now stays. A look for garbage that goes through all of it would hold up every request.
+        gc.freeze()
+        gc.set_threshold(_GARBAGE_EVERY)
         if self._token is not None and self.started and sockets:
             _print_link(sockets[0], self._token)
 

@@ -25,6 +25,7 @@ from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.ids import TenantId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
 from answerable.sources.discovery import sniffed, table_name
+from answerable.sources.file_errors import cannot_read, no_descriptors
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]
@@ -78,7 +79,8 @@ class AddedSources:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, AttributeError, KeyError) as error:
-            raise OperatorError(
+            exhausted = no_descriptors(error) if isinstance(error, OSError) else None
+            raise exhausted or OperatorError(
                 f"{self._file} cannot be read: {error}.",
                 code="added_sources_unreadable",
                 hint="Repair the file, or remove it and add the sources again.",
@@ -152,10 +154,13 @@ class AddedSources:
         if not self.uploads.is_dir():
             return {}
         found = {}
-        for folder in sorted(self.uploads.iterdir()):
-            files = self._files(folder) if folder.is_dir() and not folder.name.startswith(".") else []
-            if files:
-                found[folder.name] = Added(str(_database_in(folder) or folder), "uploaded", tuple(files))
+        try:
+            for folder in sorted(self.uploads.iterdir()):
+                files = self._files(folder) if folder.is_dir() and not folder.name.startswith(".") else []
+                if files:
+                    found[folder.name] = Added(str(_database_in(folder) or folder), "uploaded", tuple(files))
+        except OSError as error:
+            raise cannot_read(self.uploads, error) from error
         return found
 
     def _files(self, folder: Path) -> list[str]:
@@ -234,7 +239,7 @@ def _writing(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"{place} cannot be written: {error.strerror}.",
             code="home_unwritable",
             hint="Check that the folder may be written to and has room.",

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 from answerable.core.catalog import Catalog, Table, ValueLookup
 from answerable.core.errors import UserError
 from answerable.core.progress import Progress, no_progress
-from answerable.core.values import Language, OutputColumn
+from answerable.core.values import Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 
@@ -34,6 +34,8 @@ class QueryResult:
     row_count: int
     byte_count: int
     duration_ms: float
+    plain_rows: tuple[tuple[Scalar, ...], ...] | None = None
+    """All rows as values that JSON can hold, if they are few and plain. Else None: the file has them."""
 
 
 class Source(Protocol):

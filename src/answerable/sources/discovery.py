@@ -14,6 +14,7 @@ from pathlib import Path
 
 from answerable.core.catalog import Warning
 from answerable.core.errors import LimitError, SourceError
+from answerable.sources.file_errors import no_descriptors
 from answerable.sources.sql.database_files import DATABASE_SUFFIXES, database_kind
 
 _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC, _OLD_EXCEL_MAGIC = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
@@ -119,9 +120,17 @@ class Found:
 
 
 def walked(folder: Path, most: int) -> list[Path]:
-    """Every file below a folder that is not hidden, in a fixed order."""
+    """Every file below a folder that is not hidden, in a fixed order; a folder that cannot be opened stands for what it
+    holds. Raises `OSError` if the folder itself cannot be opened."""
     paths: list[Path] = []
-    for place, folders, names in os.walk(folder):
+
+    def note(error: OSError) -> None:
+        """`os.walk` passes over a folder that it cannot open, and would turn a failure into emptiness."""
+        if Path(error.filename) == folder or no_descriptors(error):
+            raise error
+        paths.append(Path(error.filename))
+
+    for place, folders, names in os.walk(folder, onerror=note):
         depth = len(Path(place).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < _DEEPEST else []
         # `~$` begins the lock files that Excel puts beside an open workbook.
@@ -145,10 +154,15 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
                 Warning(subject=shown, message="is a link that leads out of the folder; it is not followed")
             )
             continue
+        if path.is_dir():
+            warnings.append(Warning(subject=shown, message="is a folder that cannot be opened"))
+            continue
         try:
             database = path.suffix.lower() in DATABASE_SUFFIXES and database_kind(path)
             file = None if database else data_file(path, named=False)
         except OSError as error:
+            if exhausted := no_descriptors(error):
+                raise exhausted from error
             warnings.append(Warning(subject=shown, message=f"cannot be opened: {error.strerror}"))
             continue
         if database:

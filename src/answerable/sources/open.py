@@ -9,6 +9,7 @@ from pathlib import Path
 from answerable.core.errors import NotFoundError, SourceError, UserError
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
+from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import digest
 from answerable.sources.sql import duckdb, files, postgres, sqlite
 from answerable.sources.sql.database_files import database_kind
@@ -130,11 +131,7 @@ def _by_path(
         kind = _kind_at(path)
         return kind.open(Opening(str(path), name, cache / _folder(str(path)), options, hosts))
     except OSError as error:
-        raise SourceError(
-            f"{path} cannot be read: {error.strerror}.",
-            code="source_unreadable",
-            hint="Check that you may read it.",
-        ) from error
+        raise cannot_read(path, error) from error
 
 
 def _kind_at(path: Path) -> SourceKind:

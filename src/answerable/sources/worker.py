@@ -6,7 +6,6 @@ to the statement that was asked.
 """
 
 import asyncio
-import errno
 import signal
 from collections.abc import Mapping
 from typing import Any
@@ -15,13 +14,13 @@ from answerable.core.errors import AnswerableError, InternalError, LimitError, O
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.worker_process import Gone, WorkerProcess
+from answerable.sources.file_errors import no_descriptors
 from answerable.sources.workers.replies import LARGEST_FRAME, MOST_VALUES, REPLY_BYTES, REPLY_FRAMES, values_in
 
 _MODULE = "answerable.sources.workers"
 _GRACE_SECONDS = 0.8
 """How long a worker may take to stop by itself before it is killed."""
 _START_SECONDS = 60.0
-_NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 
 
 class SourceWorker:
@@ -33,6 +32,8 @@ class SourceWorker:
     def __init__(self, spec: Mapping[str, Any]) -> None:
         """Needs a running event loop. Raises `OperatorError` if no process can be started."""
         self.memory_mb: int = spec["memory_mb"]
+        self._asked_mb = self.memory_mb
+        """The limit of the statement that runs."""
         self.isolation: Mapping[str, str] = {}
         self.statements = 0
         """How many statements were sent to it."""
@@ -73,7 +74,7 @@ class SourceWorker:
 
     async def ask(self, do: str, request: Mapping[str, Any], *, output: int | None = None) -> Any:
         """The reply to one message. Out of time or cancelled, the statement is stopped, and if need be the process."""
-        seconds = request["seconds"]
+        seconds, self._asked_mb = request["seconds"], request["memory_mb"]
         self.statements += 1
         self._outstanding = True
         self._sent = False
@@ -169,7 +170,7 @@ class SourceWorker:
         # C++ code aborts if it gets no memory and nothing catches that.
         if code == -signal.SIGABRT:
             return LimitError(
-                f"The query needed more than {self.memory_mb:,} MB of memory, and its process was ended.",
+                f"The query needed more than {self._asked_mb:,} MB of memory, and its process was ended.",
                 code="query_memory",
                 hint="Narrow the question, or raise the limit on memory.",
             )
@@ -196,13 +197,7 @@ def _look_at(task: "asyncio.Future[Any]") -> None:
 
 
 def _unstartable(error: OSError) -> OperatorError:
-    if error.errno in _NO_DESCRIPTORS:
-        return OperatorError(
-            "No file descriptors are left to start a process that reads the data.",
-            code="descriptors_exhausted",
-            hint="Raise the limit on open files (`ulimit -n`).",
-        )
-    return OperatorError(
+    return no_descriptors(error) or OperatorError(
         f"A worker process cannot be started: {error.strerror or error}.",
         code="worker_unstartable",
         hint="Check the limits on processes and memory.",

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from as_written import as_written
 
+from answerable.answers.result_rows import RecentRows
 from answerable.answers.result_table import result_table
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
@@ -56,7 +57,7 @@ def combine(store: Store, context: RunContext, kind: Any) -> Combine:
         names = list(given)
         nodes: list[dict[str, Any]] = [{"id": name, "kind": "give"} for name in names]
         nodes.append({"id": "end", "kind": "combine", "after": names, "config": {"sql": sql}})
-        step = CombineStep(query_frames, store.artifacts, limits or Limits())
+        step = CombineStep(query_frames, store.artifacts, limits or Limits(), RecentRows())
         engine = Engine({"give": kind(give), "combine": step}, store.events)
         record = await store.runs.create(context, None)
         return await engine.run(Graph.parse({"nodes": nodes, "output": "end"}), context, lease=record.lease)
@@ -95,7 +96,7 @@ async def test_rows_of_two_sources_are_joined_and_accounted_for(store: Store, co
 
 
 async def test_the_fingerprint_is_of_all_that_was_read(store: Store, combine: Combine) -> None:
-    step = CombineStep(query_frames, store.artifacts, Limits())
+    step = CombineStep(query_frames, store.artifacts, Limits(), RecentRows())
     config = CombineConfig(sql="SELECT count(*) FROM a, b")
 
     async def fingerprint(*given: str | None) -> str | None:

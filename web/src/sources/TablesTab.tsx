@@ -61,10 +61,28 @@ export function TablesTab({ catalog, source, chosen, onRelationships }: Props) {
           </Link>
         ))}
         {!found.length && <p className="none dim caption">No table or column has this name.</p>}
+        <ReadingNotes notes={catalog.warnings} />
       </nav>
       {table && <TableDetail key={table.name} table={table} source={source} />}
       {table && <RelatedTables catalog={catalog} table={table} source={source} onExpand={onRelationships} />}
     </div>
+  );
+}
+
+/** What was left out or assumed when the source was read. */
+function ReadingNotes({ notes }: { notes: Catalog["warnings"] }) {
+  if (!notes.length) return null;
+  return (
+    <details className="notes caption">
+      <summary>{plural(notes.length, "note")}</summary>
+      <ul>
+        {notes.map((note) => (
+          <li key={note.subject + note.message} dir="auto">
+            <b>{note.subject}</b>: {note.message}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from pydantic import Field
 
 from answerable.answers.answer import StepRecord
+from answerable.answers.result_rows import RecentRows
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
@@ -54,10 +55,11 @@ class CombineStep:
         repeatable=True,
     )
 
-    def __init__(self, query: FrameQuery, artifacts: Artifacts, limits: Limits) -> None:
+    def __init__(self, query: FrameQuery, artifacts: Artifacts, limits: Limits, recent: RecentRows) -> None:
         self._query = query
         self._artifacts = artifacts
         self._limits = limits
+        self._recent = recent
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(CombineConfig)
@@ -112,7 +114,10 @@ class CombineStep:
     ) -> tuple[QueryResult, FrameRef]:
         frames = {name: await self._artifacts.path(principal, each) for name, each in inputs.items()}
         return await stored_frame(
-            lambda into: self._query(query, frames, into, self._limits, progress), self._artifacts, principal
+            lambda into: self._query(query, frames, into, self._limits, progress),
+            self._artifacts,
+            self._recent,
+            principal,
         )
 
 

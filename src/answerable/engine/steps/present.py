@@ -10,6 +10,7 @@ from typing import Literal
 
 from answerable.answers.answer import Answer, Binding, Choice, Provenance, StepRecord, Usage
 from answerable.answers.capsule import capsule_body
+from answerable.answers.result_rows import RecentRows
 from answerable.core.clock import Clock
 from answerable.core.errors import UserError
 from answerable.core.events import AnswerBatch, AnswerFinal, AnswerMetadata, Event, StepOutput
@@ -87,10 +88,17 @@ class PresentStep:
     )
 
     def __init__(
-        self, artifacts: Artifacts, capsules: Capsules, clock: Clock, step_kinds: Mapping[str, StepDescriptor]
+        self,
+        artifacts: Artifacts,
+        recent: RecentRows,
+        capsules: Capsules,
+        clock: Clock,
+        step_kinds: Mapping[str, StepDescriptor],
     ) -> None:
-        """`step_kinds`: every kind that a step before this one can have."""
+        """`recent`: rows that steps before this one have just computed; `step_kinds`: every kind that a step before
+        this one can have."""
         self._artifacts = artifacts
+        self._recent = recent
         self._capsules = capsules
         self._clock = clock
         self._step_kinds = step_kinds
@@ -148,6 +156,7 @@ class PresentStep:
             presentation.question,
             path,
             last.frame,
+            known_rows=self._recent.of(last.frame.artifact),
             plan=presentation.plan,
             provenance=provenance,
             steps=(

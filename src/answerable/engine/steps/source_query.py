@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from answerable.answers.result_rows import RecentRows
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
 from answerable.core.progress import Progress
@@ -31,6 +32,7 @@ class SourceQueries:
     sources: Sources
     artifacts: Artifacts
     limits: Limits
+    recent: RecentRows
 
     async def ask(
         self,
@@ -47,7 +49,7 @@ class SourceQueries:
         query = await check(catalog)
         on_code(query.text)  # before it runs, so that people see the code of a query that is slow or fails
         result, frame = await stored_frame(
-            lambda into: source.execute(query, into, self.limits, progress), self.artifacts, principal
+            lambda into: source.execute(query, into, self.limits, progress), self.artifacts, self.recent, principal
         )
         produced = Produced(
             kind=descriptor.name,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import model_validator
 
 from answerable.answers.answer import StepRecord
+from answerable.answers.result_rows import RecentRows
 from answerable.computing.processes import ComputingProcesses
 from answerable.core.catalog import Catalog
 from answerable.core.context import Principal
@@ -58,9 +59,14 @@ class SqlStep:
     )
 
     def __init__(
-        self, sources: Sources, artifacts: Artifacts, limits: Limits, computing: ComputingProcesses | None = None
+        self,
+        sources: Sources,
+        artifacts: Artifacts,
+        limits: Limits,
+        recent: RecentRows,
+        computing: ComputingProcesses | None = None,
     ) -> None:
-        self._queries = SourceQueries(sources, artifacts, limits)
+        self._queries = SourceQueries(sources, artifacts, limits, recent)
         self._computing = computing or ComputingProcesses()
 
     async def run(self, step: Step) -> Json:

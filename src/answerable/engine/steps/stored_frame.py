@@ -1,26 +1,35 @@
 """Runs a query and stores its rows as an artifact."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
+from answerable.answers.result_rows import RecentRows, Rows
 from answerable.core.context import Principal
-from answerable.core.values import FrameRef, Json
+from answerable.core.values import FrameRef, Json, OutputColumn
 from answerable.sources.base import QueryResult
 from answerable.store.base import Artifacts
 
+SAMPLE_RECORDS = 3
+
 
 async def stored_frame(
-    query: Callable[[Path], Awaitable[QueryResult]], artifacts: Artifacts, principal: Principal
+    query: Callable[[Path], Awaitable[QueryResult]], artifacts: Artifacts, recent: RecentRows, principal: Principal
 ) -> tuple[QueryResult, FrameRef]:
-    """Runs a query that writes its rows to a path. No file is left behind if the query fails."""
+    """Runs a query that writes its rows to a path. No file is left behind if the query fails. Rows that came with the
+    result are remembered in `recent`."""
     staging = artifacts.staging()
-    # Modules that read rows load slowly. They are imported in a thread while the query runs.
-    reading = asyncio.create_task(asyncio.to_thread(_reader_of_rows))
+    # The next step needs this module to build the answer. It is imported in a thread while the query runs.
+    loading = asyncio.create_task(asyncio.to_thread(import_module, "answerable.answers.present"))
     try:
         result = await query(staging)
-        sample = (await reading)(staging)
+        rows = result.plain_rows
+        sample = await asyncio.to_thread(_stored_sample, staging) if rows is None else _sample(result.columns, rows)
         artifact = await artifacts.adopt(principal, staging)
+        if rows is not None:
+            recent.remember(artifact, rows)
+        await loading
     finally:
         staging.unlink(missing_ok=True)
     frame = FrameRef(
@@ -33,8 +42,12 @@ async def stored_frame(
     return result, frame
 
 
-def _reader_of_rows() -> Callable[[Path], tuple[Mapping[str, Json], ...]]:
-    import answerable.answers.present  # noqa: F401 - the step after this one needs it to build the answer
-    from answerable.answers.frame import sample_records
+def _sample(columns: Sequence[OutputColumn], rows: Rows) -> tuple[Mapping[str, Json], ...]:
+    names = [column.name for column in columns]
+    return tuple(dict(zip(names, row, strict=True)) for row in rows[:SAMPLE_RECORDS])
 
-    return sample_records
+
+def _stored_sample(path: Path) -> tuple[Mapping[str, Json], ...]:
+    from answerable.answers.frame import sample_records  # loads slowly, and small results do not need it
+
+    return sample_records(path, SAMPLE_RECORDS)

@@ -190,10 +190,12 @@ def stored_tables(tree: exp.Expr, cte_names: frozenset[str] = frozenset()) -> li
     if isinstance(tree, exp.Table) and (tree.db or tree.name.casefold() not in cte_names):
         return [tree, *_stored_within(tree, cte_names)]
     found: list[exp.Table] = []
-    with_ = tree.args.get("with_")
-    for each in with_.expressions if isinstance(with_, exp.With) else ():
-        found += stored_tables(each.this, cte_names)
-        cte_names |= {each.alias.casefold()}
+    with_ = tree.args.get("with_") or exp.With()
+    for each in with_.expressions:
+        own_name = frozenset({each.alias.casefold()})
+        # Only a recursive one can read itself; without that word, its name in its body is a stored table's.
+        found += stored_tables(each.this, cte_names | own_name if with_.args.get("recursive") else cte_names)
+        cte_names |= own_name
     return [*found, *_stored_within(tree, cte_names)]
 
 

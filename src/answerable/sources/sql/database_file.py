@@ -6,6 +6,7 @@ from pathlib import Path
 
 from answerable.core.progress import Progress
 from answerable.core.values import Json, Language
+from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.sql.source import Snapshot, SourceOptions
 
@@ -23,6 +24,10 @@ class DatabaseFileBackend(ABC):
         self.semantic_files: Sequence[Path] = beside(path)
 
     async def look(self, _progress: Progress) -> Snapshot:
+        try:
+            self._path.stat()
+        except OSError as error:
+            raise cannot_read(self._path, error) from error
         files = [self._path, self._path.with_name(self._path.name + self.log_suffix)]
         fingerprint = digest(*(identity(file) for file in files))
         spec = {

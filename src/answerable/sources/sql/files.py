@@ -37,6 +37,7 @@ from answerable.sources.discovery import (
     unique_table_names,
     walked,
 )
+from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql.duckdb import DuckDbBackend
@@ -105,9 +106,7 @@ class FilesBackend:
         try:
             paths = [self._path] if self._path.is_file() else walked(self._path, self._options.max_files)
         except OSError as error:
-            raise SourceError(f"{self._path} cannot be read: {error.strerror}.", code="source_unreadable") from error
-        if not paths and not self._path.exists():
-            raise SourceError(f"{self._path} is no longer there.", code="source_missing")
+            raise cannot_read(self._path, error) from error
         data = [path for path in paths if path not in self.semantic_files]  # what it is called is not what it holds
         return data, digest(_FORMAT, *map(identity, data)), sync_time(data)
 
@@ -134,8 +133,11 @@ class FilesBackend:
         return listing
 
     def _found(self, paths: Sequence[Path]) -> Found:
-        found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
-        size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        try:
+            found = named_file(self._path) if self._path.is_file() else found_in(self._path, paths)
+            size = sum(file.path.stat().st_size for file in found.files if file.format != "parquet")
+        except OSError as error:
+            raise cannot_read(error.filename or self._path, error) from error
         if size > self._options.max_mb * 1_000_000:
             raise LimitError(
                 f"The files of {self._path} that are not Parquet have {size // 1_000_000:,} MB,"

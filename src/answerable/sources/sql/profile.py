@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from sqlglot import exp
 
 from answerable.core.catalog import Column, Table, Warning
-from answerable.core.errors import LimitError, SourceError, UserError
+from answerable.core.errors import LimitError, RefusedError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import ColumnType, Language, Scalar
 from answerable.core.words import name_words, singular
@@ -242,8 +242,9 @@ class _Profiling:
         cost the user the whole source: what fails is halved until the culprit stands alone, and is then left open."""
         try:
             return dict(await ask(items))
-        except (SourceError, UserError, LimitError) as error:
+        except (SourceError, UserError, LimitError, RefusedError) as error:
             if len(items) == 1 or isinstance(error, LimitError):
+                subject = items[0].name if len(items) == 1 and isinstance(items[0], Table) else subject
                 self.notices.append(Warning(subject=subject, message=f"not profiled completely: {error.message}"))
                 return {}
         middle = len(items) // 2

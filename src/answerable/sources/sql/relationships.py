@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from answerable.core.catalog import Column, Relationship, Table, Warning
-from answerable.core.errors import LimitError, SourceError, UserError
+from answerable.core.errors import LimitError, RefusedError, SourceError, UserError
 from answerable.core.values import ColumnType, Language
 from answerable.core.words import name_words, singular
 from answerable.query.sql.dialects import DIALECTS
@@ -431,7 +431,7 @@ class _Data:
             return None
         try:
             return await self.probe.rows(statement)
-        except (SourceError, UserError, LimitError) as error:
+        except (SourceError, UserError, LimitError, RefusedError) as error:
             self.patience -= isinstance(error, LimitError)
             if self.patience == 0:
                 notice = f"relationships were not looked for any further: {error.message}"

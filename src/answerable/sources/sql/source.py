@@ -1,9 +1,10 @@
 """A source that is asked in SQL, by worker processes. What differs from kind to kind is its backend."""
 
 import asyncio
+import json
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
-from answerable.core.errors import OperatorError, SemanticError
+from answerable.core.errors import InternalError, OperatorError, SourceError
 from answerable.core.progress import Progress, SharedProgress, no_progress
-from answerable.core.values import Frozen, Language, OutputColumn
+from answerable.core.values import Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
+from answerable.sources.file_errors import no_descriptors
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
@@ -27,8 +29,11 @@ from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 
-_FORMAT = "3"
+_FORMAT = "4"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
+_TABLES_BEFORE = "tables-before.json"
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+"""What a plain row can hold."""
 _REPORT_SECONDS = 0.5
 """Between two reports of how much a query has written."""
 
@@ -107,19 +112,20 @@ class SqlSource:
     async def describe(self, progress: Progress = no_progress) -> Catalog:
         with self._progress.reporting_to(progress):
             async with self._lock:
-                snapshot = await self._look()
-                known = self._description
-                if known is None or known.catalog.fingerprint != snapshot.fingerprint:
-                    self._description = known = await self._described(snapshot)
-                    self._meant = None
-                return await self._with_meaning(known.catalog)
+                return await self._with_meaning(await self._plain())
 
     async def describe_plainly(self) -> Catalog:
         """Without what a `semantic.yaml` says."""
-        with suppress(SemanticError):
-            await self.describe()
-        assert self._description is not None
-        return self._description.catalog
+        async with self._lock:
+            return await self._plain()
+
+    async def _plain(self) -> Catalog:
+        snapshot = await self._look()
+        known = self._description
+        if known is None or known.catalog.fingerprint != snapshot.fingerprint:
+            self._description = known = await self._described(snapshot)
+            self._meant = None
+        return known.catalog
 
     async def values(self, progress: Progress = no_progress) -> ValueLookup:
         with self._progress.reporting_to(progress):
@@ -153,7 +159,8 @@ class SqlSource:
         finally:
             os.close(output)
         columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
-        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"])
+        plain = _plain_rows(done["plain_rows"], done["rows"], len(columns))
+        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"], plain)
 
     async def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
@@ -243,7 +250,19 @@ class SqlSource:
             return _Description.model_validate_json(file.read_bytes())
         description = await self._read(snapshot, snapshot.fingerprint)
         write_whole(file, description.model_dump_json().encode())
+        self._remember(description.catalog.tables)
         return description
+
+    def _remember(self, tables: Sequence[Table]) -> None:
+        """Which tables there were, so that one that is gone later is not taken for a mistake in a `semantic.yaml`."""
+        names = self._tables_before() | {table.name for table in tables}
+        write_whole(self._cache / _TABLES_BEFORE, json.dumps(sorted(names)).encode())
+
+    def _tables_before(self) -> frozenset[str]:
+        try:
+            return frozenset(map(str, json.loads((self._cache / _TABLES_BEFORE).read_bytes())))
+        except (OSError, ValueError, TypeError):  # without it, such a table counts as a mistake in the file
+            return frozenset()
 
     async def _read(self, snapshot: Snapshot, fingerprint: str) -> "_Description":
         found = await self._ask("inspect", {}, self._probing())
@@ -253,7 +272,7 @@ class SqlSource:
             tables=tuple(_table(table, snapshot.table_fingerprints) for table in found["tables"]),
             fingerprint=fingerprint,
             last_sync=snapshot.last_sync,
-            warnings=snapshot.warnings,
+            warnings=(*snapshot.warnings, *_left_out(found["left_out"])),
         )
         # The addresses are needed while the tables are profiled.
         self._description = _Description(catalog=bare, addresses=_addresses(found["tables"], self.dialect))
@@ -274,7 +293,7 @@ class SqlSource:
         """Applies the `semantic.yaml` to the catalog. A file with errors raises, and its result is not remembered."""
         path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
         if self._meant is None or self._meant[0] != state:
-            self._meant = (state, catalog if path is None else _meant(catalog, path))
+            self._meant = (state, catalog if path is None else _meant(catalog, path, self._tables_before()))
         return self._meant[1]
 
 
@@ -286,10 +305,20 @@ class _Description(Frozen):
     """Schema and table of those names that need both."""
 
 
-def _meant(catalog: Catalog, path: Path) -> Catalog:
+def _meant(catalog: Catalog, path: Path, before: Set[str]) -> Catalog:
+    """`before`: the tables that were there at one time or another."""
     from answerable.sources import semantic  # brings the SQL parser, which most sources do not need for this
 
-    return semantic.apply(catalog, semantic.load(path))
+    said = semantic.load(path)
+    now = {table.name.casefold() for table in catalog.tables}
+    gone = [name for name in said.tables if name in before and name.casefold() not in now]
+    if gone:
+        raise SourceError(
+            f"The table {gone[0]!r} is no longer in {catalog.source}: it was deleted, moved or renamed.",
+            code="table_missing",
+            hint=f"Put it back, or take what {path.name} says about it out of that file.",
+        )
+    return semantic.apply(catalog, said)
 
 
 def _first_existing(paths: Sequence[Path]) -> tuple[Path | None, str]:
@@ -349,6 +378,11 @@ def _table(found: Mapping[str, Any], fingerprints: Mapping[str, str]) -> Table:
     )
 
 
+def _left_out(found: Sequence[tuple[str, str]]) -> Iterator[Warning]:
+    for name, reason in found:
+        yield Warning(subject=name, message=f"is left out, because the database cannot read it: {reason}")
+
+
 def _relationships(keys: Sequence[Mapping[str, Any]], tables: Sequence[Table]) -> tuple[Relationship, ...]:
     """The foreign keys that lead to columns that exist. A key that names no column of the other table points to its
     primary key."""
@@ -392,7 +426,7 @@ def write_whole(path: Path, content: bytes) -> None:
         partial.write_bytes(content)
         partial.replace(path)
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"The cache at {path.parent} cannot be written: {error.strerror}.",
             code="cache_unwritable",
             hint="Check that the folder may be written to and has room.",
@@ -422,6 +456,16 @@ async def _reporting_size(output: int, progress: Progress) -> AsyncIterator[None
         reporting.cancel()
 
 
+def _plain_rows(rows: Any, count: int, width: int) -> tuple[tuple[Scalar, ...], ...] | None:
+    """The rows that a worker sent beside the file, or None if it sent none. They are looked at, because a worker that
+    was taken over can send anything."""
+    if rows is None:
+        return None
+    if len(rows) != count or not all(len(row) == width and _SCALARS.issuperset(map(type, row)) for row in rows):
+        raise InternalError("A worker sent rows that are none.", code="worker_failed")
+    return tuple(map(tuple, rows))
+
+
 def _removed(path: Path) -> None:
     with suppress(OSError):
         path.unlink()
@@ -431,7 +475,7 @@ def _created(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise OperatorError(
+        raise no_descriptors(error) or OperatorError(
             f"The result cannot be written to {path}: {error.strerror}.",
             code="result_unwritable",
             hint="Check that the folder exists, may be written to, and has room.",

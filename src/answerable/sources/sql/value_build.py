@@ -22,7 +22,7 @@ from typing import ParamSpec, TypeAlias, TypeVar
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Column, Table
-from answerable.core.errors import LimitError, OperatorError, SourceError, UserError
+from answerable.core.errors import LimitError, OperatorError, RefusedError, SourceError, UserError
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Language
 from answerable.query.sql.dialects import DIALECTS
@@ -202,7 +202,7 @@ class _ValueReader:
     async def _read(self, group: Sequence[TextColumn]) -> None:
         try:
             await (self._read_pages(group[0]) if len(group) == 1 else self._read_together(group))
-        except (SourceError, UserError, LimitError) as error:
+        except (SourceError, UserError, LimitError, RefusedError) as error:
             # One column that cannot be read must not cost the others. A notice names the column that is left out.
             if len(group) == 1:
                 self.writer.leave_out(group[0], f"its values could not be read: {error.message}")

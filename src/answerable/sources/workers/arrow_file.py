@@ -20,6 +20,8 @@ _METADATA_V5 = 4
 _BLOCK = struct.Struct("<qi4xq")
 _FOOTER_HEAD = 40
 """Root offset, table, vtable and the length of the vector of blocks; the blocks follow, then the schema message."""
+_FEW_ROWS = 1_000
+_FEW_BYTES = 256 * 1024
 
 
 class ArrowFile:
@@ -29,16 +31,24 @@ class ArrowFile:
         self._blocks: list[bytes] = []
         self._schema = b""
         self._writer: Any = None
+        self._batches: list[Any] = []
         self.row_count = 0
 
     @property
     def byte_count(self) -> int:
         return self._sink.position
 
+    @property
+    def all_batches(self) -> list[Any] | None:
+        """All that was written, or None if it is more than a few rows."""
+        few = self.row_count <= _FEW_ROWS and self.byte_count <= _FEW_BYTES
+        return self._batches if few else None
+
     def start(self, schema: Any) -> None:
         """Begins the file, or begins it again with another schema."""
         self._sink.rewind()
         self._blocks.clear()
+        self._batches.clear()
         self.row_count = 0
         self._writer = StreamWriter.from_writable(self._sink)
         self._sink.write(_MAGIC + b"\0\0")
@@ -61,6 +71,10 @@ class ArrowFile:
             self._writer.write_array(batch)
         head = 8 + _metadata_length(self._sink.head)
         self._blocks.append(_BLOCK.pack(begin, head, self._sink.position - begin - head))
+        if self.all_batches is not None:
+            self._batches.append(batch)
+        else:
+            self._batches.clear()
 
     def finish(self) -> None:
         with self._sink.own_failures():

@@ -206,9 +206,15 @@ _CONSTRAINTS = """
 
 
 def inspected(cursor: Any) -> dict[str, Any]:
-    tables = {}
+    tables, left_out = {}, []
     for schema, table, is_table in cursor.execute(_TABLES).fetchall():
-        relation = cursor.sql(f"SELECT * FROM {quoted(schema)}.{quoted(table)}")
+        try:
+            relation = cursor.sql(f"SELECT * FROM {quoted(schema)}.{quoted(table)}")
+        except (duckdb.OutOfMemoryException, duckdb.InterruptException):
+            raise
+        except duckdb.Error as error:
+            left_out.append((_name(schema, table), _first_sentence(str(error))))
+            continue
         tables[_name(schema, table)] = {
             "name": _name(schema, table),
             "address": [schema, table],
@@ -222,9 +228,14 @@ def inspected(cursor: Any) -> dict[str, Any]:
     relationships = [
         relationship
         for schema, table, kind, columns, to_table, to_columns in cursor.execute(_CONSTRAINTS).fetchall()
-        if (relationship := _noted(tables[_name(schema, table)], kind, columns, schema, to_table, to_columns))
+        if _name(schema, table) in tables
+        and (relationship := _noted(tables[_name(schema, table)], kind, columns, schema, to_table, to_columns))
     ]
-    return {"tables": list(tables.values()), "relationships": relationships}
+    return {"tables": list(tables.values()), "relationships": relationships, "left_out": left_out}
+
+
+def _first_sentence(text: str) -> str:
+    return (text.partition(" Error: ")[2] or text).strip().splitlines()[0]
 
 
 def _name(schema: str, table: str) -> str:

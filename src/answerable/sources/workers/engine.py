@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
+from answerable.sources.workers.plain_rows import plain_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,11 @@ class DatabaseEngine(Protocol):
 class SqlEngine(ABC):
     """What the engines that run statements have in common."""
 
+    _memory_mb: int
+    """The limit of the statement that runs."""
+
     def answer(self, do: str, request: dict[str, Any], output: int | None) -> Any:
+        self._memory_mb = request["memory_mb"]
         if do == "inspect":
             return self.inspect()
         if do == "rows_of_each":
@@ -66,11 +71,19 @@ class SqlEngine(ABC):
         started = time.perf_counter()
         columns = self.execute(request, out)
         milliseconds = (time.perf_counter() - started) * 1000
-        return {"columns": columns, "rows": out.row_count, "bytes": out.byte_count, "milliseconds": milliseconds}
+        batches = out.all_batches
+        return {
+            "columns": columns,
+            "rows": out.row_count,
+            "bytes": out.byte_count,
+            "milliseconds": milliseconds,
+            "plain_rows": None if batches is None else plain_rows(batches, [kind for _name, kind in columns]),
+        }
 
     @abstractmethod
     def inspect(self) -> dict[str, Any]:
-        """Tables with their columns, keys and declared relationships, as plain JSON."""
+        """Tables with their columns, keys and declared relationships, as plain JSON; and under `left_out` the name of
+        each table or view that the database itself cannot read, with its reason."""
 
     @abstractmethod
     def check(self, request: Request) -> None: ...

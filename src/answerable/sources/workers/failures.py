@@ -2,6 +2,8 @@
 
 from dataclasses import asdict, dataclass
 
+_LONGEST_LOCK_SECONDS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
@@ -55,6 +57,21 @@ def too_slow(seconds: float) -> Failure:
         f"The query took longer than {seconds:g} seconds and was stopped.",
         "Narrow the question, or raise the limit on time.",
     )
+
+
+def locked(what: str) -> Failure:
+    return Failure(
+        "TransientError",
+        "source_locked",
+        f"{what} is locked by another program, which writes to it or changes it.",
+        "Try again when the other program is done, or end it.",
+    )
+
+
+def lock_milliseconds(seconds: float) -> int:
+    """How long a statement that may take so many seconds waits for a lock: less, so that waiting is not taken for slow
+    work."""
+    return max(1, int(min(seconds / 2, _LONGEST_LOCK_SECONDS) * 1000))
 
 
 def bad_sql(message: str) -> Failure:

@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
+from psycopg import sql
+
 # Without partitions: their rows are read through the table that they are parts of.
 _RELATIONS = """
-    SELECT c.oid, n.nspname, c.relname, c.relkind IN ('v', 'm'), obj_description(c.oid, 'pg_class')
+    SELECT c.oid, n.nspname, c.relname, c.relkind IN ('v', 'm'), c.relkind IN ('v', 'f'),
+           obj_description(c.oid, 'pg_class')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
       AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'
@@ -44,12 +48,17 @@ def inspected(cursor: Any, main: str | None, type_name: TypeName) -> dict[str, A
             "name": table_name(schema, name, main),
             "address": [schema, name],
             "is_view": is_view,
+            "can_break": can_break,
             "columns": [],
             "primary_key": [],
             "description": description,
         }
-        for number, schema, name, is_view, description in cursor.execute(_RELATIONS).fetchall()
+        for number, schema, name, is_view, can_break, description in cursor.execute(_RELATIONS).fetchall()
     }
+    left_out = []
+    for number in [number for number, table in tables.items() if table.pop("can_break")]:
+        if reason := _why_not(cursor, tables[number]["address"]):
+            left_out.append((tables.pop(number)["name"], reason))
     numbers = list(tables)
     for number, name, kind, modifier, not_null, description in cursor.execute(_COLUMNS, [numbers]).fetchall():
         tables[number]["columns"].append(
@@ -67,7 +76,26 @@ def inspected(cursor: Any, main: str | None, type_name: TypeName) -> dict[str, A
             relationships += _relationship(tables, number, target, columns, to_columns)
         else:
             _note_key(tables[number], kind, columns)
-    return {"tables": [table for table in tables.values() if table["columns"]], "relationships": relationships}
+    return {
+        "tables": [table for table in tables.values() if table["columns"]],
+        "relationships": relationships,
+        "left_out": left_out,
+    }
+
+
+def _why_not(cursor: Any, address: list[str]) -> str | None:
+    """The server's reason if it cannot plan a query of a view or a foreign table: it may use what its owner may not
+    read, or what is gone."""
+    try:
+        with cursor.connection.transaction():
+            cursor.execute(sql.SQL("EXPLAIN SELECT * FROM {}").format(sql.Identifier(*address)))
+    except (psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable):
+        raise
+    except psycopg.Error as error:
+        if not error.sqlstate:
+            raise  # the connection, not the view
+        return str(error.diag.message_primary or error).strip()
+    return None
 
 
 def table_name(schema: str, name: str, main: str | None) -> str:

@@ -155,6 +155,7 @@ class PostgresEngine(SqlEngine):
                 cursor.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                 try:
                     cursor.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
+                    cursor.execute(f"SET LOCAL lock_timeout = {failures.lock_milliseconds(seconds)}")
                     if self._role:
                         cursor.execute(f"SET LOCAL ROLE {self._role}")
                     # Functions, operators, types and collations come from the system alone. Tables are named with
@@ -165,6 +166,8 @@ class PostgresEngine(SqlEngine):
                     if not self._connection.closed:
                         self._connection.rollback()
         except psycopg.Error as error:
+            if not error.sqlstate and "out of memory" in str(error):
+                raise failures.too_much_memory(self._memory_mb) from error
             raise _failure(error, seconds) from error
         except MemoryError as error:
             raise failures.too_much_memory(self._memory_mb) from error
@@ -240,6 +243,8 @@ def _failure(error: psycopg.Error, seconds: float) -> Failure:
     message = (error.diag.message_primary or str(error)).strip()
     if state == "57014":
         return failures.too_slow(seconds)
+    if state == "55P03":
+        return failures.locked("A table that the query reads")
     if state in ("42501", "25006"):
         return Failure("RefusedError", "sql_refused", f"The database refuses this: {message}.")
     if state.startswith("42"):
