@@ -102,6 +102,7 @@ class Groups:
         self._free: list[Group] = []
         self._all: list[Group] = []
         try:
+            (parent / "cgroup.procs").stat()  # or it is a folder like any other
             _remove_abandoned(parent)
             if self.version == 2:
                 _delegate(parent)
