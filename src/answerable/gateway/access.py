@@ -10,18 +10,20 @@ from answerable.core.ids import RunId, ThreadId, new_run_id
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
 
+# Dependencies are coroutines, however little they do: FastAPI calls a plain function in a thread of its own.
 
-def _service(request: Request) -> Service:
+
+async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-def _principal() -> Principal:
+async def _principal() -> Principal:
     """Everyone is the one local user until identities are configured."""
     return LOCAL
 
 
-def _request_id(request: Request) -> str:
+async def _request_id(request: Request) -> str:
     request_id: str = request.scope["request_id"]
     return request_id
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from answerable.core.catalog import Warning
 from answerable.core.errors import LimitError, SourceError
-from answerable.sources.file_errors import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.sources.sql.database_files import DATABASE_SUFFIXES, database_kind
 
 _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC, _OLD_EXCEL_MAGIC = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"

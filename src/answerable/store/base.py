@@ -196,7 +196,7 @@ class Runs(Protocol):
         thread: ThreadId | None = None,
         only: RunFilter | None = None,
     ) -> Sequence[RunRecord]:
-        """Newest first; `before` continues a listing."""
+        """Newest first, in the order in which they began and not by the clock; `before` continues a listing."""
         ...
 
     async def count(

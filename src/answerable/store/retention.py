@@ -32,7 +32,7 @@ _OPEN_NOTICES = "EXISTS (SELECT 1 FROM outbox n WHERE n.stream = runs.run_id AND
 _REMOVABLE = f"finished_at IS NOT NULL AND NOT {_PROTECTED} AND NOT {_OPEN_NOTICES}"
 _BY_AGE = f"SELECT run_id FROM runs WHERE created_at < ? AND {_REMOVABLE}"
 _PLACES = (
-    "SELECT run_id, row_number() OVER (PARTITION BY tenant_id ORDER BY created_at DESC, run_id DESC) AS place FROM runs"
+    "SELECT run_id, row_number() OVER (PARTITION BY tenant_id ORDER BY position DESC, run_id DESC) AS place FROM runs"
 )
 _BY_COUNT = (
     f"SELECT run_id FROM runs WHERE run_id IN (SELECT run_id FROM ({_PLACES}) p WHERE place > ?) AND {_REMOVABLE}"

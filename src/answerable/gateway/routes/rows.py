@@ -24,7 +24,7 @@ ARROW_STREAM = "application/vnd.apache.arrow.stream"
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 
 
-def chosen(
+async def chosen(
     selection: Annotated[
         str | None,
         Query(

@@ -11,7 +11,6 @@ import json
 import mmap
 import os
 import resource
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -31,10 +30,7 @@ _DESCRIPTORS = 2
 
 
 def main(descriptor: int, parent: int) -> None:
-    with suppress(kernel.Unavailable):
-        kernel.signal_on_parent_death(signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    kernel.die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
     _warm()
     held = _data_bytes()
