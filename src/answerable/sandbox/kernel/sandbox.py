@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
+from answerable.core.file_errors import no_descriptors
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.kernel import Unavailable
 from answerable.isolation.memory import MemoryBounds, scratch_of
@@ -164,6 +165,8 @@ class KernelSandbox:
             try:
                 return await self._opened(way, libraries, memory)
             except (Unavailable, OSError) as reason:
+                if isinstance(reason, OSError) and (exhausted := no_descriptors(reason)):
+                    raise exhausted from reason
                 reasons.append(f"{way}: {reason}")
         raise _unavailable("; ".join(reasons))
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pydantic_monty import __version__
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -198,7 +199,7 @@ class _Interpreter:
             self.process = WorkerProcess(_MODULE)
         except OSError as error:
             memory.leave()
-            raise _unavailable(error.strerror or str(error)) from error
+            raise no_descriptors(error) or _unavailable(error.strerror or str(error)) from error
         self.memory = memory
         memory.hold(self.process.pid, _MEMORY_BEFORE_MB)  # before it starts the interpreter, which is held too
         self.runs = 0
