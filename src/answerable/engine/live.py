@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Generator, Iterable
 from typing import Any
 
+from answerable.answers.answer import Answer
 from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError
 from answerable.core.events import TERMINAL, Event, StepOutput
@@ -42,6 +43,8 @@ class LiveRun:
         """What is stored together with its last event."""
         self.failure: AnswerableError | None = None
         """Why it could not be recorded to its end."""
+        self.answer: Answer | None = None
+        """Its answer, which is stored together with the end of the run. It counts once the task is done."""
         self._events = events
         self._under_way = False
         """Whether a cancellation can be stored now."""

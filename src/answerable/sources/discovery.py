@@ -14,7 +14,7 @@ from pathlib import Path
 
 from answerable.core.catalog import Warning
 from answerable.core.errors import FileError, LimitError
-from answerable.sources.file_errors import no_descriptors
+from answerable.core.file_errors import no_descriptors
 from answerable.sources.sql.database_files import DATABASE_FILES, DATABASE_SUFFIXES, database_kind
 from answerable.sources.workers.content import HEAD, content_named, other_than_text
 

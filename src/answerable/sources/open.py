@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from answerable.core.errors import FileError, NotFoundError, SourceError, UserError
+from answerable.core.file_errors import cannot_read
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
-from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import digest
 from answerable.sources.sql import duckdb, files, postgres, sqlite
 from answerable.sources.sql.database_files import database_kind

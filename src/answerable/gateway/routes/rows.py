@@ -18,13 +18,14 @@ from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.rows import RowTotals
 
+# Its only POST reads, so that there is nothing to carry out once.
 router = APIRouter(prefix=API, tags=["rows"])
 
 ARROW_STREAM = "application/vnd.apache.arrow.stream"
 Offset = Annotated[int, Query(ge=0, le=10**12)]
 
 
-def chosen(
+async def chosen(
     selection: Annotated[
         str | None,
         Query(
