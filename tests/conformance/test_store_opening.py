@@ -54,6 +54,23 @@ async def test_an_older_store_is_upgraded_and_keeps_its_rows(opened: Any, people
     assert (NEXT.number, NEXT.name) in await rows(new, "SELECT number, name FROM migrations")
 
 
+async def test_runs_of_an_older_store_keep_their_order(opened: Any, people: Any) -> None:
+    before_positions = [one for one in migrations() if one.number < 13]
+    old = await opened(known=before_positions)
+    for run, created_at in (("run_b", "2026-01-01"), ("run_c", "2026-01-03"), ("run_a", "2026-01-02")):
+        await old.database.write(
+            (
+                "INSERT INTO runs (run_id, tenant_id, user_id, status, created_at) VALUES (?, ?, ?, ?, ?)",
+                (run, people.ada.tenant, people.ada.user, "done", f"{created_at}T12:00:00.000000+00:00"),
+            )
+        )
+    await old.close()
+    new = await opened()
+    await new.runs.create(RunContext(RunId("run_0"), people.ada), "how many?")
+    listed = [record.run for record in await new.runs.recent(people.ada)]
+    assert listed == ["run_0", "run_c", "run_a", "run_b"]
+
+
 async def test_a_newer_store_is_refused_and_left_alone(opened: Any, people: Any) -> None:
     newer = await opened(known=(*migrations(), NEXT))
     created = await newer.runs.create(RunContext(RunId("run_1"), people.ada), "how many?")

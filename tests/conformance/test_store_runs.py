@@ -113,6 +113,14 @@ async def test_recent_runs_newest_first_page_by_page(store: Store, people: Any) 
     assert pages == [runs[:3:-1], runs[3:0:-1], runs[:1]]
 
 
+async def test_runs_are_listed_as_they_began_when_the_clock_goes_back(store: Store, people: Any, clock: Any) -> None:
+    clock.step = -timedelta(hours=1)
+    runs = [(await start(store, people.ada)).run for _ in range(3)]
+    first = await store.runs.recent(people.ada, limit=2)
+    assert [record.run for record in first] == runs[:0:-1]
+    assert [record.run for record in await store.runs.recent(people.ada, before=first[-1].run)] == runs[:1]
+
+
 async def test_runs_of_the_same_moment_are_listed_once_each(store: Store, people: Any, clock: Any) -> None:
     clock.step = timedelta(0)
     runs = {(await start(store, people.ada)).run for _ in range(5)}

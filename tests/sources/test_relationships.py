@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from answerable.core.catalog import Column, Relationship, Table, Warning
 from answerable.core.errors import LimitError, SourceError
 from answerable.sources.sql.profile import profile
-from answerable.sources.sql.relationships import MOST_PROBES, relate, relationship_name
+from answerable.sources.sql.relationship_candidates import MOST_PROBES
+from answerable.sources.sql.relationships import relate, relationship_name
 
 
 async def related(engine: Any, declared: tuple[Relationship, ...] = (), **options: Any) -> dict[str, float]:

@@ -4,12 +4,10 @@ The agent is the one that writes queries for sources; its prompt describes rows 
 sent back to the model with the exact reason.
 """
 
-from answerable.agents.data_text import as_data, optional_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import WriteConfig
-from answerable.agents.prompt_context import frame_text
 from answerable.agents.replies import WrittenSql
-from answerable.agents.write_steps import produced_by
+from answerable.agents.write_steps import frame_texts, produced_by, task_context
 from answerable.core.clock import today
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
@@ -25,12 +23,10 @@ class WriteCombineStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
-        frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
+        frames = frame_texts(earlier, dependencies)
         prompt_context = {
-            "question": as_data(config.question),
-            "task": optional_data(config.task),
+            **task_context(config, config.today or today(dependencies.clock)),
             "dialect": FRAMES_DIALECT,  # the engine that combines rows, whatever the sources speak
-            "today": (config.today or today(dependencies.clock)).isoformat(),
             "tables": "\n".join(f"table {frame}" for frame in frames),
             "values": "",
         }

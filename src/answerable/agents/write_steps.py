@@ -7,6 +7,7 @@ with the exact reason, at most twice. Then the step fails with that reason.
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from datetime import date
 from typing import TypeVar
 
 from answerable.agents.data_text import as_data, optional_data
@@ -17,6 +18,7 @@ from answerable.agents.replies import WrittenPython, WrittenSql
 from answerable.agents.runtime import Agents, Mistake
 from answerable.core.clock import today
 from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
 from answerable.engine.steps.produced import Produced, produced_before
@@ -51,10 +53,8 @@ class WriteSqlStep:
         # Values only for words of the user: words of the task, which a model wrote, match values by chance.
         links = schema_links(reader, config.question)
         prompt_context = {
-            "question": as_data(config.question),
-            "task": optional_data(config.task),
+            **task_context(config, dependencies.readers.today(config.today, reader.catalog)),
             "dialect": source.languages[0],
-            "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "tables": tables_text(found, share_rows=dependencies.share_rows),
             "values": values_text(replace(links, unknown=()), share_rows=dependencies.share_rows),
         }
@@ -85,12 +85,9 @@ class WritePythonStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(WriteConfig)
         dependencies, earlier = self._dependencies, produced_before(step.inputs)
-        frames = [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
         prompt_context = {
-            "question": as_data(config.question),
-            "task": optional_data(config.task),
-            "today": (config.today or today(dependencies.clock)).isoformat(),
-            "frames": "\n".join(frames),
+            **task_context(config, config.today or today(dependencies.clock)),
+            "frames": "\n".join(frame_texts(earlier, dependencies)),
         }
 
         async def run(reply: WrittenPython) -> Produced | None:
@@ -102,6 +99,20 @@ class WritePythonStep:
             return await dependencies.python.produce(config, earlier, step.context.principal, step.output)
 
         return await produced_by(dependencies.agents, "write_python", prompt_context, WrittenPython, step, run)
+
+
+def task_context(config: WriteConfig, day: date) -> dict[str, str]:
+    """The part of the prompt context that all writing agents share: what is asked, and on which day."""
+    return {
+        "question": as_data(config.question),
+        "task": optional_data(config.task),
+        "today": day.isoformat(),
+    }
+
+
+def frame_texts(earlier: Mapping[NodeId, Produced], dependencies: AgentDependencies) -> list[str]:
+    """How the rows of earlier steps are described to a model."""
+    return [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
 
 
 async def produced_by(

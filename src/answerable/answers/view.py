@@ -7,7 +7,6 @@ little as one of the result itself: a page is read by its range, and memory does
 import asyncio
 import io
 import os
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
@@ -25,8 +24,9 @@ from pydantic import Field
 
 from answerable.answers import frame
 from answerable.answers.formatted import json_text
-from answerable.core.errors import OperatorError, UserError
+from answerable.core.errors import UserError
 from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.store.whole_files import cache_file
 
 Operator = Literal[
     "eq", "ne", "lt", "le", "gt", "ge", "contains", "starts_with", "ends_with", "in", "is_null", "not_null"
@@ -141,23 +141,11 @@ def _touched(file: Path) -> bool:
 
 
 def _write(rows: Path, selection: Selection, file: Path) -> None:
-    # Written under another name and then renamed: a reader finds the whole file or none.
-    partial = file.with_name(f".{secrets.token_hex(8)}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        chosen(frame.scan(rows), selection).sink_ipc(partial, compression="uncompressed")
-        partial.replace(file)
+        with cache_file(file) as partial:
+            chosen(frame.scan(rows), selection).sink_ipc(partial, compression="uncompressed")
     except PolarsError as error:
         raise UserError(f"The rows cannot be chosen so: {error}.", code="filter_invalid") from error
-    except OSError as error:
-        raise OperatorError(
-            f"The cache at {file.parent} cannot be written: {error.strerror or error}.",
-            code="cache_unwritable",
-            hint="Check that the folder may be written to and has room.",
-        ) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def _clean(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,18 +104,14 @@ def progress_text(event: "Event") -> str | None:
 def write_whole(output: Path, pieces: Iterable[bytes]) -> None:
     """Writes a file that is there whole or not at all."""
     from answerable.core.errors import UserError
+    from answerable.store.whole_files import whole_file
 
-    partial = output.with_name(output.name + ".part")
     try:
-        with partial.open("wb") as file:
+        with whole_file(output) as partial, partial.open("wb") as file:
             file.writelines(pieces)
-        partial.replace(output)
     except OSError as error:
         raise UserError(
             f"{output} cannot be written: {error.strerror}.",
             code="output_unwritable",
             hint="Name a file in a folder that exists and may be written to.",
         ) from error
-    finally:
-        with suppress(OSError):  # the error that matters is the one above
-            partial.unlink(missing_ok=True)

@@ -1,7 +1,6 @@
 """The process that computes: `python -P -m answerable.computing DESCRIPTOR PARENT`. One job after the other."""
 
 import gc
-import os
 import pickle
 import signal
 import socket
@@ -10,14 +9,11 @@ from contextlib import suppress
 from typing import Any
 
 from answerable.computing.job import JobMessage, JobOrder, packed, received
-from answerable.isolation.kernel import Unavailable, signal_on_parent_death
+from answerable.isolation.kernel import die_with_parent
 
 
 def main(descriptor: int, parent: int) -> None:
-    with suppress(Unavailable):
-        signal_on_parent_death(signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; the parent ends its processes itself
     connection = socket.socket(fileno=descriptor)
     subjects: dict[int, Any] = {}

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
+from answerable.isolation.wire import exactly
+
 HEADER = struct.Struct("!Q")
 
 
@@ -49,14 +51,8 @@ def packed(message: Any) -> bytes:
 
 def received(connection: socket.socket) -> Any:
     """The next message; an `EOFError` when the other side is gone."""
-    return pickle.loads(_exactly(connection, HEADER.unpack(_exactly(connection, HEADER.size))[0]))  # noqa: S301 see above
-
-
-def _exactly(connection: socket.socket, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        part = connection.recv(min(size - len(data), 1 << 20))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)
+    header = exactly(connection, HEADER.size)
+    body = None if header is None else exactly(connection, HEADER.unpack(header)[0])
+    if body is None:
+        raise EOFError
+    return pickle.loads(body)  # noqa: S301 see above

@@ -33,87 +33,96 @@ from answerable.gateway.routes import (
 from answerable.gateway.token import TokenRequired
 from answerable.gateway.wire import Health
 from answerable.logs import EventLog
+from answerable.service import Service
 from answerable.settings import LOOPBACK, Settings
+
+ROUTES = (
+    chat,
+    runs,
+    rows,
+    freshness,
+    comparison,
+    threads,
+    datasets,
+    sources,
+    questions,
+    uploads,
+    semantic,
+    evals,
+    setup,
+)
+"""The modules whose routes make up the API, in the order of its documentation."""
 
 
 def create_app(settings: Settings, *, allow_hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:
     """`allow_hosts`: host names that the server answers under beside its own. `token`: what every request must carry;
     None if the server is for everybody who can reach it."""
-    allow_hosts = tuple(allow_hosts)
     metrics = Metrics()
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        try:
-            async with running(app):
-                yield
-        except BaseException as error:
-            app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
-            raise
-
-    @asynccontextmanager
-    async def running(app: FastAPI) -> AsyncIterator[None]:
-        # The process may be bound to fewer cores than the machine has.
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        opened = open_service(
-            settings,
-            # A client must not make the server open a path or an address of the client's choice.
-            any_location=False,
-            listeners=(EventLog(), metrics),
-            # A server outlives a restart of its database: runs wait for the store instead of failing.
-            patient=True,
-            # A run mostly waits for a model or a database, so each core can carry more than one.
-            runs_at_once=settings.runs_at_once or 4 * cores,
-            processes=settings.processes if settings.processes >= 0 else cores,
-        )
-        async with opened as service:
-            app.state.service = service
-            metrics.running.set_function(service.runs.running)
-            # Before the server listens: clients of an earlier process come back for their runs.
-            await service.runs.resume_unfinished()
-            service.start_background_work()
-            yield
-
     app = FastAPI(
         title="Answerable",
         version=version("answerable"),
         description="Ask your data in plain words and get answers that can be held to account.",
-        lifespan=lifespan,
+        lifespan=lambda app: _lifespan(app, settings, metrics),
         docs_url=None,  # ours needs nothing from other hosts
         redoc_url=None,
     )
     handle_problems(app)
-    for part in (
-        chat,
-        runs,
-        rows,
-        freshness,
-        comparison,
-        threads,
-        datasets,
-        sources,
-        questions,
-        uploads,
-        semantic,
-        evals,
-        setup,
-    ):
+    for part in ROUTES:
         app.include_router(part.router)
     app.include_router(_root(metrics))
     # After the routes of the API, so that no address of the page can hide one of them.
     serve_page(app)
+    _add_middleware(app, metrics, (*LOOPBACK, settings.host), tuple(allow_hosts), token)
+    _describe_problems(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI, settings: Settings, metrics: Metrics) -> AsyncIterator[None]:
+    try:
+        async with _served(settings, metrics) as service:
+            app.state.service = service
+            yield
+    except BaseException as error:
+        app.state.failure = error  # uvicorn only logs it; whoever started the server has to hear it
+        raise
+
+
+@asynccontextmanager
+async def _served(settings: Settings, metrics: Metrics) -> AsyncIterator[Service]:
+    """The service of a server, with its runs taken up and its background work under way."""
+    # The process may be bound to fewer cores than the machine has.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    opened = open_service(
+        settings,
+        # A client must not make the server open a path or an address of the client's choice.
+        any_location=False,
+        listeners=(EventLog(), metrics),
+        # A server outlives a restart of its database: runs wait for the store instead of failing.
+        patient=True,
+        # A run mostly waits for a model or a database, so each core can carry more than one.
+        runs_at_once=settings.runs_at_once or 4 * cores,
+        processes=settings.processes if settings.processes >= 0 else cores,
+    )
+    async with opened as service:
+        metrics.running.set_function(service.runs.running)
+        # Before the server listens: clients of an earlier process come back for their runs.
+        await service.runs.resume_unfinished()
+        service.start_background_work()
+        yield service
+
+
+def _add_middleware(
+    app: FastAPI, metrics: Metrics, own_hosts: tuple[str, ...], allow_hosts: tuple[str, ...], token: str | None
+) -> None:
     # The middleware added last runs first. A request is logged (Observe), then its host, its token and its origin are
     # checked; only a request that passes them all has its body read into memory (BoundedBody).
     app.add_middleware(BoundedBody)
     app.add_middleware(SameOrigin, allowed=frozenset(allow_hosts))
     if token is not None:
         app.add_middleware(TokenRequired, token=token)
-    app.add_middleware(
-        KnownHosts, hosts=frozenset((*LOOPBACK, settings.host, *allow_hosts)), any_address=token is not None
-    )
+    app.add_middleware(KnownHosts, hosts=frozenset((*own_hosts, *allow_hosts)), any_address=token is not None)
     app.add_middleware(Observe, metrics=metrics)
-    _describe_problems(app)
-    return app
 
 
 def _root(metrics: Metrics) -> APIRouter:

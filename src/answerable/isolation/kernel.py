@@ -2,7 +2,9 @@
 
 import ctypes
 import os
+import signal
 import sys
+from contextlib import suppress
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -36,6 +38,14 @@ def system_call(number: int, *arguments: Any) -> int:
 
 def signal_on_parent_death(number: int) -> None:
     prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def die_with_parent(parent: int) -> None:
+    """A worker must not outlive its parent, however that ends. Where the kernel cannot help, the closed socket does."""
+    with suppress(Unavailable):
+        signal_on_parent_death(signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # the parent ended before the kernel knew that it should send the signal
 
 
 def forbid_new_privileges() -> None:

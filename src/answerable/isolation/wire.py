@@ -58,10 +58,10 @@ def receive_body(connection: socket.socket, most: int = 0) -> tuple[bytes, list[
     start, descriptors = _start(connection, most)
     if not start:
         return None
-    header = start + (_exactly(connection, HEADER.size - len(start)) or b"")
+    header = start + (exactly(connection, HEADER.size - len(start)) or b"")
     if len(header) < HEADER.size:
         return None
-    body = _exactly(connection, HEADER.unpack(header)[0])
+    body = exactly(connection, HEADER.unpack(header)[0])
     return None if body is None else (body, descriptors)
 
 
@@ -75,7 +75,8 @@ def _start(connection: socket.socket, most: int) -> tuple[bytes, list[int]]:
     return data, found.tolist()
 
 
-def _exactly(connection: socket.socket, size: int) -> bytes | None:
+def exactly(connection: socket.socket, size: int) -> bytes | None:
+    """So many bytes; None if the other side is gone before."""
     parts = bytearray()
     while len(parts) < size:
         part = connection.recv(min(size - len(parts), 1 << 20))

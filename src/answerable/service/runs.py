@@ -13,22 +13,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from answerable.answers.answer import Answer
 from answerable.answers.capsule import read_capsule
-from answerable.answers.unanswered import cancelled, failed
+from answerable.answers.unanswered import failed
 from answerable.core.clock import Clock
 from answerable.core.context import Principal, RunContext
-from answerable.core.errors import AnswerableError, InternalError, OperatorError, TransientError, UserError, restored
+from answerable.core.errors import AnswerableError, InternalError, OperatorError, UserError
 from answerable.core.events import TERMINAL, Event, RunCancelled, RunFailed, RunFinished, RunStarted
 from answerable.core.ids import MessageId, NodeId, RunId, ThreadId, new_message_id, new_run_id
 from answerable.engine.graph import Graph
 from answerable.engine.journal import asks
 from answerable.engine.live import EVENTS_PER_READ, LiveRun
-from answerable.engine.outcome import was_refused
 from answerable.engine.run import Engine, Listener, Outcome
-from answerable.engine.step_records import step_records
 from answerable.engine.steps.descriptor import StepDescriptor
-from answerable.engine.steps.present import usage_in
 from answerable.engine.turns import Turns
 from answerable.logs import about
+from answerable.service.run_endings import account_of, process_stopping, result_of, run_quarantined, status_of
 from answerable.store.base import (
     Lease,
     LeaseLostError,
@@ -38,7 +36,6 @@ from answerable.store.base import (
     RunFilter,
     RunRecord,
     RunRequest,
-    RunResult,
     RunStatus,
     Store,
 )
@@ -55,8 +52,6 @@ ADOPT_SECONDS = 1.0
 """How often a server looks for runs that nobody carries out any more."""
 NEWS_SECONDS = 1.0
 """How long a follower of another process's run relies on hearing of news before it looks by itself."""
-RETRY_SECONDS = 5
-"""Seconds that a client is asked to wait before it tries again: by then another process may have taken the run over."""
 MOST_DEATHS = 2
 """A run whose process died so often is not continued: it may be what kills them."""
 END_SECONDS = 20.0
@@ -220,7 +215,7 @@ class RunService:
             answer = read_capsule((await self._patient.capsules.get(context.principal, context.run)).body).answer
         else:
             events = await self._patient.events.read(context.principal, context.run)
-            answer = self._account([*events, last])
+            answer = account_of([*events, last], self._step_kinds)
         live.answer = answer
         message = None
         if context.thread is not None and question is not None:
@@ -228,7 +223,7 @@ class RunService:
             message_id = MessageId("msg_" + context.run.removeprefix("run_"))
             message = self._message(context, "assistant", answer.text, message_id)
         error = answer.provenance.error
-        return RunEnd(_status(last), error.code if error else None, _result(answer), message)
+        return RunEnd(status_of(last), error.code if error else None, result_of(answer), message)
 
     def _message(self, context: RunContext, role: Literal["user", "assistant"], text: str, id: MessageId) -> Message:
         assert context.thread is not None
@@ -300,22 +295,11 @@ class RunService:
         if status in ("refused", "failed", "cancelled"):
             events = await self._store.events.read(principal, run)
             if isinstance(events[-1], RunFailed | RunCancelled):
-                return self._account(events)
+                return account_of(events, self._step_kinds)
         if error_code is not None:
             lost = OperatorError("The run could not be recorded to its end.", code=error_code, hint="Ask again.")
             return failed(run, lost)
         return read_capsule((await self._store.capsules.get(principal, run)).body).answer
-
-    def _account(self, events: Sequence[Event]) -> Answer:
-        """What became of a run that has no answer."""
-        steps, usage = step_records(events, self._step_kinds), usage_in(events)
-        match events[-1]:
-            case RunFailed(run=run, kind=kind, code=code, message=message, hint=hint, node=node):
-                return failed(run, restored(kind, code, message, hint), step=node, steps=steps, usage=usage)
-            case RunCancelled(run=run, reason=reason):
-                return cancelled(run, reason, usage, steps)
-            case last:
-                raise InternalError(f"{last.type} is not the end of a failed run.")
 
     async def journal(self, run: RunId, principal: Principal) -> Sequence[Event]:
         """Every event of a run that is stored by now."""
@@ -456,7 +440,7 @@ class RunService:
     async def _take_up(self, record: RunRecord, lease: Lease) -> None:
         """Goes on with a run that this process has just claimed, after what was asked of it meanwhile."""
         if (await self._store.runs.get(record.principal, record.run)).deaths >= MOST_DEATHS:
-            await self._give_up(self._live_run(_context(record), lease, record.question), _quarantined(record.run))
+            await self._give_up(self._live_run(_context(record), lease, record.question), run_quarantined(record.run))
             return
         requests = [request for request in await self._store.runs.requests() if request.run == record.run]
         for request in requests:
@@ -525,46 +509,6 @@ def ended(record: RunRecord) -> bool:
     return record.status not in ("running", "waiting")
 
 
-def process_stopping(run: RunId | None = None) -> TransientError:
-    details = {"retry_after": RETRY_SECONDS, **({"run_id": run} if run is not None else {})}
-    if run is None:
-        return TransientError("The server is stopping.", code="server_stopping", hint="Ask again.", **details)
-    return TransientError(
-        f"The server is stopping. {run} goes on when a server runs again.",
-        code="server_stopping",
-        hint="Ask for the run again in a few seconds; it is not lost.",
-        **details,
-    )
-
-
-def _quarantined(run: RunId) -> OperatorError:
-    return OperatorError(
-        f"Two processes died while they carried {run} out, so it is not continued.",
-        code="run_quarantined",
-        hint="Its steps are kept: look at the last one, and into the log of that time. "
-        "To try it all the same, ask again.",
-    )
-
-
-def _status(last: Event) -> RunStatus:
-    match last:
-        case RunFinished(status=status):
-            return "partial" if status == "partial" else "done"
-        case RunCancelled():
-            return "cancelled"
-        case RunFailed() if was_refused(last):
-            return "refused"
-        case _:
-            return "failed"
-
-
 def _context(record: RunRecord) -> RunContext:
     """On behalf of the person who started the run, whoever continues it."""
     return RunContext(record.run, record.principal, record.thread, record.request_id)
-
-
-def _result(answer: Answer) -> RunResult:
-    """What listings show."""
-    usage, kind = answer.usage, answer.kind if answer.status not in ("failed", "cancelled") else None
-    rows = answer.row_count if answer.provenance.artifact is not None else None
-    return RunResult(kind, rows, usage.input_tokens + usage.output_tokens, usage.cost_usd)

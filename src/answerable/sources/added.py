@@ -22,10 +22,10 @@ from urllib.parse import quote
 
 from answerable.core.context import HOME_TENANT
 from answerable.core.errors import OperatorError, RefusedError, UserError
+from answerable.core.file_errors import cannot_read, no_descriptors
 from answerable.core.ids import TenantId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
-from answerable.sources.discovery import sniffed, table_name
-from answerable.sources.file_errors import cannot_read, no_descriptors
+from answerable.sources.discovery import content_of, expected_by_name, sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]
@@ -127,8 +127,10 @@ class AddedSources:
         """Moves a whole file into a source, and tells its format. What cannot be read is refused by its content."""
         format_ = sniffed(staged, file_name)
         if format_ is None:
+            expected = expected_by_name(file_name)
+            told = f"not {expected}, as its name says" if expected else "and its name is of no type that can be read"
             raise UserError(
-                f"{file_name} is of no type that can be read, or its content is not what its name says.",
+                f"{file_name} is {content_of(staged)}, {told}.",
                 code="upload_unsupported",
                 hint="Upload CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files.",
             )
@@ -203,9 +205,9 @@ def source_name(wanted: str) -> str:
     return table_name(wanted)[:60]
 
 
-def safe_file_name(given: str) -> str:
+def safe_file_name(file_name: str) -> str:
     """The last part of a path, without what a file system, a shell or a page could take for something else."""
-    last = unicodedata.normalize("NFC", given).replace("\\", "/").rpartition("/")[2]
+    last = unicodedata.normalize("NFC", file_name).replace("\\", "/").rpartition("/")[2]
     plain = "".join(letter if letter.isalnum() or letter in _ALLOWED_MARKS else "_" for letter in last).strip(" .")
     stem, dot, suffix = plain.rpartition(".")
     if not dot or not stem.strip(" ._-") or not suffix:

@@ -7,9 +7,7 @@ package, a folder that may only be read, a database); then to a file of the home
 import asyncio
 import codecs
 import os
-import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,11 +17,13 @@ from pydantic import Field, ValidationError
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError, SemanticError, UserError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.validation import first_problem
 from answerable.core.values import ColumnType, Frozen
 from answerable.sources.base import Source
 from answerable.sources.semantic import End, Semantic, apply, dump, parse
 from answerable.sources.yaml_edit import with_changes
+from answerable.store.whole_files import whole_file
 
 _PACKAGE = Path(__file__).parents[1]
 Synonym = Annotated[str, Field(max_length=200)]
@@ -202,7 +202,8 @@ def _read(files: Sequence[Path]) -> Meaning:
     try:
         text = found.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
+        exhausted = no_descriptors(error) if isinstance(error, OSError) else None
+        raise exhausted or SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
     return Meaning(found if _is_ours(found) else files[0], text)
 
 
@@ -221,7 +222,6 @@ def _is_ours(file: Path) -> bool:
 
 def _write(file: Path, text: str) -> None:
     """All of it or nothing. Without any text there is no file."""
-    partial = file.with_name(f".{secrets.token_hex(8)}")
     try:
         if not text:
             file.unlink(missing_ok=True)
@@ -230,16 +230,13 @@ def _write(file: Path, text: str) -> None:
         # text is handled with plain line ends and without a byte order mark; a file keeps those that it has
         old = file.read_bytes() if file.exists() else b""
         encoding = "utf-8-sig" if old.startswith(codecs.BOM_UTF8) else "utf-8"
-        partial.write_text(text, encoding, newline="\r\n" if b"\r\n" in old else "\n")
-        if file.exists():
-            partial.chmod(file.stat().st_mode & 0o777)
-        partial.replace(file)
+        with whole_file(file) as partial:
+            partial.write_text(text, encoding, newline="\r\n" if b"\r\n" in old else "\n")
+            if file.exists():
+                partial.chmod(file.stat().st_mode & 0o777)
     except OSError as error:
         raise OperatorError(
             f"{file} cannot be written: {error.strerror}.",
             code="semantic_unwritable",
             hint="Check that the folder may be written to and has room.",
         ) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)

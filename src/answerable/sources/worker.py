@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from answerable.core.errors import AnswerableError, InternalError, LimitError, OperatorError, TransientError, restored
+from answerable.core.file_errors import no_descriptors
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.worker_process import Gone, WorkerProcess
-from answerable.sources.file_errors import no_descriptors
 from answerable.sources.workers.replies import LARGEST_FRAME, MOST_VALUES, REPLY_BYTES, REPLY_FRAMES, values_in
 
 _MODULE = "answerable.sources.workers"

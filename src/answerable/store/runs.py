@@ -134,10 +134,10 @@ class SqlRuns:
     ) -> Sequence[RunRecord]:
         conditions = _conditions(principal, thread, only)
         if before is not None:
-            last = await self.get(principal, before)
-            conditions.append(("(created_at, run_id) < (?, ?)", (time_text(last.created_at), last.run)))
+            await self.get(principal, before)  # raises if there is no such run
+            conditions.append((f"(position, run_id) < ({_POSITION})", (before,)))
         where, parameters = _joined(conditions)
-        sql = f"{_RUN} WHERE {where} ORDER BY created_at DESC, run_id DESC LIMIT ?"
+        sql = f"{_RUN} WHERE {where} ORDER BY position DESC, run_id DESC LIMIT ?"
         rows = await self._database.rows(sql, *parameters, at_most(limit))
         return [_run_record(row) for row in rows]
 
@@ -225,8 +225,12 @@ _REQUESTED = "EXISTS (SELECT 1 FROM run_requests q WHERE q.run_id = runs.run_id 
 _ADOPTABLE = f"finished_at IS NULL AND (status <> 'waiting' OR {_REQUESTED})"
 _INSERT_RUN = (
     "INSERT INTO runs (run_id, tenant_id, user_id, thread_id, question, status, created_at, request_id, owner,"
-    " token, sources, mode) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " token, sources, mode, position) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+    " (SELECT COALESCE(MAX(position), 0) + 1 FROM runs WHERE tenant_id = ?))"
 )
+"""The clock may be set back, so the order of runs is counted and not taken from their times. On PostgreSQL, runs that
+begin in the same moment may get the same position; then their ids decide."""
+_POSITION = "SELECT position, run_id FROM runs WHERE run_id = ?"
 _CLAIM_RUN = (
     "UPDATE runs SET deaths = deaths + CASE WHEN status = 'waiting' OR EXISTS (SELECT 1 FROM owners o"
     " WHERE o.owner = runs.owner AND o.seconds = 0) THEN 0 ELSE 1 END,"
@@ -297,6 +301,7 @@ def _run_row(record: RunRecord) -> tuple[Parameter, ...]:
         record.token,
         _listed(record.sources),
         record.mode,
+        owner.tenant,
     )
 
 

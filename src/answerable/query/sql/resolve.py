@@ -10,15 +10,14 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from answerable.core.catalog import Catalog, Table
-from answerable.core.errors import AnswerableError, RefusedError, UserError
+from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Language
-from answerable.query.scope import nearest
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.multiplication import refuse_multiplication
 from answerable.query.sql.names import address, folded, folded_name
+from answerable.query.sql.unknown_names import unknown_alias, unknown_column, unknown_table
 
 MAX_SOURCES = 50
-_SYSTEM = ("pg_", "sqlite_", "duckdb_", "pragma_", "information_schema", "dbstat", "__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,11 @@ class _Level:
     sources: dict[str, _Relation]
     outer: "_Level | None"
     aliases: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its tables, without the keys of those that have no name."""
+        return [name for name in self.sources if not name.startswith("\0")]
 
 
 @dataclass(slots=True)
@@ -246,27 +250,10 @@ class _Resolver:
         schema_name = None if schema is None else folded(schema, self.dialect)
         table = self.tables.get((schema_name, name))
         if table is None:
-            raise self._unknown_table(item)
+            raise unknown_table(item, (table.name for table in self.tables.values()))
         self.reads.columns.setdefault(table.name, set())
         stored = {folded_name(column.name, self.dialect): column.name for column in table.columns}
         return _Relation(dict(stored), table, stored, schema_name)
-
-    def _unknown_table(self, item: exp.Table) -> AnswerableError:
-        shown = f"{item.db}.{item.name}" if item.db else item.name
-        if shown.lower().startswith(_SYSTEM) or item.name.lower().startswith(_SYSTEM):
-            return RefusedError(
-                f"{shown!r} belongs to the database system.",
-                code="sql_system_table_refused",
-                hint="Only the tables of the source can be read.",
-            )
-        if any(letter in item.name for letter in "./\\*:"):
-            return RefusedError(
-                f"{shown!r} is not a table; files are not read by name.",
-                code="sql_file_refused",
-                hint="Add the file as a source first.",
-            )
-        hint = nearest(shown, (table.name for table in self.tables.values()))
-        return UserError(f"There is no table {shown!r}.", code="sql_table_unknown", hint=hint, name=shown)
 
     def _renamed(self, relation: _Relation, alias: exp.Expr | None) -> _Relation:
         """With the column names of `AS t(a, b)`."""
@@ -321,7 +308,7 @@ class _Resolver:
             return level.sources.values()
         name = folded(table, self.dialect)
         if name not in level.sources:
-            raise self._unknown_alias(table, level)
+            raise unknown_alias(table, level.names)
         return [level.sources[name]]
 
     def _star_columns(self, item: exp.Expr, relation: _Relation) -> Mapping[str, str | None]:
@@ -385,14 +372,15 @@ class _Resolver:
             if holders or (not column.table and key in scope.aliases):
                 return
             if column.table and sources and not any(source.is_open for source in sources):
-                raise self._unknown_column(column, sources)
+                raise unknown_column(column, _column_names(sources), self.dialect)
         if self._is_field(column, level) or self._is_whole_row(column, level) or self._became_text(column):
             return
         if any(source.is_open for scope in _outwards(level) for source in self._sources_named(column, scope)):
             return  # the engine will say if there is no such column
         if column.table:
-            raise self._unknown_alias(column.args["table"], level)
-        raise self._unknown_column(column, [source for scope in _outwards(level) for source in scope.sources.values()])
+            raise unknown_alias(column.args["table"], level.names)
+        visible = [source for scope in _outwards(level) for source in scope.sources.values()]
+        raise unknown_column(column, _column_names(visible), self.dialect)
 
     def _became_text(self, column: exp.Column) -> bool:
         """In SQLite a name in double quotes that nothing has is text. Only where it is compared: elsewhere a misspelt
@@ -447,24 +435,9 @@ class _Resolver:
         if relation.table is not None:
             self.reads.columns[relation.table.name] |= {relation.stored[key] for key in keys}
 
-    def _unknown_alias(self, qualifier: exp.Identifier, level: _Level) -> UserError:
-        known = [name for name in level.sources if not name.startswith("\0")]
-        hint = nearest(qualifier.name, known)
-        return UserError(
-            f"{qualifier.name!r} is not a table of this FROM.", code="sql_table_unknown", hint=hint, name=qualifier.name
-        )
 
-    def _unknown_column(self, column: exp.Column, sources: Sequence[_Relation]) -> UserError:
-        known = [name for source in sources for name in source.columns.values() if name is not None]
-        hint = nearest(column.name, known)
-        if column.this.args.get("quoted") and not column.table:
-            hint = f"{hint or ''} Text is written in single quotes: '{column.name}'.".strip()
-        return UserError(
-            f"There is no column {column.sql(dialect=self.dialect)}.",
-            code="sql_column_unknown",
-            hint=hint,
-            name=column.name,
-        )
+def _column_names(relations: Iterable[_Relation]) -> Iterator[str]:
+    return (name for relation in relations for name in relation.columns.values() if name is not None)
 
 
 def _identifier(node: exp.Expr) -> exp.Identifier:

@@ -6,9 +6,9 @@ and writes no address to a log.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ import httpx
 import orjson
 
 from answerable.core.errors import OperatorError
+from answerable.sandbox.base import Availability
 
 _MAX_REPLY_BYTES = 16 << 20
 CONNECT_SECONDS = 10.0
@@ -156,6 +157,15 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx.RemoteProtocolError):
         return f"the reply is not HTTP as it should be: {error}"
     return str(error) or "the connection was lost"
+
+
+async def availability(check: Awaitable[None], found: Availability) -> Availability:
+    """`found`, or why the sandbox cannot run here if the check fails."""
+    try:
+        await check
+    except OperatorError as error:
+        return replace(found, available=False, detail=str(error), remedy=error.hint)
+    return found
 
 
 def unavailable(message: str, remedy: str) -> OperatorError:

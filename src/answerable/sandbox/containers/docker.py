@@ -18,7 +18,14 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, UpgradedStream, unavailable
+from answerable.sandbox.containers.control import (
+    ControlApi,
+    ControlError,
+    ControlReply,
+    UpgradedStream,
+    availability,
+    unavailable,
+)
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 from answerable.sandbox.tables.workers import TableWorkers
@@ -51,11 +58,8 @@ class DockerSandbox:
         self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
-        try:
-            await self._check()
-        except OperatorError as error:
-            return Availability(self.name, available=False, detail=str(error), walls=_WALLS, remedy=error.hint)
-        return Availability(self.name, available=True, detail=f"image {self._image} at {self._host}", walls=_WALLS)
+        found = f"image {self._image} at {self._host}"
+        return await availability(self._check(), Availability(self.name, True, found, _WALLS))
 
     async def start(self) -> None:
         await self._check()

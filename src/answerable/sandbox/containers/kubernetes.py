@@ -18,7 +18,7 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, unavailable
+from answerable.sandbox.containers.control import ControlApi, ControlError, ControlReply, availability, unavailable
 from answerable.sandbox.containers.kubernetes_access import cluster_api
 from answerable.sandbox.containers.kubernetes_attach import attached
 from answerable.sandbox.exchange import START_SECONDS, converse
@@ -69,13 +69,8 @@ class KubernetesSandbox:
         self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
-        try:
-            await self._check()
-        except OperatorError as error:
-            return Availability(self.name, available=False, detail=str(error), walls=_WALLS, remedy=error.hint)
-        return Availability(
-            self.name, available=True, detail=f"image {self._image} in namespace {self._namespace}", walls=_WALLS
-        )
+        found = f"image {self._image} in namespace {self._namespace}"
+        return await availability(self._check(), Availability(self.name, True, found, _WALLS))
 
     async def start(self) -> None:
         """Also makes sure that the rule against network is there."""

@@ -14,7 +14,7 @@ from uuid import uuid4
 from answerable.core.errors import OperatorError
 from answerable.sandbox.base import Availability, SandboxRequest, SandboxResult
 from answerable.sandbox.containers import boot
-from answerable.sandbox.containers.control import unavailable
+from answerable.sandbox.containers.control import availability, unavailable
 from answerable.sandbox.exchange import START_SECONDS, converse
 from answerable.sandbox.results import RunPlace, SandboxRecord, Stopped, result_of
 from answerable.sandbox.tables.workers import TableWorkers
@@ -51,14 +51,10 @@ class MicrosandboxSandbox:
         self._tables = TableWorkers(at_once)
 
     async def available(self) -> Availability:
-        try:
-            self._check()
-        except OperatorError as error:
-            return Availability(self.name, available=False, detail=str(error), walls=_WALLS, remedy=error.hint)
-        return Availability(self.name, available=True, detail=f"image {self._image}", walls=_WALLS)
+        return await availability(self._check(), Availability(self.name, True, f"image {self._image}", _WALLS))
 
     async def start(self) -> None:
-        self._check()
+        await self._check()
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
         async with self._places, self._machine(request) as machine:
@@ -77,7 +73,7 @@ class MicrosandboxSandbox:
         except ImportError as error:
             raise unavailable("The package microsandbox is not installed.", "`pip install microsandbox`") from error
 
-    def _check(self) -> None:
+    async def _check(self) -> None:
         sdk = self._sdk()
         if not hasattr(sdk, "is_runtime_installed"):
             raise unavailable("This microsandbox is too old.", "`pip install --upgrade microsandbox` (0.7 or newer)")

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from answerable.core.errors import OperatorError, UserError
+from answerable.core.file_errors import no_descriptors
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.kernel import Unavailable
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
@@ -159,6 +160,8 @@ class KernelSandbox:
             try:
                 return await self._opened(way, libraries)
             except (Unavailable, OSError) as reason:
+                if isinstance(reason, OSError) and (exhausted := no_descriptors(reason)):
+                    raise exhausted from reason
                 reasons.append(f"{way}: {reason}")
         raise _unavailable("; ".join(reasons))
 

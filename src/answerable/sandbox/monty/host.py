@@ -13,7 +13,6 @@ import base64
 import json
 import os
 import resource
-import signal
 import socket
 import sys
 from collections.abc import Mapping
@@ -34,10 +33,7 @@ _MEMORY = 2 << 30
 
 
 def main(descriptor: int, parent: int) -> None:
-    with suppress(kernel.Unavailable):
-        kernel.signal_on_parent_death(signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    kernel.die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
     try:
         pool = MontyPool(1)

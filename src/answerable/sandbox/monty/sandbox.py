@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pydantic_monty import __version__
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -170,7 +171,7 @@ class _Interpreter:
         try:
             self.process = WorkerProcess(_MODULE)
         except OSError as error:
-            raise _unavailable(error.strerror or str(error)) from error
+            raise no_descriptors(error) or _unavailable(error.strerror or str(error)) from error
         self.runs = 0
         self._walls: str | None = None
 

@@ -2,16 +2,17 @@
 DESCRIPTOR PARENT`.
 
 It is sent `{"do", "memory_mb", "bytes"}` with two descriptors, what to read and where to write, and answers
-`{"columns", "rows", "bytes"}` or `{"refused": sentence}`. It sees no file of its own, opens no socket and starts no
-program, so that a hole in polars would lead nowhere.
+`{"columns", "rows", "bytes"}`, `{"refused": sentence}` or `{"disk_full": true}`. It sees no file of its own, opens no
+socket and starts no program, so that a hole in polars would lead nowhere.
 """
 
+import errno
 import io
 import json
 import mmap
 import os
+import re
 import resource
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -31,10 +32,7 @@ _DESCRIPTORS = 2
 
 
 def main(descriptor: int, parent: int) -> None:
-    with suppress(kernel.Unavailable):
-        kernel.signal_on_parent_death(signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    kernel.die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
     _warm()
     held = _data_bytes()
@@ -72,10 +70,20 @@ def _answer(message: dict[str, Any], source: int, output: int, held: int) -> dic
         return {"refused": str(error)}
     except MemoryError:
         return {"refused": f"The result needs more than {message['memory_mb']:,} MB of memory as a table."}
-    except OSError:
+    except OSError as error:
+        if _number(error) in (errno.ENOSPC, errno.EDQUOT):
+            return {"disk_full": True}
         return {"refused": f"The result is larger than {message['bytes'] // _MB:,} MB."}
     except (PolarsError, PanicException, TypeError, OverflowError) as error:
         return {"refused": f"The result cannot be shown as a table: {str(error)[:300]}."}
+
+
+def _number(error: OSError) -> int | None:
+    """Polars names the number only in its text: `No space left on device (os error 28)`."""
+    if error.errno is not None:
+        return error.errno
+    named = re.search(r"\(os error (\d+)\)", str(error))
+    return int(named[1]) if named else None
 
 
 def _from_arrow(source: int) -> pl.DataFrame:

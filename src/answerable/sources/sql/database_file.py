@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
 from answerable.core.values import Json, Language
-from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.sql.source import Snapshot, SourceOptions
 

@@ -17,12 +17,14 @@ from typing import Any
 from answerable.core.catalog import Warning
 from answerable.core.errors import (
     AnswerableError,
+    FileError,
     InternalError,
     LimitError,
     OperatorError,
     SourceError,
     TransientError,
 )
+from answerable.core.file_errors import cannot_read
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Language
 from answerable.isolation.own_folder import own_folder
@@ -37,11 +39,11 @@ from answerable.sources.discovery import (
     unique_table_names,
     walked,
 )
-from answerable.sources.file_errors import cannot_read
 from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql.duckdb import DuckDbBackend
-from answerable.sources.sql.source import Snapshot, SourceOptions, write_whole
+from answerable.sources.sql.source import Snapshot, SourceOptions
+from answerable.store.whole_files import cache_file
 
 _FORMAT = "2"
 """Version of the cached files: raised whenever reading the same file gives something else."""
@@ -129,7 +131,8 @@ class FilesBackend:
             return cached
         found = await asyncio.to_thread(self._found, paths)
         listing = await self._read(found, progress)
-        write_whole(file, listing.model_dump_json().encode())
+        with cache_file(file) as partial:
+            partial.write_bytes(listing.model_dump_json().encode())
         return listing
 
     def _found(self, paths: Sequence[Path]) -> Found:
@@ -234,7 +237,7 @@ class _FileReader:
         seen = await self._ask("inspect", {})
         for file in files:
             if problem := seen[str(file.path)].get("error"):
-                self._failed(file, SourceError(problem, code="file_malformed"))
+                self._failed(file, FileError(problem, code="file_malformed"))
         schemas = [(file.path, columns) for file in files if (columns := seen[str(file.path)].get("columns"))]
         return [
             _Rows(
@@ -292,7 +295,8 @@ class _FileReader:
             "max_bytes": self._options.max_mb * 1_000_000,
         }
         loaded = _Loaded.model_validate(await self._ask("load", {"load": job}))
-        write_whole(into / "loaded.json", loaded.model_dump_json().encode())
+        with cache_file(into / "loaded.json") as partial:
+            partial.write_bytes(loaded.model_dump_json().encode())
         await asyncio.to_thread(_replace_folder, into, folder)
         return loaded
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -13,12 +12,12 @@ from typing import Any, Protocol
 
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import InternalError, OperatorError, SourceError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.progress import Progress, SharedProgress, no_progress
 from answerable.core.values import Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
-from answerable.sources.file_errors import no_descriptors
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
@@ -28,6 +27,7 @@ from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
+from answerable.store.whole_files import cache_file
 
 _FORMAT = "4"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
@@ -249,14 +249,16 @@ class SqlSource:
         with suppress(OSError, ValueError):  # a file that is missing, damaged or of an older form is written again
             return _Description.model_validate_json(file.read_bytes())
         description = await self._read(snapshot, snapshot.fingerprint)
-        write_whole(file, description.model_dump_json().encode())
+        with cache_file(file) as partial:
+            partial.write_bytes(description.model_dump_json().encode())
         self._remember(description.catalog.tables)
         return description
 
     def _remember(self, tables: Sequence[Table]) -> None:
         """Which tables there were, so that one that is gone later is not taken for a mistake in a `semantic.yaml`."""
         names = self._tables_before() | {table.name for table in tables}
-        write_whole(self._cache / _TABLES_BEFORE, json.dumps(sorted(names)).encode())
+        with cache_file(self._cache / _TABLES_BEFORE) as partial:
+            partial.write_bytes(json.dumps(sorted(names)).encode())
 
     def _tables_before(self) -> frozenset[str]:
         try:
@@ -416,24 +418,6 @@ def _declared(from_table: str, own: tuple[str, ...], to_table: str, other: tuple
         to_columns=other,
         origin="declared",
     )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """All of it or nothing: a reader never sees half a file."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.write_bytes(content)
-        partial.replace(path)
-    except OSError as error:
-        raise no_descriptors(error) or OperatorError(
-            f"The cache at {path.parent} cannot be written: {error.strerror}.",
-            code="cache_unwritable",
-            hint="Check that the folder may be written to and has room.",
-        ) from error
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from answerable.isolation import wire
+from answerable.isolation.kernel import die_with_parent
 from answerable.sources.workers import harden, replies
 from answerable.sources.workers.engine import DatabaseEngine
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_much_memory
@@ -30,7 +31,7 @@ _ENGINES = {
 
 
 def main(descriptor: int, parent: int) -> None:
-    harden.die_with_parent(parent)
+    die_with_parent(parent)
     connection = socket.socket(fileno=descriptor)
     received = wire.receive(connection)
     if received is None:

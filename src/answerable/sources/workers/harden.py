@@ -6,15 +6,13 @@ Each wall stands by itself: limits on resources, no files but those named (Landl
 
 import os
 import resource
-import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
 from answerable.isolation import landlock, seccomp
-from answerable.isolation.kernel import Unavailable, forbid_new_privileges, signal_on_parent_death
+from answerable.isolation.kernel import Unavailable, forbid_new_privileges
 
 _OPEN_FILES = 512
 _HEADROOM_MB = 256
@@ -32,14 +30,6 @@ class Needs:
     write: Sequence[str] = ()
     network: bool = False
     port: int | None = None
-
-
-def die_with_parent(parent: int) -> None:
-    """A worker must not outlive its parent, however that ends. Where the kernel cannot help, the closed socket does."""
-    with suppress(Unavailable):
-        signal_on_parent_death(signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)  # the parent ended before the kernel knew that it should send the signal
 
 
 def confine(needs: Needs, memory_mb: int) -> dict[str, str]:

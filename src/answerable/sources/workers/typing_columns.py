@@ -40,7 +40,7 @@ class TextForm:
     """With `{v}` for the text."""
     order: str = ""
     """`dmy` or `mdy` where the two can be confused."""
-    told: str = ""
+    note: str = ""
     """The note about a column that is read so, if it needs one."""
 
     def read(self, value: str) -> str:
@@ -94,7 +94,7 @@ _COMMA_NUMBER = TextForm(
     "number",
     r"[+-]?(0|[1-9][0-9]{0,14})(,[0-9]+)?",
     "TRY_CAST(replace({v}, ',', '.') AS DOUBLE)",
-    told="the comma was read as the decimal sign",
+    note="the comma was read as the decimal sign",
 )
 _KINDS: tuple[TextForm, ...] = (
     INTEGER,
@@ -235,7 +235,7 @@ def _choice(cursor: Any, scan: str, place: int, found: _Count) -> tuple[TextForm
     if len(orders) == 2:
         return _ordered(cursor, scan, place, [kind for kind in fitting if kind.order])
     if fitting:
-        return fitting[0], fitting[0].told or None
+        return fitting[0], fitting[0].note or None
     return None, _why_text(cursor, scan, place, found)
 
 
