@@ -4,10 +4,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 unexport PYTHONDONTWRITEBYTECODE  # hundreds of processes are started, and each would compile the package for itself
 
-FAULTS := $(addprefix tests/,faults/test_kill_sweep.py faults/test_commit_sweep.py faults/test_run_processes.py \
-	faults/test_store_processes.py faults/test_store_outages.py faults/test_store_full_disk.py faults/test_quarantine.py \
-	gateway/test_stopping.py gateway/test_idempotency.py)
-
 .PHONY: faults setup page page-types library-types screenshots run test test-fast test-llm test-sandboxes test-docker check mutants bench train lock clean
 
 setup: $(VENV)/.runtime  ## Makes .venv with what Answerable needs to run.
@@ -42,8 +38,8 @@ test: $(VENV)/.dev  ## Runs every test, three at a time: many wait for processes
 test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in about a minute, while you work.
 	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $$($(BIN)/python tests/fast.py) $(ARGS)
 
-faults: $(VENV)/.dev  ## Kills processes at every write, stops the store under them, fills the disk, and looks at what is left.
-	$(BIN)/python -m pytest --numprocesses=2 --dist=loadfile $(FAULTS) $(ARGS)
+faults: $(VENV)/.dev  ## Harms servers under load (kills, outages, full disks, …) and counts what is lost, doubled, stuck, orphaned.
+	$(BIN)/python -m faults $(ARGS)
 
 test-sandboxes: $(VENV)/.dev  ## Judges every way of isolation that this machine has, not only the usual ones.
 	ANSWERABLE_TEST_EVERY_WAY=1 $(BIN)/python -m pytest tests/conformance/test_sandboxes.py tests/faults/escapes $(ARGS)

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from starlette.routing import Route
 
-from answerable.gateway.access import _principal
+from answerable.gateway.access import principal_of
 from answerable.gateway.app import create_app
 from answerable.gateway.page import VIEWS
 from answerable.settings import Settings
@@ -157,7 +157,7 @@ def test_every_route_takes_the_principal(tmp_path: Path) -> None:
 
 
 def takes_the_principal(route: Route) -> bool:
-    return isinstance(route, APIRoute) and any(one.call is _principal for one in route.dependant.dependencies)
+    return isinstance(route, APIRoute) and any(one.call is principal_of for one in route.dependant.dependencies)
 
 
 def test_a_planted_route_without_a_principal_is_found() -> None:

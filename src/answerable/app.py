@@ -99,7 +99,9 @@ async def open_service(
     parts = StepParts(dependencies, apis, recent_rows, settings.history_window, step_kinds)
     kinds = by_name(kind for row in STEP_KINDS for kind in row(parts))
     step_kinds.update({name: kind.descriptor for name, kind in kinds.items()})
-    guards = default_guards(clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds)
+    guards = default_guards(
+        clock, failures=settings.breaker_failures, cooldown=settings.breaker_seconds, patient=patient
+    )
     turns = Turns(runs_at_once)
     engine = Engine(kinds, for_runs.events, clock, guards, turns)
     runs = RunService(store, engine, clock, step_kinds, listeners, turns=turns, patient=patient)

@@ -29,6 +29,7 @@ from answerable.service.comparison import RunComparison
 from answerable.service.eval_runner import EvalRunner
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
 from answerable.service.golden_cases import GoldenCase
+from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.rows import RowsPage, RowsPart, RowTotals
 from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.service.setup import (
@@ -243,8 +244,9 @@ class ThreadVerbs(Protocol):
         """A shared thread, to be read only."""
         ...
 
-    def fork(self, thread: str, message: str, *, include: bool = True) -> ThreadSummary:
-        """A new thread that begins like another one: up to a message, or up to just before it."""
+    def fork(self, thread: str, message: str, *, include: bool = True, new: str | None = None) -> ThreadSummary:
+        """A new thread that begins like another one: up to a message, or up to just before it. `new`: the id to give
+        it; a thread of that id that exists already is not made again."""
         ...
 
     def messages(self, thread: str, *, last: int | None = None, answers: bool = False) -> Sequence[MessageView]:
@@ -283,9 +285,11 @@ class SourceVerbs(Protocol):
         source: str | None = None,
         replace: bool = False,
         announced: int = 0,
+        attempt: KeyedAttempt | None = None,
     ) -> UploadedFile:
         """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
-        that is known beforehand."""
+        that is known beforehand. `attempt`: of a request that may have been carried out in part before; the file then
+        goes where it went then."""
         ...
 
     def remove(self, name: str) -> None:

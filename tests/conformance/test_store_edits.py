@@ -1,5 +1,6 @@
 """Changes of what is said about sources, on every database."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -24,6 +25,14 @@ async def test_changes_are_kept_newest_first(store: Store, people: Any) -> None:
     assert await store.edits.of_source(people.ada, "shop", limit=1) == [second]
     assert await store.edits.get(people.bob, first.edit) == first
     assert first.principal == people.ada
+
+
+async def test_a_clock_that_is_set_back_changes_no_order(store: Store, people: Any, clock: Any) -> None:
+    clock.step = timedelta(hours=-1)
+    made = [await settled(store, people.ada, "shop", before=str(n), after=str(n + 1), note="") for n in range(4)]
+    assert await store.edits.of_source(people.ada, "shop") == made[::-1]
+    begun = [await store.edits.begin(people.ada, "shop", before=str(n), after="", note="") for n in range(4, 6)]
+    assert await store.edits.unsettled(people.ada, "shop") == begun
 
 
 async def test_changes_of_another_tenant_do_not_exist(store: Store, people: Any) -> None:

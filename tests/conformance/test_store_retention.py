@@ -172,6 +172,24 @@ async def test_one_process_at_a_time_and_not_more_often_than_said(opened: Any, c
     assert await service(first, clock).prune(every=3600) is None
     clock.time += timedelta(hours=2)
     assert await service(first, clock).prune(every=3600) is not None
+    clock.time -= timedelta(days=300)
+    assert await service(first, clock).prune(every=3600) is not None, "the clock was set back"
+    assert await service(first, clock).prune(every=3600) is None
+
+
+async def test_leases_of_processes_that_ended_are_forgotten(opened: Any, clock: Any, people: Any) -> None:
+    store = await opened()
+    for number in range(3):
+        ended = await opened()
+        await ended.runs.create(RunContext(RunId(f"run_{number}"), people.ada), None)
+        await ended.release()
+    living = await opened()
+    await living.runs.create(RunContext(RunId("run_9"), people.ada), None)
+    database: Any = store.database
+    assert len(await database.rows("SELECT owner FROM owners")) == 4
+    await service(store, clock).prune()
+    assert len(await database.rows("SELECT owner FROM owners")) == 2, "the living one, and who pruned"
+    assert [record.run for record in await store.runs.adoptable()] == ["run_0", "run_1", "run_2"]
 
 
 def test_no_place_is_left_for_a_run_in_the_list_of_tables() -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import random
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +8,7 @@ import pytest
 
 from answerable.core.breaker import Breaker
 from answerable.core.context import RunContext
-from answerable.core.errors import LimitError, RefusedError, SourceError, TransientError, UserError
+from answerable.core.errors import LimitError, OperatorError, RefusedError, SourceError, TransientError, UserError
 from answerable.core.events import Event, StepFailed, StepOutput, StepRetried, StepStarted
 from answerable.engine.graph import Graph
 from answerable.engine.guards import default_guards
@@ -21,9 +22,11 @@ Run = Callable[..., Any]
 def run_one(clock: Any, context: RunContext, kind: Any, graph_of: Callable[..., Graph]) -> Run:
     """Runs one node `a` with these fields; gives the outcome and the events."""
 
-    async def run(function: Callable[[Step], Any], **fields: Any) -> tuple[Outcome, list[Event]]:
+    async def run(
+        function: Callable[[Step], Any], *, patient: bool = False, **fields: Any
+    ) -> tuple[Outcome, list[Event]]:
         events: list[Event] = []
-        guards = default_guards(clock, random.Random(1))
+        guards = default_guards(clock, random.Random(1), patient=patient)
         engine = Engine({"f": kind(function)}, clock=clock, guards=guards)
         outcome = await engine.run(graph_of({"a": ""}, nodes={"a": fields}), context, listeners=[events.append])
         return outcome, events
@@ -55,6 +58,38 @@ async def test_what_may_pass_is_tried_again_after_longer_and_longer_waits(run_on
         (2, 3, "try_again"),
         (3, 5, "try_again"),
     ]
+
+
+@pytest.mark.parametrize("code", ["disk_full", "store_full", "descriptors_exhausted"])
+async def test_a_step_of_a_server_waits_for_room(run_one: Run, clock: Any, code: str) -> None:
+    full = failing(6, lambda: OperatorError("full", code=code))
+    outcome, events = await run_one(full, patient=True, timeout=1, breaker="a", retry=RETRY)
+    assert outcome.outputs == {"a": "attempt 1"}
+    assert [e for e in clock.slept if e != 1] == [0.1, 0.2, 0.4, 0.8]
+    assert not any(isinstance(event, StepRetried) for event in events)
+
+
+async def test_a_step_that_finds_no_descriptor_waits_or_says_so(run_one: Run) -> None:
+    outcome, _ = await run_one(failing(2, lambda: OSError(errno.EMFILE, "too many")), patient=True, timeout=100)
+    assert outcome.outputs == {"a": "attempt 1"}
+    outcome, events = await run_one(failing(1, lambda: OSError(errno.ENFILE, "too many")))
+    assert [event.code for event in events if isinstance(event, StepFailed)] == ["descriptors_exhausted"]
+    outcome, events = await run_one(failing(1, lambda: OSError(errno.EIO, "broken")), patient=True, timeout=100)
+    assert [event.code for event in events if isinstance(event, StepFailed)] == ["internal"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"patient": False, "timeout": 100},
+        {"patient": True, "effect": True},
+        {"patient": True, "timeout": 100, "code": "disk_broken"},
+    ],
+)
+async def test_a_command_an_effect_and_other_failures_do_not_wait(run_one: Run, fields: dict[str, Any]) -> None:
+    code = fields.pop("code", "disk_full")
+    outcome, _ = await run_one(failing(1, lambda: OperatorError("full", code=code)), **fields)
+    assert outcome.status == "failed"
 
 
 async def test_the_last_failure_is_the_steps(run_one: Run) -> None:

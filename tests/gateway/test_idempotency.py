@@ -6,6 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from answerable.gateway.once import CHANGING
+
 QUERY = {"query_type": "sql", "code": "SELECT count(*) AS n FROM people", "source": "small"}
 CHAT = {"message": "SQL: SELECT count(*) AS n FROM people", "source": "small"}
 
@@ -54,3 +56,74 @@ def test_the_same_key_with_another_request_is_refused(api: httpx.Client) -> None
     for path, body in (("/runs", QUERY | {"code": "SELECT 2 AS n"}), ("/chat", CHAT)):
         reply = api.post(path, json=body, headers=key)
         assert (reply.status_code, reply.json()["code"]) == (422, "idempotency_key_reused")
+
+
+NO_KEY = {"POST /api/v1/runs/{run_id}/rows/query": "it only reads"}
+"""Changing methods without a key, and why."""
+
+
+def test_every_route_that_changes_something_takes_a_key(api: httpx.Client) -> None:
+    document = httpx.get(f"{str(api.base_url).removesuffix('/api/v1/')}/openapi.json").json()
+    without = {
+        f"{method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if method.upper() in CHANGING
+        and "idempotency-key" not in [parameter["name"].lower() for parameter in operation.get("parameters", [])]
+    }
+    assert without == NO_KEY.keys()
+
+
+def fork_of(api: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    said = api.post("/chat", json=CHAT).json()
+    [_, message] = api.get(f"/threads/{said['thread_id']}/messages").json()["messages"]
+    return "POST", f"/threads/{said['thread_id']}/fork", {"json": {"message_id": message["message_id"]}}
+
+
+def upload_of(_: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    return "POST", "/uploads", {"params": {"name": "once.csv"}, "content": b"id\n1\n"}
+
+
+def edit_of(_: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    edit = {"kind": "name", "table": "people", "description": "Who they are."}
+    return "PATCH", "/sources/small/semantic", {"json": {"edits": [edit], "note": "once"}}
+
+
+def deletion_of(api: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    return "DELETE", f"/threads/{api.post('/chat', json=CHAT).json()['thread_id']}", {}
+
+
+def case_of(api: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    return "POST", "/evals/kept/cases", {"json": {"run_id": api.post("/chat", json=CHAT).json()["run_id"]}}
+
+
+def share_of(api: httpx.Client) -> tuple[str, str, dict[str, Any]]:
+    return "POST", f"/threads/{api.post('/chat', json=CHAT).json()['thread_id']}/share", {}
+
+
+@pytest.mark.parametrize("what", [fork_of, upload_of, edit_of, deletion_of, case_of, share_of])
+def test_a_repeated_change_is_made_once_and_gets_the_same_reply(what: Any, api: httpx.Client) -> None:
+    method, path, body = what(api)
+    key = {"Idempotency-Key": f"change-{what.__name__}"}
+    with ThreadPoolExecutor(4) as together:
+        replies = [*together.map(lambda _: api.request(method, path, headers=key, **body), range(4))]
+    replies.append(api.request(method, path, headers=key, **body))
+    assert {(reply.status_code, reply.text) for reply in replies} == {(replies[0].status_code, replies[0].text)}
+    assert replies[0].is_success, replies[0].text
+    assert {reply.headers.get("content-type") for reply in replies} == {replies[0].headers.get("content-type")}
+    other = api.request(method, path, headers=key, params={"name": "other.csv"} if "params" in body else {"x": "1"})
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_what_failed_is_tried_again(api: httpx.Client) -> None:
+    key = {"Idempotency-Key": "failed-first"}
+    request: Any = {"params": {"name": "later.csv", "source": "demo"}, "content": b"id\n1\n"}
+    assert api.post("/uploads", headers=key, **request).json()["code"] == "source_not_uploaded"
+    assert api.post("/uploads", headers=key, **request).json()["code"] == "source_not_uploaded"
+
+
+@pytest.mark.parametrize("key", ["", "a b", "ü", "x" * 201])
+def test_what_is_no_key_is_refused(api: httpx.Client, key: str) -> None:
+    for path, body in (("/runs", QUERY), ("/sources/small/sync", None)):
+        reply = api.post(path, json=body, headers={b"Idempotency-Key": key.encode()})
+        assert (reply.status_code, reply.json()["code"]) == (422, "request_invalid")

@@ -4,7 +4,7 @@ import io
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,8 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from answerable.core.errors import OperatorError
 from answerable.sandbox.tables.received import received, write_table
-from answerable.sandbox.tables.workers import frame_of
+from answerable.sandbox.tables.workers import TableWorkers, frame_of
 
 TABLE = pl.DataFrame(
     {
@@ -248,3 +249,22 @@ def test_thousands_of_damaged_streams_end_nothing(tmp_path: Path) -> None:
     taken, refused = map(int, done.stdout.split())
     assert taken > 100
     assert refused > 1_000
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a small file system can only be mounted by an administrator")
+    yield tmp_path
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+async def test_a_full_disk_is_not_a_result_that_is_too_large(small_disk: Path) -> None:
+    workers = TableWorkers()
+    with pytest.raises(OperatorError, match="disk is full") as caught:
+        await workers.from_records([{"a": "x" * 1_000} for _ in range(200)], small_disk / "table", 512)
+    assert caught.value.stable_code == "disk_full"
+    assert not (small_disk / "table").exists()
+    assert (await workers.from_records([{"a": 1}], small_disk / "table", 512)).row_count == 1
+    await workers.close()

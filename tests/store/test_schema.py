@@ -25,6 +25,8 @@ FROZEN = {
     "0011_deaths_of_runs.sql": "e4a087fd1ca547d32137683c9fecfd1179cf534df80a91660546d93061dfdcd2",
     "0012_idempotency_keys.sql": "e5176f9eced4238a2394f3d8248dd93fd9bdc10d46150a0cc5e77fce9f75d7ba",
     "0013_positions_of_runs.sql": "656598344d611d0b52e771c0faabb9e88ff127f1ae8607af46a2de0f573bf3ee",
+    "0014_order_of_edits.sql": "5965d314414ce1e50552d9b9367675cd96a96d6b3da7e3fd4c2b2b63eb7c14f9",
+    "0015_replies_to_keys.sql": "27585b98753a766f7cab27ef1393854aad7667f1fd94fccb8247101685fe04f3",
 }
 """SHA-256 of every migration: stores out there have run it, so it never changes. New ones are added here."""
 

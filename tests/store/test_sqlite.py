@@ -187,6 +187,30 @@ async def test_a_store_that_another_process_holds(tmp_path: Path, monkeypatch: A
     await store.runs.create(RunContext(RUN, LOCAL), None)
 
 
+@pytest.mark.parametrize("what", ["a run", "one event", "many events", "a check"])
+async def test_who_waits_for_another_process_holds_nobody_up(tmp_path: Path, opened: Any, what: str) -> None:
+    path = tmp_path / "a.db"
+    store = await opened(path)
+    await store.runs.create(RunContext(RUN, LOCAL), None)
+    events = [StepStarted(RUN, number, 1.0, NodeId("n")) for number in range(1, 50)]
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    call = {
+        "a run": lambda: store.runs.create(RunContext(RunId("run_2"), LOCAL), None),
+        "one event": lambda: store.events.append(events[:1], Lease(RUN, 1)),
+        "many events": lambda: store.events.append(events, Lease(RUN, 1)),
+        "a check": store.database.check,
+    }[what]
+    waiting = asyncio.create_task(call())
+    for _ in range(20):
+        await asyncio.sleep(0.01)
+    assert not waiting.done()
+    assert await store.runs.get(LOCAL, RUN), "what others read does not wait"
+    holder.execute("ROLLBACK")
+    holder.close()
+    await waiting
+
+
 async def test_a_start_waits_for_another_that_is_making_the_store(tmp_path: Path, opened: Any) -> None:
     """SQLite itself refuses at once to turn on the log while another process writes."""
     path = tmp_path / "a.db"

@@ -11,6 +11,7 @@ from answerable.core.clock import Clock
 from answerable.core.codec import json_bytes
 from answerable.core.errors import AnswerableError, GraphError, InternalError
 from answerable.core.events import StepStarted
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.engine.graph import Graph, Node
 from answerable.engine.guards import Call, Guard
@@ -68,6 +69,8 @@ def typed(error: BaseException, step: Step) -> AnswerableError:
     hold data or secrets."""
     if isinstance(error, AnswerableError):
         return error
+    if isinstance(error, OSError) and (exhausted := no_descriptors(error)):
+        return exhausted
     run = step.context.run
     _log.error("step failed", exc_info=error, extra={"fields": {"run": run, "node": step.id}})
     return InternalError(

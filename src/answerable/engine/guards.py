@@ -1,4 +1,4 @@
-"""Guards: time limit, circuit breaker, retries, fallback and the approval of doubtful effects.
+"""Guards: time limit, waiting for room, circuit breaker, retries, fallback and the approval of doubtful effects.
 
 A guard wraps the call of a step. It returns the call unchanged if the node does not ask for the guard.
 """
@@ -11,8 +11,9 @@ from typing import Protocol, TypeAlias
 
 from answerable.core.breaker import BREAKER_OPEN, Breaker
 from answerable.core.clock import Clock
-from answerable.core.errors import AnswerableError, LimitError, RefusedError, SourceError, TransientError
+from answerable.core.errors import AnswerableError, LimitError, OperatorError, RefusedError, SourceError, TransientError
 from answerable.core.events import ApprovalRequested, StepOutput, StepRetried
+from answerable.core.file_errors import no_descriptors
 from answerable.core.retry import Schedule, retry
 from answerable.core.values import Json
 from answerable.engine.graph import Node, Retry
@@ -28,14 +29,18 @@ class Guard(Protocol):
 
 
 def default_guards(
-    clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0
+    clock: Clock, random: Random | None = None, *, failures: int = 5, cooldown: float = 60.0, patient: bool = False
 ) -> Sequence[Guard]:
-    """The guards of the product. A breaker opens for `cooldown` seconds after `failures` failures in a row."""
-    # From the inside out. The time limit holds for each attempt, not for all retries together. Each attempt asks the
-    # breaker, so that retries stop when it opens. The fallback replaces only what no retry could mend.
+    """The guards of the product. A breaker opens for `cooldown` seconds after `failures` failures in a row. `patient`:
+    whether steps wait for a full disk to have space again, as in a process that stays."""
+    # From the inside out. The time limit holds for each attempt, not for all retries together, nor for the wait for
+    # the disk. Each attempt asks the breaker, so that retries stop when it opens. The fallback replaces only what no
+    # retry could mend.
     chance = random or Random()  # noqa: S311 - spreads waits, keeps no secret
     breakers = Breakers(clock, failures, cooldown)
-    return (RequestedGuards((Timeout(clock), breakers, Retrying(clock, chance), fallback, approve_repetition)),)
+    held = (HoldForRoom(clock),) if patient else ()
+    retrying = Retrying(clock, chance)
+    return (RequestedGuards((Timeout(clock), *held, breakers, retrying, fallback, approve_repetition)),)
 
 
 class RequestedGuards:
@@ -89,6 +94,37 @@ class Timeout:
 def _expire(scope: asyncio.Timeout) -> None:
     with suppress(RuntimeError):  # the step ended in the same moment, or before
         scope.reschedule(0)
+
+
+class HoldForRoom:
+    """Repeats a step that failed because the machine had no room for it: no space on the disk, no file descriptors.
+    What the step tells meanwhile waits in the same way: see `store/patience.py`."""
+
+    CODES = frozenset(("disk_full", "store_full", "descriptors_exhausted"))
+    FIRST, LONGEST = 0.1, 1.0
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def __call__(self, node: Node, call: Call) -> Call:
+        if node.effect:  # what it does would be done again
+            return call
+
+        async def held(step: Step) -> Json:
+            delay = self.FIRST
+            while True:
+                try:
+                    return await call(step)
+                except OperatorError as error:
+                    if error.stable_code not in self.CODES:
+                        raise
+                except OSError as error:  # anything may open a file, and need not know what this means
+                    if no_descriptors(error) is None:
+                        raise
+                await self._clock.sleep(delay)
+                delay = min(2 * delay, self.LONGEST)
+
+        return held
 
 
 class Breakers:

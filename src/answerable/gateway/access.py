@@ -7,18 +7,26 @@ from fastapi import Depends, Header, Path, Request
 
 from answerable.core.context import LOCAL, Principal
 from answerable.core.ids import RunId, ThreadId, new_run_id
+from answerable.gateway.middleware import STREAMED
 from answerable.gateway.wire import RUN_ID, THREAD_ID
 from answerable.service import Service
+from answerable.service.keyed_requests import KeyedAttempt
+
+KEY = r"^[\x21-\x7e]{1,200}$"
+IdempotencyKey = Annotated[
+    str | None,
+    Header(pattern=KEY, description="Who repeats a request with the same key within a day gets the same run or reply."),
+]
 
 # Dependencies are coroutines, however little they do: FastAPI calls a plain function in a thread of its own.
 
 
-async def _service(request: Request) -> Service:
+async def service_of(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-async def _principal() -> Principal:
+async def principal_of() -> Principal:
     """Everyone is the one local user until identities are configured."""
     return LOCAL
 
@@ -28,31 +36,37 @@ async def _request_id(request: Request) -> str:
     return request_id
 
 
-async def _new_run(
+async def fingerprint_of(request: Request) -> str:
+    """The key alone is not enough: a client that reuses a key for another request must get an error, not the reply to
+    the first. The fingerprint tells the two apart. Of a body that goes straight to the disk, its length counts."""
+    streamed = request.url.path in STREAMED
+    body = request.headers.get("content-length", "").encode() if streamed else await request.body()
+    query = f"?{request.url.query}" if request.url.query else ""
+    return sha256(f"{request.method} {request.url.path}{query}\n".encode() + body).hexdigest()
+
+
+async def new_run(
     request: Request,
-    service: Annotated[Service, Depends(_service)],
-    principal: Annotated[Principal, Depends(_principal)],
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            pattern=r"^[\x21-\x7e]{1,200}$",
-            description="A client that repeats a request with the same key within a day gets the same run.",
-        ),
-    ] = None,
+    service: Annotated[Service, Depends(service_of)],
+    principal: Annotated[Principal, Depends(principal_of)],
+    idempotency_key: IdempotencyKey = None,
 ) -> RunId:
     """The id of the run that the request starts, or started when it came with this key before."""
     if idempotency_key is None:
         return new_run_id()
-    # The key alone is not enough: a client that reuses a key for another request must get an error, not the run of the
-    # first. The fingerprint tells the two apart.
-    asked = f"{request.method} {request.url.path}\n".encode() + await request.body()
-    return await service.runs.id_for(idempotency_key, sha256(asked).hexdigest(), principal)
+    return await service.runs.id_for(idempotency_key, await fingerprint_of(request), principal)
 
 
-ServiceOf = Annotated[Service, Depends(_service)]
-PrincipalOf = Annotated[Principal, Depends(_principal)]
+async def _attempt(request: Request) -> KeyedAttempt | None:
+    """Returns None for a request without an Idempotency-Key; see `once.py`."""
+    return getattr(request.state, "attempt", None)
+
+
+ServiceOf = Annotated[Service, Depends(service_of)]
+PrincipalOf = Annotated[Principal, Depends(principal_of)]
 RequestId = Annotated[str, Depends(_request_id)]
-NewRun = Annotated[RunId, Depends(_new_run)]
+NewRun = Annotated[RunId, Depends(new_run)]
+AttemptOf = Annotated[KeyedAttempt | None, Depends(_attempt)]
 RunPath = Annotated[RunId, Path(pattern=RUN_ID)]
 SourcePath = Annotated[str, Path(min_length=1, max_length=200)]
 TablePath = Annotated[str, Path(min_length=1, max_length=500)]

@@ -5,7 +5,11 @@ import asyncio
 from collections import Counter
 from typing import Any, ClassVar
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from answerable.gateway.middleware import complete_headers, new_request_id
+from answerable.gateway.problems import Problem
 
 HEAD_SECONDS = 15.0
 """From the connection, or from the first byte of the next request, to the end of its head."""
@@ -45,6 +49,17 @@ class BoundedConnection(H11Protocol):
         if not self._open[self._client]:
             del self._open[self._client]
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """To what is no HTTP, so that no route and no middleware ever sees it."""
+        request_id = new_request_id()
+        detail = f"{msg.rstrip('.')}."
+        problem = Problem(title="Bad Request", status=400, detail=detail, code="http_invalid", request_id=request_id)
+        own = [(b"content-type", b"application/problem+json"), (b"connection", b"close")]
+        head = h11.Response(status_code=400, headers=complete_headers(request_id, "", own), reason=b"Bad Request")
+        for event in (head, h11.Data(data=problem.model_dump_json(exclude_none=True).encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _is_answering(self) -> bool:
         """Whether the head of a request has come and its answer is not yet complete: that may take its time."""

@@ -8,7 +8,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from answerable.gateway.metrics import Metrics
-from answerable.gateway.problems import problem_response
+from answerable.gateway.problems import defect_response, problem_response
 from answerable.gateway.wire import API
 from answerable.logs import about
 
@@ -57,22 +57,26 @@ class Observe:
             return
         request_id = scope["request_id"] = _request_id(scope)
         started = time.perf_counter()
-        # Stays 500 if the application raises before it begins a response.
-        status = 500
+        status: int | None = None  # of the response, once it has begun
 
         async def tagged(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
-                message["headers"] += _missing(scope["path"], {name.lower() for name, _ in message["headers"]})
+                message["headers"] = complete_headers(request_id, scope["path"], message["headers"])
             await send(message)
 
         with about(request=request_id):
             try:
                 await self._app(scope, receive, tagged)
+            except Exception:
+                # Here, and not in a handler of the framework, whose reply would pass by `tagged`.
+                _log.exception("defect", extra={"fields": {"method": scope["method"], "path": scope["path"]}})
+                if status is not None:
+                    raise  # the reply has begun, and all that is left is to cut it off
+                await defect_response(Request(scope))(scope, receive, tagged)
             finally:
-                self._note(scope, status, time.perf_counter() - started)
+                self._note(scope, status or 500, time.perf_counter() - started)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         # Counts by the route's pattern, not by the path: paths hold ids, and each would become a series of its own.
@@ -190,6 +194,14 @@ class BoundedBody:
         await self._app(scope, _replayed(b"".join(chunks), receive), send)
 
 
+def complete_headers(
+    request_id: str, path: str, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> list[tuple[bytes, bytes]]:
+    """What every response carries, beside the headers of its own."""
+    tagged = [*headers, (b"x-request-id", request_id.encode()), *SECURITY_HEADERS]
+    return tagged + _missing(path, {name.lower() for name, _ in tagged})
+
+
 def _missing(path: str, present: Collection[bytes]) -> list[tuple[bytes, bytes]]:
     """Returns the default headers that the route has not set itself."""
     # The page sets a policy of its own, under which its scripts may run; that one stays.
@@ -235,7 +247,11 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 def _request_id(scope: Scope) -> str:
     # The id is copied into a header and the log, so only harmless characters are taken from the client.
     proposed = Request(scope).headers.get("x-request-id", "")
-    return proposed if _ACCEPTED_ID.fullmatch(proposed) else "req_" + secrets.token_hex(8)
+    return proposed if _ACCEPTED_ID.fullmatch(proposed) else new_request_id()
+
+
+def new_request_id() -> str:
+    return "req_" + secrets.token_hex(8)
 
 
 def _address(url: str) -> tuple[str | None, int | None] | None:

@@ -73,6 +73,11 @@ def problem_response(
     return JSONResponse(problem.model_dump(exclude_none=True), status, media_type="application/problem+json")
 
 
+def defect_response(request: Request) -> JSONResponse:
+    """For whatever else is our fault. The log holds the trace; the client gets the id to ask for it by."""
+    return problem_response(500, "internal", "Something went wrong that should not.", None, request)
+
+
 def status_of(error: AnswerableError) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind) or kind is InternalError)
 
@@ -93,11 +98,6 @@ def handle_problems(app: FastAPI) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         return problem_response(422, "request_invalid", f"{where}: {first['msg']}", None, request)
-
-    @app.exception_handler(Exception)
-    async def defect(request: Request, _: Exception) -> JSONResponse:
-        """Whatever else is our fault. The server logs the trace; the client gets the id to ask for it by."""
-        return problem_response(500, "internal", "Something went wrong that should not.", None, request)
 
     @app.exception_handler(HTTPException)
     async def of_the_framework(request: Request, error: HTTPException) -> JSONResponse:

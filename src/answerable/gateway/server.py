@@ -13,6 +13,7 @@ from answerable.core.errors import AnswerableError, OperatorError
 from answerable.gateway.app import create_app
 from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.token import PARAMETER, new_token
+from answerable.isolation.own_folder import remove_own
 from answerable.logs import configure
 from answerable.settings import Settings
 
@@ -43,6 +44,8 @@ class _Server(uvicorn.Server):
         if service is not None:
             service.runs.leave()
         await super().shutdown(sockets)
+        # uvicorn ends the process with the signal that it got, and Python then cleans nothing up.
+        remove_own()
 
 
 def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
@@ -62,6 +65,8 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
         timeout_graceful_shutdown=3,
         server_header=False,
         http=BoundedConnection,
+        # No route speaks it, and what does not come as HTTP would pass by the checks of host, token and origin.
+        ws="none",
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)

@@ -84,7 +84,8 @@ def _locked(lock: int) -> bool:
 
 
 @atexit.register
-def _remove_own() -> None:
+def remove_own() -> None:
+    """Removes the folders of this process. Called when Python ends; one that is ended by a signal has to call it."""
     for (pid, _parent), (folder, _descriptor) in _owned.items():
         if pid == os.getpid():
             _remove(folder)

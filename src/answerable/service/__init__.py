@@ -20,6 +20,7 @@ from answerable.store.base import Store
 if TYPE_CHECKING:
     from answerable.service.comparison import ComparisonService
     from answerable.service.evals import EvalService
+    from answerable.service.keyed_requests import KeyedRequestService
     from answerable.service.measuring import OpenService
     from answerable.service.outbox import Handler, OutboxDelivery
     from answerable.service.programs import ProgramService
@@ -117,6 +118,12 @@ class Service:
         return EvalService(self._store, self._registry, self.questions, self.runs, self.answers, self._open_in_memory)
 
     @cached_property
+    def keyed_requests(self) -> "KeyedRequestService":
+        from answerable.service.keyed_requests import KeyedRequestService
+
+        return KeyedRequestService(self._store, self._clock)
+
+    @cached_property
     def programs(self) -> "ProgramService":
         from answerable.service.programs import ProgramService
 
@@ -169,6 +176,8 @@ class Service:
             await self.evals.close()
         if "sources" in used:
             await self.sources.close()
+        if "keyed_requests" in used:
+            await self.keyed_requests.close()
         if "retention" in used:
             await self.retention.close()
         if "outbox" in used:

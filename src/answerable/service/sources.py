@@ -12,6 +12,7 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal, Visibility
 from answerable.core.errors import NotFoundError, RefusedError, UserError
 from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.service.keyed_requests import KeyedAttempt
 from answerable.service.uploads import UploadRoom, received
 from answerable.settings import Settings
 from answerable.sources.added import MB, AddedSources, safe_file_name, source_name
@@ -162,14 +163,21 @@ class SourceService:
         source: str | None = None,
         replace: bool = False,
         announced: int = 0,
+        attempt: KeyedAttempt | None = None,
     ) -> UploadedFile:
         """Stores one file. Without `source` it becomes a source that is named after it; `announced` is its size, where
-        that is known beforehand."""
+        that is known beforehand. `attempt`: of a request that may have been carried out in part before; the file then
+        goes where it went then."""
         self._check_adding()
         _check_not_empty(source, "name")
         added = self._added(principal)
         safe_name = safe_file_name(file_name)
-        into = self._upload_target(source, safe_name, principal)
+        if attempt is not None and attempt.note is not None:
+            into, replace = attempt.note, True
+        else:
+            into = self._upload_target(source, safe_name, principal)
+            if attempt is not None and not (added.uploads / into / safe_name).exists():
+                await attempt.remember(into)
         room = UploadRoom(added, self._settings.upload_mb, self._settings.upload_total_mb)
         size, format_ = await received(content, added, room, safe_name, into, replace=replace, announced=announced)
         self._watch.read(into, principal)

@@ -114,10 +114,18 @@ class ThreadService:
         return SharedThread(title=record.title, created_at=record.created_at, messages=[*views])
 
     async def fork(
-        self, thread: ThreadId, message: MessageId, principal: Principal, *, include: bool = True
+        self,
+        thread: ThreadId,
+        message: MessageId,
+        principal: Principal,
+        *,
+        include: bool = True,
+        new: ThreadId | None = None,
     ) -> ThreadSummary:
-        """A new thread that begins like another one: up to a message, or up to just before it."""
-        return await self.get(await fork(self._store.threads, principal, thread, message, include=include), principal)
+        """A new thread that begins like another one: up to a message, or up to just before it. `new`: the id to give
+        it; a thread of that id that exists already is not made again."""
+        made = await fork(self._store.threads, principal, thread, message, include=include, new=new)
+        return await self.get(made, principal)
 
     async def messages(
         self, thread: ThreadId, principal: Principal, *, last: int | None = None, answers: bool = False

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import OperatorError, SemanticError, UserError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.validation import first_problem
 from answerable.core.values import ColumnType, Frozen
 from answerable.sources.base import Source
@@ -201,7 +202,8 @@ def _read(files: Sequence[Path]) -> Meaning:
     try:
         text = found.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
+        exhausted = no_descriptors(error) if isinstance(error, OSError) else None
+        raise exhausted or SemanticError(f"{found.name} cannot be read: {error}", file=found.name) from error
     return Meaning(found if _is_ours(found) else files[0], text)
 
 

@@ -23,6 +23,7 @@ from pydantic import (
 
 from answerable.core.catalog import Catalog, Column, Link, Measure, Relationship, Table, ValueName, Warning
 from answerable.core.errors import SemanticError, UserError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Frozen
 from answerable.core.words import normalise
 from answerable.query.sql.measures import parsed_measure
@@ -132,7 +133,8 @@ def load(path: Path) -> Semantic:
             raw = file.read(4 * LARGEST)
         return parse(raw.decode("utf-8-sig"), path.name)
     except OSError as error:
-        raise SemanticError(f"{path.name} cannot be read: {error.strerror}", file=path.name) from error
+        unreadable = SemanticError(f"{path.name} cannot be read: {error.strerror}", file=path.name)
+        raise no_descriptors(error) or unreadable from error
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         marks = Marks(path.name, {(): (line, 1)})

@@ -20,15 +20,21 @@ def title_of(question: str) -> str:
 
 
 async def fork(
-    threads: Threads, principal: Principal, thread: ThreadId, message: MessageId, *, include: bool
+    threads: Threads,
+    principal: Principal,
+    thread: ThreadId,
+    message: MessageId,
+    *,
+    include: bool,
+    new: ThreadId | None = None,
 ) -> ThreadId:
-    """A new thread that begins like another one: up to a message, or up to just before it."""
+    """A new thread that begins like another one: up to a message, or up to just before it. `new`: the id to give it."""
     origin = await threads.get(principal, thread)
     messages = await threads.messages(principal, thread)
     place = next((number for number, each in enumerate(messages) if each.message == message), None)
     if place is None:
         raise NotFoundError(f"The thread {thread} has no message {message}.", code="message_not_found")
-    new = new_thread_id()
+    new = new or new_thread_id()
     copies = [replace(each, message=new_message_id(), thread=new) for each in messages[: place + include]]
     await threads.ensure(principal, new, title=origin.title, messages=copies)
     return new

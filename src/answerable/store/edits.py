@@ -12,8 +12,10 @@ from answerable.store.leases import Leases
 
 _EDIT = "SELECT edit_id, tenant_id, user_id, source, made_at, note, before_text, after_text FROM semantic_edits"
 _INSERT = (
-    "INSERT INTO semantic_edits (edit_id, tenant_id, user_id, source, made_at, note, before_text, after_text, owner)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO semantic_edits"
+    " (edit_id, tenant_id, user_id, source, made_at, note, before_text, after_text, owner, position)"
+    " SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, coalesce(max(position), 0) + 1 FROM semantic_edits"
+    " WHERE tenant_id = ? AND source = ?"
 )
 _SETTLE = "UPDATE semantic_edits SET owner = NULL WHERE edit_id = ?"
 _WITHDRAW = "DELETE FROM semantic_edits WHERE edit_id = ? AND owner IS NOT NULL"
@@ -28,7 +30,9 @@ class SqlEdits:
     async def begin(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord:
         edit = EditRecord(new_edit_id(), principal, source, self._clock.now(), note, before, after)
         row = (edit.edit, principal.tenant, principal.user, source, time_text(edit.made_at), note, before, after)
-        await self._database.write(self._leases.renewal(), (_INSERT, (*row, self._leases.owner)))
+        await self._database.write(
+            self._leases.renewal(), (_INSERT, (*row, self._leases.owner, principal.tenant, source))
+        )
         self._leases.hold(edit.edit)
         return edit
 
@@ -43,7 +47,7 @@ class SqlEdits:
     async def unsettled(self, principal: Principal, source: str) -> Sequence[EditRecord]:
         # Those of this process too: it may have written the file when the store could not be written any more.
         left = f"owner IS NOT NULL AND (owner = ? OR NOT {self._leases.lives('semantic_edits.owner')})"
-        where = f"WHERE tenant_id = ? AND source = ? AND {left} ORDER BY made_at, edit_id"
+        where = f"WHERE tenant_id = ? AND source = ? AND {left} ORDER BY position, edit_id"
         rows = await self._database.rows(f"{_EDIT} {where}", principal.tenant, source, self._leases.owner)
         return [_record(row) for row in rows]
 
@@ -55,7 +59,7 @@ class SqlEdits:
         return _record(rows[0])
 
     async def of_source(self, principal: Principal, source: str, *, limit: int = 100) -> Sequence[EditRecord]:
-        where = "WHERE tenant_id = ? AND source = ? AND owner IS NULL ORDER BY made_at DESC, edit_id DESC LIMIT ?"
+        where = "WHERE tenant_id = ? AND source = ? AND owner IS NULL ORDER BY position DESC, edit_id DESC LIMIT ?"
         rows = await self._database.rows(f"{_EDIT} {where}", principal.tenant, source, at_most(limit))
         return [_record(row) for row in rows]
 

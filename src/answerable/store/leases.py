@@ -24,6 +24,7 @@ LEASE_SECONDS = 7.0
 """How long a process may be silent. With the time it takes to look, a dead process's run is adopted within 10 s."""
 _BEATS = 3.5
 """Renewals within a lease: one may fail, and the next may be late."""
+_FORGOTTEN = 86_400.0
 _log = logging.getLogger("answerable.store")
 
 
@@ -57,6 +58,11 @@ class Leases:
         if up_since is not None:
             silent = f"least({silent}, abs({now} - {up_since}))"
         return f"EXISTS (SELECT 1 FROM owners o WHERE o.owner = {owner} AND {silent} < o.seconds)"
+
+    def forgotten(self) -> Statement:
+        """Removes the rows of processes that ended long ago. A process that was only stopped makes its row again."""
+        silent = f"abs({self._database.now} - renewed)"
+        return f"DELETE FROM owners WHERE owner <> ? AND (seconds <= 0 OR {silent} > ?)", (self.owner, _FORGOTTEN)
 
     def hold(self, what: Hashable) -> None:
         """Renews the lease from now on, until all that is held was dropped."""

@@ -115,7 +115,7 @@ def _store(
         evals=SqlEvals(database, clock),
         outbox=SqlOutbox(database, clock, leases),
         retention=SqlRetention(database, clock, leases, artifacts),
-        keys=SqlIdempotencyKeys(database, clock),
+        keys=SqlIdempotencyKeys(database, clock, leases),
         news=database,
         release=leases.release,
         stop_waiting=stop_waiting,

@@ -17,7 +17,7 @@ from typing import TypeVar
 from answerable.core.errors import OperatorError
 from answerable.store.database import Condition, Insert, Parameter, Row, RowExistsError, SqlDatabase, Statement
 
-PASSING = frozenset({"store_full", "store_unavailable"})
+PASSING = frozenset({"store_full", "store_unavailable", "descriptors_exhausted"})
 """Codes of failures that end without a restart."""
 FIRST_DELAY, LONGEST_DELAY = 0.05, 1.0
 T = TypeVar("T")

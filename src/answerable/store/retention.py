@@ -73,15 +73,18 @@ class SqlRetention:
         self._artifacts = artifacts
 
     async def begin(self, every: float) -> bool:
-        due = time_text(self._clock.now() - timedelta(seconds=every))
-        if await self._database.rows("SELECT 1 FROM jobs WHERE name = ? AND ran_at > ?", JOB, due):
+        now = self._clock.now()
+        # A moment that is still to come was written before the clock was set back, and says nothing.
+        lately = (time_text(now - timedelta(seconds=every)), time_text(now))
+        if await self._database.rows("SELECT 1 FROM jobs WHERE name = ? AND ran_at > ? AND ran_at <= ?", JOB, *lately):
             return False  # the usual case, which costs no commit
         idle = f"NOT {self._leases.lives('jobs.owner')}"
-        claim = f"UPDATE jobs SET owner = ? WHERE name = ? AND (ran_at IS NULL OR ran_at <= ?) AND {idle}"
+        due = "ran_at IS NULL OR ran_at <= ? OR ran_at > ?"
+        claim = f"UPDATE jobs SET owner = ? WHERE name = ? AND ({due}) AND {idle}"
         _, _, claimed = await self._database.write(
             self._leases.renewal(),
             ("INSERT INTO jobs (name) VALUES (?) ON CONFLICT (name) DO NOTHING", (JOB,)),
-            (claim, (self._leases.owner, JOB, due)),
+            (claim, (self._leases.owner, JOB, *lately)),
         )
         if claimed:
             self._leases.hold(self)
@@ -91,7 +94,7 @@ class SqlRetention:
         self._leases.drop(self)
         values = (time_text(self._clock.now()), orjson.dumps(asdict(pruned)).decode(), JOB, self._leases.owner)
         sql = "UPDATE jobs SET ran_at = ?, report = ?, owner = NULL WHERE name = ? AND owner = ?"
-        await self._database.write((sql, values))
+        await self._database.write((sql, values), self._leases.forgotten())
 
     async def expired(self, limits: RetentionLimits) -> Sequence[RunId]:
         found: list[RunId] = []

@@ -1,4 +1,8 @@
-"""SQLite in WAL mode, written straight from the event loop: a commit costs less than a hop to a thread and back."""
+"""SQLite in WAL mode, written straight from the event loop: a commit costs less than a hop to a thread and back.
+
+While another process writes, this one tries again after a pause in which the loop does other work: SQLite's own way of
+waiting would hold up everything in the process.
+"""
 
 import asyncio
 import math
@@ -13,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
 from answerable.store import schema
@@ -34,9 +38,12 @@ from answerable.store.disk import FOLDER_HINT, FULL_HINT, disk_error
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 10.0
+"""How long to wait for a process that holds the store before this counts as a failure."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05
 POLL_SECONDS = 0.05
 """How often those who follow a run of another process look for news."""
 _FEW = 8
+T = TypeVar("T")
 
 _TAKEN = {sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_ROWID}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
@@ -87,19 +94,21 @@ class SqliteDatabase:
         try:
             database._prepare(synchronous)
             database._migrate(known)
+            # Only the start may block: from here on `_when_free` waits.
+            connection.execute("PRAGMA busy_timeout = 0")
         except BaseException:
             database._endings.close()
             raise
         return database
 
     async def rows(self, sql: str, *parameters: Parameter) -> Sequence[Row]:
-        with self._lock:
-            try:
-                return self._connection.execute(sql, checked(parameters)).fetchall()
-            except sqlite3.Error as error:
-                raise typed(error, self._path) from error
+        values = checked(parameters)
+        return await self._when_free(lambda: self._connection.execute(sql, values).fetchall())
 
     async def write(self, *statements: Statement, required: Collection[int] = ()) -> Sequence[int]:
+        return await self._when_free(lambda: self._write(statements, required))
+
+    def _write(self, statements: Sequence[Statement], required: Collection[int]) -> Sequence[int]:
         with self._transaction() as connection:
             changed = []
             for number, (sql, parameters) in enumerate(statements):
@@ -113,18 +122,31 @@ class SqliteDatabase:
         condition, parameters = fence
         if len(inserts) == 1 and len(inserts[0][1]) <= _FEW:
             target, rows = inserts[0]
-            with self._lock:
-                try:
-                    values = (*chain.from_iterable(rows), *parameters)
-                    return self._connection.execute(_fenced(target, len(rows), condition), values).rowcount > 0
-                except sqlite3.Error as error:
-                    raise typed(error, self._path) from error
+            sql, values = _fenced(target, len(rows), condition), (*chain.from_iterable(rows), *parameters)
+            return await self._when_free(lambda: self._connection.execute(sql, values).rowcount > 0)
+        return await self._when_free(lambda: self._insert_many(fence, inserts))
+
+    def _insert_many(self, fence: Condition, inserts: Sequence[tuple[Insert, Sequence[Row]]]) -> bool:
+        condition, parameters = fence
         with self._transaction() as connection:
             if not connection.execute(f"SELECT 1 FROM runs WHERE {condition}", parameters).fetchone():  # noqa: S608
                 return False
             for target, rows in inserts:
                 connection.executemany(_insert(target), rows)
             return True
+
+    async def _when_free(self, action: Callable[[], T]) -> T:
+        """Does the action, which is one transaction, once no other process is in the way."""
+        pause, patience = FIRST_PAUSE, time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                with self._lock:
+                    return action()
+            except sqlite3.Error as error:
+                if not _is_busy(error) or time.monotonic() > patience:
+                    raise typed(error, self._path) from error
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def announce(self, run: str) -> None:
         """Does nothing, because other processes ask SQLite whether the file has changed."""
@@ -157,17 +179,14 @@ class SqliteDatabase:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         connection = self._connection
-        with self._lock:
-            self._check_in_place()
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise typed(error, self._path) from error
-            finally:
-                if connection.in_transaction:
-                    connection.rollback()
+        self._check_in_place()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.rollback()
 
     def _check_in_place(self) -> None:
         """Without this, what is written to a file that was deleted or replaced would vanish with the process.
@@ -204,7 +223,7 @@ class SqliteDatabase:
             try:
                 (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patience:
+                if not _is_busy(error) or time.monotonic() > patience:
                     raise
                 time.sleep(0.01)
             else:
@@ -223,22 +242,23 @@ class SqliteDatabase:
 
     def _migrate(self, known: Sequence[schema.Migration]) -> None:
         """Checks again under the write lock, so that only one of the processes that start together migrates it."""
-        if not self._pending(known):
-            return
-        with self._transaction() as connection:
-            connection.execute(schema.CREATE_MIGRATIONS)
-            for migration in self._pending(known):
-                for statement in migration.for_sqlite():
-                    connection.execute(statement)
-                connection.execute(schema.RECORD, (migration.number, migration.name, time_text(datetime.now(UTC))))
-            connection.execute(f"PRAGMA application_id = {schema.MARK}")
-
-    def _pending(self, known: Sequence[schema.Migration]) -> Sequence[schema.Migration]:
         try:
-            fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
-            applied = set() if fresh else {number for (number,) in self._connection.execute(schema.APPLIED)}
+            if not self._pending(known):
+                return
+            with self._transaction() as connection:
+                connection.execute(schema.CREATE_MIGRATIONS)
+                for migration in self._pending(known):
+                    for statement in migration.for_sqlite():
+                        connection.execute(statement)
+                    applied = (migration.number, migration.name, time_text(datetime.now(UTC)))
+                    connection.execute(schema.RECORD, applied)
+                connection.execute(f"PRAGMA application_id = {schema.MARK}")
         except sqlite3.Error as error:
             raise typed(error, self._path) from error
+
+    def _pending(self, known: Sequence[schema.Migration]) -> Sequence[schema.Migration]:
+        fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migrations'").fetchone()
+        applied = set() if fresh else {number for (number,) in self._connection.execute(schema.APPLIED)}
         return schema.pending(applied, known, self._path)
 
 
@@ -283,6 +303,10 @@ def _make_file(path: Path) -> None:
         return
     except OSError as error:
         raise disk_error(error, f"The store {path}") from error
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def typed(error: sqlite3.Error, path: str) -> Exception:

@@ -6,10 +6,11 @@ from fastapi import APIRouter, Path
 
 from answerable.core.catalog import Catalog
 from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Dataset, DatasetList
 
-router = APIRouter(prefix=API, tags=["datasets"])
+router = APIRouter(prefix=API, tags=["datasets"], route_class=OnceRoute)
 
 
 @router.get("/datasets")

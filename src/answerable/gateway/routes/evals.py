@@ -7,12 +7,13 @@ from pydantic import Field
 
 from answerable.core.ids import EvalId, RunId
 from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RUN_ID, Wire
 from answerable.service.eval_views import EvalCaseDetail, EvalCaseSummary, EvalRun, EvalSuite, EvalSuiteDetail
 from answerable.service.evals import SUITE_NAME
 
-router = APIRouter(prefix=API, tags=["evals"])
+router = APIRouter(prefix=API, tags=["evals"], route_class=OnceRoute)
 
 SuitePath = Annotated[str, Path(pattern=SUITE_NAME)]
 CasePath = Annotated[str, Path(min_length=1, max_length=200)]

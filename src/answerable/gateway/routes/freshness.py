@@ -3,11 +3,12 @@
 from fastapi import APIRouter
 
 from answerable.gateway.access import PrincipalOf, RunPath, ServiceOf
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.answers import Freshness
 
-router = APIRouter(prefix=API, tags=["runs"])
+router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
 
 
 @router.get("/runs/{run_id}/freshness", responses=documented(404, 422))

@@ -18,6 +18,7 @@ from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.rows import RowTotals
 
+# Its only POST reads, so that there is nothing to carry out once.
 router = APIRouter(prefix=API, tags=["rows"])
 
 ARROW_STREAM = "application/vnd.apache.arrow.stream"

@@ -6,12 +6,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.semantic import SemanticChange, SemanticDocument
 from answerable.sources.editing import SemanticEdit
 
-router = APIRouter(prefix=API, tags=["semantic"])
+router = APIRouter(prefix=API, tags=["semantic"], route_class=OnceRoute)
 
 LARGEST = 500_000
 

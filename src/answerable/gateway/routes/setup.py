@@ -6,12 +6,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
 from answerable.service.retention import RetentionReport
 from answerable.service.setup import About, DoctorReport, ModelCheck, ModelsOverview, StepKindList, UsageReport
 
-router = APIRouter(prefix=API, tags=["setup"])
+router = APIRouter(prefix=API, tags=["setup"], route_class=OnceRoute)
 
 
 class ModelToCheck(Wire):

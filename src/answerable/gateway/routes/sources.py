@@ -6,12 +6,13 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath, TablePath
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, RowPage, Wire
 from answerable.service.sources import RelationshipView, SourceList, SourceSummary
 from answerable.sources.statistics import TableStatistics
 
-router = APIRouter(prefix=API, tags=["sources"])
+router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
 
 
 class NewSource(Wire):

@@ -5,13 +5,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from answerable.core.ids import MessageId, ThreadId
-from answerable.gateway.access import PrincipalOf, ServiceOf, ThreadPath
+from answerable.core.ids import MessageId, ThreadId, thread_of
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, ThreadPath
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, MESSAGE_ID, THREAD_ID, Wire
 from answerable.service.threads import MOST_TITLE, MessageView, SharedThread, ThreadSummary
 
-router = APIRouter(prefix=API, tags=["threads"])
+router = APIRouter(prefix=API, tags=["threads"], route_class=OnceRoute)
 
 
 class ThreadList(Wire):
@@ -95,9 +96,12 @@ async def shared(
 
 
 @router.post("/threads/{thread_id}/fork", status_code=201, responses=documented(400, 404, 413, 422))
-async def fork(thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
+async def fork(
+    thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
+) -> ThreadSummary:
     """Make a new thread that begins like this one."""
-    return await service.threads.fork(thread_id, MessageId(body.message_id), principal, include=body.include)
+    new = thread_of(attempt.run) if attempt is not None else None
+    return await service.threads.fork(thread_id, MessageId(body.message_id), principal, include=body.include, new=new)
 
 
 @router.get("/threads/{thread_id}/messages", responses=documented(404, 422))

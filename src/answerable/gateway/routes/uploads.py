@@ -7,12 +7,13 @@ from fastapi import APIRouter, Query, Request
 from starlette.requests import ClientDisconnect
 
 from answerable.core.errors import UserError
-from answerable.gateway.access import PrincipalOf, ServiceOf
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf
+from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API
 from answerable.service.sources import UploadedFile
 
-router = APIRouter(prefix=API, tags=["sources"])
+router = APIRouter(prefix=API, tags=["sources"], route_class=OnceRoute)
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 FILE_BODY = {"requestBody": {"required": True, "content": _BYTES}}
@@ -23,6 +24,7 @@ async def upload(
     request: Request,
     service: ServiceOf,
     principal: PrincipalOf,
+    attempt: AttemptOf,
     name: Annotated[str, Query(min_length=1, max_length=500, description="The file's own name.")],
     source: Annotated[
         str | None, Query(min_length=1, max_length=60, description="Join this uploaded source, or make it.")
@@ -31,7 +33,13 @@ async def upload(
 ) -> UploadedFile:
     """Upload one file: its bytes are the body. Without `source` it becomes a source that is named after it."""
     return await service.sources.upload(
-        name, _pieces(request), principal, source=source, replace=replace, announced=_announced(request)
+        name,
+        _pieces(request),
+        principal,
+        source=source,
+        replace=replace,
+        announced=_announced(request),
+        attempt=attempt,
     )
 
 

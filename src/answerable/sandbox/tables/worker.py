@@ -2,14 +2,16 @@
 DESCRIPTOR PARENT`.
 
 It is sent `{"do", "memory_mb", "bytes"}` with two descriptors, what to read and where to write, and answers
-`{"columns", "rows", "bytes"}` or `{"refused": sentence}`. It sees no file of its own, opens no socket and starts no
-program, so that a hole in polars would lead nowhere.
+`{"columns", "rows", "bytes"}`, `{"refused": sentence}` or `{"disk_full": true}`. It sees no file of its own, opens no
+socket and starts no program, so that a hole in polars would lead nowhere.
 """
 
+import errno
 import io
 import json
 import mmap
 import os
+import re
 import resource
 import socket
 import sys
@@ -45,8 +47,10 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def _warm() -> None:
-    """Makes polars start its threads and load its files before the walls stand."""
-    pl.DataFrame([{"a": 1, "b": ["x"]}]).write_ipc(io.BytesIO())
+    """Makes polars start its threads, and loads every library that a table needs, before the walls stand."""
+    stream = io.BytesIO()
+    pl.DataFrame([{"a": 1, "b": ["x"]}]).write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    received(memoryview(stream.getvalue())).write_ipc(io.BytesIO())
 
 
 def _confine() -> None:
@@ -55,7 +59,8 @@ def _confine() -> None:
         with suppress(kernel.Unavailable):
             # Its own libraries stay readable, because Python imports some of them when they are first needed.
             landlock.restrict([path for path in sys.path if os.path.isdir(path)], (), None)
-        computing.restrict_to_computing(own_files=False)
+        # What it reads is mapped, and was made by code that nobody trusts.
+        computing.restrict_to_computing(own_files=False, libraries=False)
 
 
 def _answer(message: dict[str, Any], source: int, output: int, held: int) -> dict[str, Any]:
@@ -68,10 +73,20 @@ def _answer(message: dict[str, Any], source: int, output: int, held: int) -> dic
         return {"refused": str(error)}
     except MemoryError:
         return {"refused": f"The result needs more than {message['memory_mb']:,} MB of memory as a table."}
-    except OSError:
+    except OSError as error:
+        if _number(error) in (errno.ENOSPC, errno.EDQUOT):
+            return {"disk_full": True}
         return {"refused": f"The result is larger than {message['bytes'] // _MB:,} MB."}
     except (PolarsError, PanicException, TypeError, OverflowError) as error:
         return {"refused": f"The result cannot be shown as a table: {str(error)[:300]}."}
+
+
+def _number(error: OSError) -> int | None:
+    """Polars names the number only in its text: `No space left on device (os error 28)`."""
+    if error.errno is not None:
+        return error.errno
+    named = re.search(r"\(os error (\d+)\)", str(error))
+    return int(named[1]) if named else None
 
 
 def _from_arrow(source: int) -> pl.DataFrame:

@@ -1,6 +1,8 @@
 """The worker processes that make tables, as the server sees them."""
 
 import asyncio
+import errno
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 import orjson
 
 from answerable.core.errors import OperatorError
+from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json, OutputColumn
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -46,10 +49,7 @@ class TableWorkers:
 
     async def from_records(self, records: list[dict[str, Json]], into: Path, result_mb: int) -> Frame:
         """Writes plain records as an Arrow IPC file. Raises `NoTable`."""
-        with tempfile.TemporaryFile() as file:
-            file.write(orjson.dumps(records))
-            file.flush()
-            file.seek(0)
+        with _temporary(orjson.dumps(records)) as file:
             return await self.from_file("json", file, into, result_mb)
 
     async def from_file(self, form: Form, file: BinaryIO, into: Path, result_mb: int) -> Frame:
@@ -64,11 +64,16 @@ class TableWorkers:
                 self._end(worker)
                 if isinstance(error, TimeoutError):
                     raise NoTable(f"Making a table of the result took longer than {_SECONDS:g} seconds.") from None
+                if isinstance(error, OSError):
+                    raise _unwritable(error) from error
                 if isinstance(error, Gone | TooMuch | Broken):
                     # A library that cannot get memory ends its process, and so does one that the result has misled.
                     raise NoTable("The result needs too much memory as a table, or is damaged.") from None
                 raise
             self._returned(worker)
+        if "disk_full" in reply:
+            _remove(into)
+            raise _unwritable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if "refused" in reply:
             _remove(into)
             raise NoTable(str(reply["refused"])[:1_000])
@@ -106,15 +111,37 @@ def _remove(file: Path) -> None:
     file.unlink(missing_ok=True)
 
 
+def _temporary(content: bytes) -> BinaryIO:
+    """A file without a name, to be read from its beginning."""
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        file.write(content)
+        file.seek(0)
+    except OSError as error:
+        raise _unwritable(error) from error
+    return file
+
+
+def _unwritable(error: OSError) -> OperatorError:
+    if exhausted := no_descriptors(error):
+        return exhausted
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return OperatorError(
+            "The disk is full; the result could not be written.", code="disk_full", hint="Make space on the disk."
+        )
+    return OperatorError(f"The result could not be written: {error.strerror or error}.", code="result_unwritable")
+
+
 def _started() -> WorkerProcess:
     try:
         return WorkerProcess(_MODULE, _ENVIRONMENT)
     except OSError as error:
-        raise OperatorError(
+        unstartable = OperatorError(
             f"The process that makes tables cannot be started: {error.strerror or error}.",
             code="worker_unstartable",
             hint="Check the limits on processes, open files and memory.",
-        ) from error
+        )
+        raise no_descriptors(error) or unstartable from error
 
 
 async def _asked(worker: WorkerProcess, form: Form, file: BinaryIO, into: Path, result_mb: int) -> dict[str, Json]:

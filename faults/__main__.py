@@ -1,0 +1,59 @@
+"""`python -m faults [NAME…] [--rounds N] [--json]`: does harm, prints what is left; exit 1 if it is not whole."""
+
+import argparse
+import asyncio
+import importlib
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from faults.server import Room
+from faults.stock import Stock
+
+MODULES = ("kill", "outage", "servers", "disk", "descriptors", "clock", "soak")
+"""Each has `async def harmed(room: Room, rounds: int) -> Stock`, and in `ROUNDS` how often it does its harm."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m faults", description="Harm done to servers, and what is left.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(MODULES)} (default: all)")
+    parser.add_argument("--rounds", type=int, help="how often the harm is done; each script has its own default")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # servers that are started would compile themselves each time
+    unknown = set(options.names) - set(MODULES)
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(MODULES)}")
+    stocks = {name: _harmed(name, options.rounds) for name in options.names or MODULES}
+    if options.json:
+        print(json.dumps({name: stock.as_json() for name, stock in stocks.items()}, indent=2))
+    else:
+        _print_table(stocks)
+    return 0 if all(stock.whole for stock in stocks.values()) else 1
+
+
+def _harmed(name: str, rounds: int | None) -> Stock:
+    module = importlib.import_module(f"faults.{name}")
+    print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="answerable-faults-") as folder:
+        room = Room(Path(folder))
+        try:
+            stock: Stock = asyncio.run(module.harmed(room, rounds or module.ROUNDS))
+        finally:
+            room.close()
+    return stock
+
+
+def _print_table(stocks: dict[str, Stock]) -> None:
+    print(f"{'':12}" + "".join(f"{name:>10}" for name in ("requests", *Stock().counts())))
+    for name, stock in stocks.items():
+        print(f"{name:12}" + "".join(f"{count:>10}" for count in (stock.requests, *stock.counts().values())))
+        for what in stock.counts():
+            for line in getattr(stock, what):
+                print(f"  {what}: {line}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
