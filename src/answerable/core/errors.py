@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 class AnswerableError(Exception):
     code: ClassVar[str] = "error"
-    exit_code: ClassVar[int] = 1
+    exit_code: int = 1
 
     def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -58,6 +58,24 @@ class RefusedError(AnswerableError):
 
 class SourceError(AnswerableError):
     code = "source_failed"
+    UNUSABLE_FILE = frozenset(
+        (
+            "file_binary",
+            "file_damaged",
+            "file_empty",
+            "file_malformed",
+            "file_ragged",
+            "file_unreadable",
+            "source_empty",
+            "source_unreadable",
+            "source_unsupported",
+        )
+    )
+    """Codes of files that cannot be used as they are. Naming one is wrong usage; a database that is away is not."""
+
+    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, **details: Any) -> None:
+        super().__init__(message, code=code, hint=hint, **details)
+        self.exit_code = 2 if self.stable_code in self.UNUSABLE_FILE else 1
 
 
 class LimitError(AnswerableError):
