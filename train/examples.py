@@ -1,6 +1,9 @@
 """What the role models are fitted on: the vectors of every question with what the gold query did."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+from sqlglot.errors import ParseError
 
 from answerable.reader.candidates.role_features import RoleFeaturizer
 from answerable.reader.candidates.roles import (
@@ -42,10 +45,10 @@ def make_sample(case: Case) -> Sample:
     data = database(case.database)
     question = tokenize(case.question)
     scene = build_scene(question, data.schema, link(question, data.schema, data.values))
-    try:
-        gold = gold_draft(case.gold_sql, data.schema)
-    except Unsupported:
-        gold = None
+    gold = None
+    if case.gold_sql is not None:
+        with suppress(Unsupported, ParseError):
+            gold = gold_draft(case.gold_sql, data.schema)
     return Sample(case, scene, gold)
 
 

@@ -5,7 +5,10 @@ import zlib
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
+from multiprocessing import get_context
+from typing import TypeVar
 
 import numpy
 
@@ -26,7 +29,9 @@ from train.examples import ROLE_NAMES, Rows, Sample, make_sample, role_rows, tab
 from train.models import fit_ranker, fit_shapes, fit_trees
 from train.quick_sql import quick_sql
 
-FOLDS = 5
+FOLDS = 3
+# Questions in people's own words are few, and what the reader meets most: each counts as often as that.
+_REPEATED = {"plain": 3}
 _INNER_FOLDS = 3
 
 
@@ -64,7 +69,7 @@ def folds_of(samples: Sequence[Sample]) -> list[int]:
 
 def fit_stage(samples: Sequence[Sample]) -> Stage:
     """Role and shape models; the table model's chances for the role models come from folds within."""
-    known = [s for s in samples if s.gold is not None]
+    known = repeated([s for s in samples if s.gold is not None])
     models, chances = _fit_tables(known)
     rows = {name: Rows() for name in ROLE_NAMES}
     for sample, chance in zip(known, chances, strict=True):
@@ -138,28 +143,48 @@ class _Outcomes:
         return outcome._replace(key=self.numbers.setdefault(outcome.key, len(self.numbers)))
 
 
-def judge_fold(fold: int) -> list[Judged]:
-    samples = [make_sample(case) for case in load_cases(split="fit")]
+@cache
+def fit_samples() -> list[Sample]:
+    """The questions that models are fitted on. Of the rewordings of Spider every second: they repeat its questions."""
+    cases = load_cases(split="fit")
+    reworded = [case for case in cases if case.set == "spider_syn"]
+    left_out = {case.id for case in reworded[1::2]}
+    return [make_sample(case) for case in cases if case.set != "spider_syn" or case.id not in left_out]
+
+
+def judge_fold(fold: int) -> tuple[Stage, list[Judged]]:
+    samples = fit_samples()
     folds = folds_of(samples)
     stage = fit_stage([s for s, f in zip(samples, folds, strict=True) if f != fold])
-    return [judged(s, stage, fold) for s, f in zip(samples, folds, strict=True) if f == fold]
+    return stage, [judged(s, stage, fold) for s, f in zip(samples, folds, strict=True) if f == fold]
 
 
-def judge_all(processes: int = 2) -> list[Judged]:
+def judge_all(processes: int = 3) -> tuple[list[Stage], list[Judged]]:
     """Candidates for every question of the fit split, by models that were fitted without its database."""
-    with ProcessPoolExecutor(processes) as pool:
-        return [one for part in pool.map(judge_fold, range(FOLDS)) for one in part]
+    fit_samples()  # before the processes fork, so that they share it
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        parts = list(pool.map(judge_fold, range(FOLDS)))
+    return [stage for stage, _ in parts], [one for _, judged_ones in parts for one in judged_ones]
 
 
-def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[RankedCandidate]], Trees]:
-    """The candidates ranked by rankers that did not see the question's fold, and the ranker fitted on all."""
+def rank_folds(questions: Sequence[Judged]) -> tuple[list[list[RankedCandidate]], list[Trees]]:
+    """The candidates ranked by rankers that did not see the question's fold, and these rankers."""
     ranked: list[list[RankedCandidate]] = [[] for _ in questions]
+    rankers = []
     for fold in range(FOLDS):
-        ranker = fit_ranker([q for q in questions if q.fold != fold])
+        ranker = fit_ranker(repeated([q for q in questions if q.fold != fold]))
+        rankers.append(ranker)
         for number, question in enumerate(questions):
             if question.fold == fold:
                 ranked[number] = rank_with(question, ranker)
-    return ranked, fit_ranker(questions)
+    return ranked, rankers
+
+
+_Weighed = TypeVar("_Weighed", Sample, Judged)
+
+
+def repeated(ones: Sequence[_Weighed]) -> list[_Weighed]:
+    return [one for one in ones for _ in range(_REPEATED.get(one.case.set, 1))]
 
 
 def rank_with(question: Judged, ranker: Trees) -> list[RankedCandidate]:

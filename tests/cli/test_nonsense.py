@@ -97,7 +97,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("name", UNUSABLE)
-@pytest.mark.parametrize("command", [("ask", "how many?", "--source"), ("sources", "show"), ("sources", "add")])
+@pytest.mark.parametrize("command", [("ask", "how many?", "--source"), ("sources", "show")])
 def test_a_file_that_cannot_be_used_is_wrong_usage(
     answerable: Answerable, tmp_path: Path, name: str, command: tuple[str, ...]
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from answerable.evals.compare import same_rows
+from answerable.evals.compare import holds_rows, same_rows
 
 DAY, MOMENT = date(2025, 1, 2), datetime(2025, 1, 2, 3, 4, 5)
 
@@ -100,3 +100,34 @@ def test_a_result_equals_itself_in_any_order(rows: list[list[Any]], random: Any)
     random.shuffle(shuffled)
     assert same_rows(rows, rows, ordered=True)
     assert same_rows(shuffled, rows, ordered=False)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "ordered"),
+    [
+        ([["a", 1], ["b", 2]], [["b"], ["a"]], False),
+        ([[1, "a"], [2, "b"]], [["a", 1], ["b", 2]], True),
+        ([[12.34567]], [[12.3459]], False),
+        ([["GLEN"]], [["Glen"]], False),
+        ([["yes"]], [[1]], False),
+        ([["2023-06-01 00:00:00"]], [["2023-06"]], False),
+        ([["b", 1], ["a", 1], ["c", 0]], [["a", 1], ["b", 1], ["c", 0]], True),
+    ],
+)
+def test_the_gold_columns_may_stand_among_others(got: Any, want: Any, ordered: bool) -> None:
+    assert holds_rows(got, want, ordered)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "ordered"),
+    [
+        ([["a"], ["b"]], [["a"]], False),
+        ([["a", 2], ["b", 1]], [["a", 1], ["b", 2]], False),
+        ([["a"], ["b"]], [["b"], ["a"]], True),
+        ([[1]], [[1, 1]], False),
+        ([[1234]], [[1235]], False),
+        ([], [["a"]], False),
+    ],
+)
+def test_other_rows_are_not_right_even_loosely(got: Any, want: Any, ordered: bool) -> None:
+    assert not holds_rows(got, want, ordered)

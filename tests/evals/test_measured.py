@@ -70,6 +70,7 @@ def test_the_report_adds_to_the_contract() -> None:
         "id": "a",
         "outcome": "correct",
         "offered": False,
+        "unanswerable": False,
         "code": "SELECT 1",
         "seconds": 1.0,
         "calls": 2,

@@ -107,6 +107,35 @@ async def test_every_outcome_is_scored(database: Path) -> None:
     assert (result.accuracy, result.coverage, result.precision) == (0.2, 0.4, 0.5)
 
 
+async def test_another_answer_that_is_as_good_is_right(database: Path) -> None:
+    cases = [
+        case("given", "how many", gold_rows=[[4]], accept_rows=[[[5]], [[3]]]),
+        case("offered", "the sum", gold_rows=[[4]], accept_rows=[[[6]]]),
+        case("none", "how many", gold_rows=[[4]], accept_rows=[[[5]]]),
+    ]
+    result = await evaluate(cases, Prepared(database, READINGS))
+    assert [(scored.outcome, scored.offered) for scored in result.results] == [
+        ("correct", False),
+        ("asked", True),
+        ("wrong", False),
+    ]
+
+
+async def test_what_the_data_cannot_answer_must_be_declined(database: Path) -> None:
+    questions = {"answered": "how many", "asked back": "the sum", "refused": "what?", "answerable": "how many"}
+    cases = [case(name, question, gold_sql=None) for name, question in questions.items() if name != "answerable"]
+    result = await evaluate([*cases, case("answerable", "how many")], Prepared(database, READINGS))
+    assert [scored.outcome for scored in result.results] == ["wrong", "declined", "declined", "correct"]
+    assert (result.unanswerable, result.declined, result.accuracy, result.precision) == (3, 2, 1.0, 0.5)
+
+
+async def test_a_loose_comparison_allows_other_columns(database: Path) -> None:
+    readings = {"all": ["SELECT x * 10, x FROM t ORDER BY x"]}
+    wanted = [case("a", "all", gold_rows=[[1], [2], [3]])]
+    assert (await evaluate(wanted, Prepared(database, readings))).correct == 0
+    assert (await evaluate(wanted, Prepared(database, readings), loose=True)).correct == 1
+
+
 async def test_choices_are_computed_only_until_the_right_one_is_found(database: Path) -> None:
     answerer = Prepared(database, READINGS)
     await evaluate([case("a", "the sum", gold_rows=[[6]])], answerer)
@@ -178,13 +207,16 @@ def test_the_report_has_exactly_the_fields_of_the_contract() -> None:
         "answered": 1,
         "correct": 1,
         "accuracy": 1.0,
+        "given_or_offered": 1.0,
         "coverage": 1.0,
         "precision": 1.0,
         "asked": 0,
         "offered": 0,
+        "unanswerable": 0,
+        "declined": 0,
         "failed": 0,
         "seconds": 1.235,
-        "results": [{"id": "a", "outcome": "correct", "offered": False, "code": "SELECT 1"}],
+        "results": [{"id": "a", "outcome": "correct", "offered": False, "unanswerable": False, "code": "SELECT 1"}],
     }
 
 

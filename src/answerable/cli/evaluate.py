@@ -157,6 +157,7 @@ def run_suite(suite: str, as_json: bool) -> None:
 @click.option("--split", help="Only cases of this split.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first N cases.")
 @click.option("--force", is_flag=True, help="Always answer with the best reading; never ask back.")
+@click.option("--loose", is_flag=True, help="Right if the gold columns are there, among others and in any order.")
 @click.option("--explain", metavar="ID", help="Show stage by stage how the question of this case was read.")
 @click.option("--model", help="Measure this language model, as provider:name, and what it costs.")
 @click.option(
@@ -172,7 +173,14 @@ def run_suite(suite: str, as_json: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def measure_cases(
-    cases: str, split: str | None, limit: int | None, force: bool, explain: str | None, as_json: bool, **options: Any
+    cases: str,
+    split: str | None,
+    limit: int | None,
+    force: bool,
+    loose: bool,
+    explain: str | None,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Measure how many questions of CASES are answered right.
 
@@ -186,24 +194,25 @@ def measure_cases(
         asyncio.run(_explain(loaded, explain, as_json))
         return
     measure = ModelMeasurement(**options) if options["model"] else None
-    report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force, measure))
+    report = asyncio.run(_measure(chosen(loaded, split=split, limit=limit), force, loose, measure))
     if as_json:
         tell_json(report.model_dump(mode="json"))
     else:
         _tell(report)
     # A case that was never asked was not answered right either.
-    sys.exit(0 if report.correct == report.cases and not getattr(report, "left", 0) else 1)
+    sys.exit(0 if report.correct + report.declined == report.cases and not getattr(report, "left", 0) else 1)
 
 
-async def _measure(cases: "Sequence[Case]", force: bool, measure: ModelMeasurement | None) -> "Report":
+async def _measure(cases: "Sequence[Case]", force: bool, loose: bool, measure: ModelMeasurement | None) -> "Report":
     from answerable.app import open_service
     from answerable.evals.run import evaluate
 
     async with open_service(_settings(measure), any_location=True) as service:
         with _progress_bar(len(cases)) as ended:
             if measure is not None:
-                return await _measured(cases, service, force, ended, measure)
-            return await evaluate(cases, service.evals.runner(principal()), force=force, progress=ended)
+                return await _measured(cases, service, force, loose, ended, measure)
+            runner = service.evals.runner(principal())
+            return await evaluate(cases, runner, force=force, progress=ended, loose=loose)
 
 
 def _settings(measure: ModelMeasurement | None) -> "Settings":
@@ -236,7 +245,12 @@ def _check_price(model: str, settings: "Settings") -> None:
 
 
 async def _measured(
-    cases: "Sequence[Case]", service: "Service", force: bool, progress: "Progress | None", measure: ModelMeasurement
+    cases: "Sequence[Case]",
+    service: "Service",
+    force: bool,
+    loose: bool,
+    progress: "Progress | None",
+    measure: ModelMeasurement,
 ) -> "Report":
     """Measures a model. If it is interrupted, or the budget is spent, reports the cases that were scored by then."""
     from answerable.evals.measured import measured
@@ -264,6 +278,7 @@ async def _measured(
             concurrency=measure.concurrency,
             done=done,
             ending=("budget_exhausted",),
+            loose=loose,
         )
     results = [done[case.id] for case in cases if case.id in done]
     whole = report(results, perf_counter() - started)
@@ -316,13 +331,18 @@ def _tell(report: "Report") -> None:
     from answerable.evals.measured import MeasuredReport
 
     for result in report.results:
-        if result.outcome != "correct":
+        if result.outcome not in ("correct", "declined"):
             offered = " (the right reading was offered)" if result.offered else ""
             say(f"{result.outcome:8} {result.id}{offered}")
     say(
         f"{report.correct} of {report.cases} right ({report.accuracy:.1%}); answered {report.coverage:.1%}, "
         f"of these right {report.precision:.1%}; asked back {report.asked}, right reading offered {report.offered}; "
         f"failed {report.failed}; {report.seconds:.1f} s"
+    )
+    say(
+        f"answered and right {report.accuracy:.1%}; right given or offered {report.given_or_offered:.1%}; "
+        f"of what is answered, right {report.precision:.1%}; unanswerable declined {report.declined} of "
+        f"{report.unanswerable}"
     )
     if isinstance(report, MeasuredReport):
         _tell_spent(report)

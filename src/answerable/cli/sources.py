@@ -193,8 +193,6 @@ async def _pieces(path: Path) -> AsyncIterator[bytes]:
 
 
 def _tell_summary(summary: "SourceSummary", as_json: bool) -> None:
-    from answerable.core.errors import SourceError
-
     if as_json:
         tell_json(summary.model_dump(mode="json"))
     elif summary.error is not None:
@@ -204,9 +202,7 @@ def _tell_summary(summary: "SourceSummary", as_json: bool) -> None:
     else:
         tables = "1 table" if summary.tables == 1 else f"{summary.tables or 0:,} tables"
         say(f"{summary.name}: {tables}, {summary.rows or 0:,} rows ({summary.location})")
-    if summary.error is None:
-        sys.exit(0 if summary.state == "ready" else 1)
-    sys.exit(2 if summary.error.code in {*SourceError.UNUSABLE_FILE, "source_missing"} else 1)
+    sys.exit(0 if summary.state == "ready" else 1)
 
 
 def _tell(catalog: "Catalog") -> None:

@@ -6,7 +6,8 @@
     │   ├── SemanticError      `semantic.yaml` is wrong; names line and field
     │   └── GraphError         a graph that cannot run; names the node
     ├── RefusedError           the rules say no: asking again will not help
-    ├── SourceError            whoever owns the data: unreadable file, wrong password, database down
+    ├── SourceError            whoever owns the data: wrong password, database down
+    │   └── FileError          a file that cannot be used as it is: damaged, empty, or not what its name says
     ├── LimitError             a limit was reached: narrow the question or raise the limit
     ├── TransientError         nobody: trying again later may help; the engine retries these
     ├── OperatorError          whoever runs Answerable: settings, disk, damaged or newer store
@@ -21,7 +22,7 @@ from typing import Any, ClassVar
 
 class AnswerableError(Exception):
     code: ClassVar[str] = "error"
-    exit_code: int = 1
+    exit_code: ClassVar[int] = 1
 
     def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -58,24 +59,11 @@ class RefusedError(AnswerableError):
 
 class SourceError(AnswerableError):
     code = "source_failed"
-    UNUSABLE_FILE = frozenset(
-        (
-            "file_binary",
-            "file_damaged",
-            "file_empty",
-            "file_malformed",
-            "file_ragged",
-            "file_unreadable",
-            "source_empty",
-            "source_unreadable",
-            "source_unsupported",
-        )
-    )
-    """Codes of files that cannot be used as they are. Naming one is wrong usage; a database that is away is not."""
 
-    def __init__(self, message: str, *, code: str | None = None, hint: str | None = None, **details: Any) -> None:
-        super().__init__(message, code=code, hint=hint, **details)
-        self.exit_code = 2 if self.stable_code in self.UNUSABLE_FILE else 1
+
+class FileError(SourceError):
+    code = "file_unreadable"
+    exit_code = 2
 
 
 class LimitError(AnswerableError):
@@ -100,6 +88,7 @@ KINDS: tuple[type[AnswerableError], ...] = (
     GraphError,
     UserError,
     RefusedError,
+    FileError,
     SourceError,
     LimitError,
     TransientError,

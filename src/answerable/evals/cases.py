@@ -28,6 +28,8 @@ class Case(BaseModel):
     gold_sql: str | None = None
     gold_rows: tuple[tuple[Json, ...], ...] | None = None
     """All rows of the right answer, or None if there are too many to write down and only `gold_sql` is set."""
+    accept_rows: tuple[tuple[tuple[Json, ...], ...], ...] = ()
+    """The rows of other answers that are as good."""
     ordered: bool = False
     split: str | None = None
     today: date | None = None
@@ -39,9 +41,14 @@ class Case(BaseModel):
 
     @model_validator(mode="after")
     def _has_gold(self) -> "Case":
-        if self.gold_sql is None and self.gold_rows is None:
+        if self.gold_sql is None and self.gold_rows is None and "gold_sql" not in self.model_fields_set:
             raise ValueError("a case needs gold_sql or gold_rows")
         return self
+
+    @property
+    def unanswerable(self) -> bool:
+        """The file says `"gold_sql": null`: the data cannot answer the question, so it is right to say so."""
+        return self.gold_sql is None and self.gold_rows is None
 
 
 def load_cases(path: Path | str) -> list[Case]:

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from answerable.core.errors import AnswerableError, UserError
 from answerable.evals.cases import Case
-from answerable.evals.compare import Rows, same_rows
+from answerable.evals.compare import Rows, holds_rows, same_rows
 from answerable.evals.score import Outcome, Report, Scored, Spent, report
 
 CONCURRENCY = 2
@@ -57,13 +57,14 @@ async def evaluate(
     concurrency: int = CONCURRENCY,
     done: dict[str, Scored] | None = None,
     ending: Collection[str] = (),
+    loose: bool = False,
 ) -> Report:
     """Asks all cases and returns the report. A follow-up is asked in the conversation of the case before it; all other
     cases are independent. Raises a `UserError` if a gold statement fails, because its case cannot be scored.
 
     Results are added to `done`, so that they survive an interruption. Conversations whose cases are all in `done` are
     not asked again. An error whose code is in `ending` ends the eval: its case, and all cases that were not asked yet,
-    have no result."""
+    have no result. With `loose`, an answer is right if it holds the columns of the gold answer."""
     started = perf_counter()
     done = {} if done is None else done
     gate = asyncio.Semaphore(concurrency)
@@ -81,7 +82,7 @@ async def evaluate(
                     over = True
                     return
                 thread = attempt.thread
-                done[case.id] = await _scored(case, attempt, answerer)
+                done[case.id] = await _scored(case, attempt, answerer, loose)
                 if progress is not None:
                     progress(len(done), len(cases), done[case.id])
 
@@ -118,23 +119,37 @@ async def _attempt(answerer: Answerer, case: Case, force: bool, thread: str | No
     return replace(attempt, spent=attempt.spent.model_copy(update={"seconds": round(perf_counter() - began, 3)}))
 
 
-async def _scored(case: Case, attempt: Attempt, answerer: Answerer) -> Scored:
+async def _scored(case: Case, attempt: Attempt, answerer: Answerer, loose: bool) -> Scored:
     def scored(outcome: Outcome, *, offered: bool = False) -> Scored:
-        return Scored(id=case.id, outcome=outcome, offered=offered, code=attempt.code, spent=attempt.spent)
+        return Scored(
+            id=case.id,
+            outcome=outcome,
+            offered=offered,
+            unanswerable=case.unanswerable,
+            code=attempt.code,
+            spent=attempt.spent,
+        )
 
+    if case.unanswerable:
+        return scored("wrong" if attempt.kind == "answered" else "declined")
     if attempt.kind == "failed":
         return scored("failed")
-    want = await _gold(case, answerer)
+    right = (await _gold(case, answerer), *case.accept_rows)
+    equal = holds_rows if loose else same_rows
+
+    def is_right(rows: Rows) -> bool:
+        return any(equal(rows, want, case.ordered) for want in right)
+
     if attempt.kind == "asked":
-        return scored("asked", offered=await _offers(attempt, want, case))
-    return scored("correct" if same_rows(attempt.rows, want, case.ordered) else "wrong")
+        return scored("asked", offered=await _offers(attempt, is_right))
+    return scored("correct" if is_right(attempt.rows) else "wrong")
 
 
-async def _offers(attempt: Attempt, want: Rows, case: Case) -> bool:
+async def _offers(attempt: Attempt, is_right: Callable[[Rows], bool]) -> bool:
     if attempt.offered is None:
         return False
     async for rows in attempt.offered:
-        if same_rows(rows, want, case.ordered):
+        if is_right(rows):
             return True
     return False
 

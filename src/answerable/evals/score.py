@@ -7,7 +7,7 @@ from pydantic import Field
 
 from answerable.core.values import Frozen
 
-Outcome = Literal["correct", "wrong", "asked", "failed"]
+Outcome = Literal["correct", "wrong", "asked", "declined", "failed"]
 
 
 class Spent(Frozen):
@@ -29,6 +29,8 @@ class Scored(Frozen):
     outcome: Outcome
     offered: bool = False
     """Whether the right reading was among the choices of a question back."""
+    unanswerable: bool = False
+    """Whether the data cannot answer the case: then only `declined` is right."""
     code: str | None = None
     """The program that ran, or the code of the error after a failure."""
     spent: Spent = Field(default=Spent(), exclude=True)
@@ -40,13 +42,19 @@ class Report(Frozen):
     answered: int
     correct: int
     accuracy: float
-    """The share of correct cases among all cases."""
+    """The share of correct cases among those that the data can answer."""
+    given_or_offered: float
+    """The share of cases, among those that the data can answer, whose right reading was given or offered."""
     coverage: float
     """The share of answered cases among all cases."""
     precision: float
     """The share of correct cases among the answered ones; 0 if no case was answered."""
     asked: int
     offered: int
+    unanswerable: int
+    """Cases that the data cannot answer."""
+    declined: int
+    """Those of them that were not answered, which is right."""
     failed: int
     seconds: float
     results: tuple[Scored, ...]
@@ -55,15 +63,21 @@ class Report(Frozen):
 def report(results: Sequence[Scored], seconds: float) -> Report:
     correct = _count(results, "correct")
     answered = correct + _count(results, "wrong")
+    unanswerable = sum(result.unanswerable for result in results)
+    answerable = len(results) - unanswerable
+    offered = sum(result.offered for result in results)
     return Report(
         cases=len(results),
         answered=answered,
         correct=correct,
-        accuracy=_share(correct, len(results)),
+        accuracy=_share(correct, answerable),
+        given_or_offered=_share(correct + offered, answerable),
         coverage=_share(answered, len(results)),
         precision=_share(correct, answered),
         asked=_count(results, "asked"),
-        offered=sum(result.offered for result in results),
+        offered=offered,
+        unanswerable=unanswerable,
+        declined=_count(results, "declined"),
         failed=_count(results, "failed"),
         seconds=round(seconds, 3),
         results=tuple(results),

@@ -25,7 +25,7 @@ from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.file_errors import cannot_read, no_descriptors
 from answerable.core.ids import TenantId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
-from answerable.sources.discovery import sniffed, table_name
+from answerable.sources.discovery import content_of, expected_by_name, sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]
@@ -127,8 +127,10 @@ class AddedSources:
         """Moves a whole file into a source, and tells its format. What cannot be read is refused by its content."""
         format_ = sniffed(staged, file_name)
         if format_ is None:
+            expected = expected_by_name(file_name)
+            told = f"not {expected}, as its name says" if expected else "and its name is of no type that can be read"
             raise UserError(
-                f"{file_name} is of no type that can be read, or its content is not what its name says.",
+                f"{file_name} is {content_of(staged)}, {told}.",
                 code="upload_unsupported",
                 hint="Upload CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files.",
             )

@@ -250,13 +250,13 @@ export interface components {
             expected_rows: unknown[][] | null;
             got_code: string | null;
             got_rows: unknown[][];
-            outcome: ("correct" | "wrong" | "asked" | "failed") | null;
+            outcome: ("correct" | "wrong" | "asked" | "declined" | "failed") | null;
         };
         EvalCaseSummary: {
             changed: boolean;
             id: string;
             offered: boolean;
-            outcome: ("correct" | "wrong" | "asked" | "failed") | null;
+            outcome: ("correct" | "wrong" | "asked" | "declined" | "failed") | null;
             question: string;
             source: string;
         };

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from answerable.reader.linking.schema import Schema
+from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft import ROWS, Draft, DraftCondition, all_drafts, own_columns, own_terms
 from answerable.reader.plans.draft_to_plan import tables_of
 
@@ -66,12 +66,16 @@ def mixes_rows(draft: Draft, _: Schema) -> bool:
 
 
 def adds_other_than_numbers(draft: Draft, schema: Schema) -> bool:
-    """Names and dates have no sum and no average."""
+    """Names, dates and ids have no sum and no average."""
     columns = schema.columns
     return any(
-        term.function in ("sum", "avg") and term.column is not None and not columns[term.column].numeric
+        term.function in ("sum", "avg") and term.column is not None and not _can_be_added(columns[term.column])
         for term in own_terms(draft)
     )
+
+
+def _can_be_added(view: ColumnView) -> bool:
+    return view.numeric and not (view.key or view.foreign or view.looks_like_id)
 
 
 def counts_single_rows(draft: Draft, schema: Schema) -> bool:

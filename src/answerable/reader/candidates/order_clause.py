@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from answerable.reader.candidates.composition import LEAST_CHANCE, SortOption, logit
 from answerable.reader.candidates.roles import Chance, Roles
 from answerable.reader.linking.cues import Cue
+from answerable.reader.linking.scales import is_descending
 from answerable.reader.linking.scene import Scene
 from answerable.reader.plans.draft import ROWS, DraftOrder, Term
 
@@ -65,9 +66,8 @@ def _extreme(scene: Scene, roles: Roles, term: Term, place: int, cues: list[Cue]
     # If there are two superlatives, the nearest one belongs to the column.
     cue = min(cues, key=lambda c: (abs(c.start - place), c.start))
     down = cue.tag in _DOWN
-    # The oldest person has the earliest date of birth.
-    if cue.tag in ("OLD", "YOUNG") and term.column is not None and _is_birth(scene, term.column):
-        down = not down
+    if term.column is not None and term.function is None:
+        down = is_descending(scene.words[cue.start], cue.tag, scene.schema.columns[term.column])
     return SortOption((DraftOrder(term, down),), _limit_near(scene, roles, cue), chance)
 
 
@@ -81,13 +81,6 @@ def _unsaid_sortings(scene: Scene, roles: Roles, extremes: list[Cue], known: set
     place = extremes[0].start
     # Barely above the least chance: tried last, when no named column fits.
     return [_extreme(scene, roles, Term(column), place, extremes, 0.03) for column in unsaid[:3]]
-
-
-def _is_birth(scene: Scene, column: int) -> bool:
-    view = scene.schema.columns[column]
-    return view.temporal or any(
-        word in ("birth", "birthday", "year", "date", "founded", "opening") for word in view.words
-    )
 
 
 def _limit_near(scene: Scene, roles: Roles, cue: Cue) -> int:

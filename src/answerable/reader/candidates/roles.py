@@ -17,6 +17,7 @@ from answerable.reader.fitted.trees import Trees
 from answerable.reader.linking.cues import FUNCTION_TAGS
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import names_of_rows
 
 _Key = TypeVar("_Key")
 
@@ -86,6 +87,8 @@ def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
     for rivals in scene.rivals.values():
         for value in rivals:
             scored.setdefault(value.column, 0.5)
+    for column in _names_of_hinted_rows(scene):
+        scored.setdefault(column, 0.35)
     for value in scene.values:
         table = schema.tables[schema.columns[value.column].table]
         # "Who lives in Berlin?" names only a value; what is shown is another column of its table.
@@ -96,6 +99,14 @@ def relevant_columns(scene: Scene) -> list[tuple[int, Mention | None]]:
             scored.setdefault(column, 0.55)
     best = sorted(scored, key=lambda number: (-scored[number], number))[:MAX_COLUMNS]
     return [(number, mention) for number in sorted(best) for mention in _places(scene, number)]
+
+
+def _names_of_hinted_rows(scene: Scene) -> list[int]:
+    """ "Who earns the most?" names a number only; its rows are shown by their names."""
+    if not (scene.guessed or scene.asks_who):
+        return []
+    hinted = {scene.schema.columns[column].table for column in scene.columns} | set(scene.tables)
+    return [column for table in sorted(hinted) for column in names_of_rows(scene.schema, table)]
 
 
 def is_time(scene: Scene, place: int) -> bool:

@@ -10,6 +10,7 @@ from answerable.reader.candidates.roles import Roles
 from answerable.reader.linking.cues import FUNCTION_TAGS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.scene import Scene
+from answerable.reader.linking.schema import names_of_rows
 from answerable.reader.plans.draft import ROWS, Draft, Term
 from answerable.reader.plans.draft_to_plan import tables_of
 
@@ -108,10 +109,26 @@ def select_sets(composition: Composition) -> list[SelectSet]:
         score = sum(logit(part.chance) for part in chosen) * _SELECT_WEIGHT
         for terms, cost in _orders(chosen):
             sets[terms] = max(score - cost, sets.get(terms, -99.0))
+    if composition.scene.guessed or composition.scene.asks_who:
+        for terms, score in list(sets.items()):
+            for whole in _with_full_names(terms, composition):
+                sets[whole] = max(score, sets.get(whole, -99.0))
     # Without columns the query lists whole rows.
     sets[()] = 0.0
     found = [SelectSet(terms, score, composition.shape_scores.of_select(terms)) for terms, score in sets.items()]
     return sorted(found, key=lambda one: -one.score - one.fit)[:_MOST_SETS]
+
+
+def _with_full_names(terms: tuple[Term, ...], composition: Composition) -> Iterator[tuple[Term, ...]]:
+    """First and last name where one of the two is shown: people are told apart by both."""
+    for place, term in enumerate(terms):
+        if term.column is None or term.function is not None:
+            continue
+        names = names_of_rows(composition.schema, composition.schema.columns[term.column].table)
+        if len(names) == 2 and term.column in names:
+            both = tuple(Term(column) for column in names)
+            yield (*terms[:place], *both, *(other for other in terms[place + 1 :] if other not in both))
+            return
 
 
 def _rows_option(composition: Composition) -> SelectOption:

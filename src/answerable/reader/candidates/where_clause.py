@@ -12,6 +12,7 @@ from answerable.reader.candidates.roles import Roles, functions_said
 from answerable.reader.linking.cues import FUNCTION_TAGS, OPERATORS, Cue
 from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scene import Scene, comparison_at, is_negated
+from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Function, Operator, Term
 
 _FLAGS = (("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"))
@@ -29,6 +30,8 @@ _REACH = 8
 _MOST_COMPARISONS = 5
 # A column that is only half said does not stand on one side of a comparison.
 _LEAST_SIDE_SAID = 0.6
+# Half of the name of an id is often just the name of its table.
+_LEAST_ID_SAID = 0.45
 
 
 def condition_options(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
@@ -124,6 +127,8 @@ def _number_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
             if (use.probability < LEAST_CHANCE and tests) or len(tests) >= _MOST_PER_PHRASE or known:
                 continue
             condition = _number_condition(scene, use.column, place, span)
+            if not _can_hold(scene.schema.columns[use.column], condition, use.mention):
+                continue
             # Two models judge the number. The one for its role takes away half of the chance at most.
             chance = (use.probability + chance_where * use.probability) / 2
             tests.append(
@@ -132,6 +137,22 @@ def _number_tests(scene: Scene, roles: Roles) -> list[list[ConditionOption]]:
         if tests:
             found.append(tests)
     return found
+
+
+def _can_hold(view: ColumnView, condition: DraftCondition, mention: Mention | None) -> bool:
+    """Whether a comparison of the column with the number makes sense. No quantity equals a year of which there is no
+    such row, no name equals a number, and ids are compared only if the question names them."""
+    number = condition.right
+    if view.looks_like_id or view.key or view.foreign:
+        return mention is not None and mention.score >= _LEAST_ID_SAID
+    if view.source.type == "text" and mention is None:
+        return any(example[:1].isdigit() for example in view.source.examples)
+    low, high = view.source.minimum, view.source.maximum
+    if condition.operator != "=" or not isinstance(number, int | float):
+        return True
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return True
+    return low <= number <= high
 
 
 def _ranges(scene: Scene) -> list[tuple[int, int]]:

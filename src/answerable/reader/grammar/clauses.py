@@ -10,6 +10,7 @@ from datetime import date, datetime
 
 from answerable.query.plan import (
     Aggregate,
+    Between,
     Bucket,
     Compare,
     Constant,
@@ -23,7 +24,8 @@ from answerable.query.plan import (
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
-from answerable.reader.linking.schema import Schema
+from answerable.reader.linking.scene import comparison_at
+from answerable.reader.linking.schema import ColumnView, Edge, Schema, names_of_rows
 from answerable.reader.plans.draft_to_plan import all_of, column_ref, equals
 from answerable.reader.plans.joins import distance
 from answerable.reader.time.date_phrases import DateSpan
@@ -37,6 +39,9 @@ _DATE_HINTED = 0.4
 _DATE_NAMED = 0.85
 # Below the score of a synonym (0.6), so that "older" names the age.
 _COMPARED_NAMED = 0.5
+# More different codes than that are rather ids than kinds.
+_MANY_KINDS = 50
+_NUMBER_CUES = ("GT", "LT", "GE", "LE", "EQ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +147,7 @@ def time_conditions(question: DatedScene, table: int) -> Conditions | None:
         return Conditions((), frozenset())
     dated = date_column(question, table)
     if dated is None:
-        return None
+        return _in_years(question, table, spans)
     filters: list[Filter] = []
     words = dated.words
     recurring = [span for span in spans if span.kind == "recurring" and span.part is not None]
@@ -153,6 +158,39 @@ def time_conditions(question: DatedScene, table: int) -> Conditions | None:
     periods = [bounds_of(question, span) for span in spans if span.kind != "recurring"]
     filters.extend(in_periods(question.schema, dated.column, periods))
     return Conditions(tuple(filters), words.union(*(period.words for period in periods)))
+
+
+def _in_years(question: DatedScene, table: int, spans: Sequence[DateSpan]) -> Conditions | None:
+    """Whole years, as conditions on a column that holds the number of the year. None if there is no such column."""
+    year = year_column(question.schema, table)
+    if year is None or any(span.kind != "range" or not _is_whole_years(bounds_of(question, span)) for span in spans):
+        return None
+    left = column_ref(question.schema, year)
+    periods = [bounds_of(question, span) for span in spans]
+    filters: list[Filter] = []
+    for period in periods:
+        if period.start is not None and period.end is not None and period.end.year - period.start.year == 1:
+            filters.append(Compare(left=left, op="=", right=Constant(value=period.start.year)))
+            continue
+        if period.start is not None:
+            filters.append(Compare(left=left, op=">=", right=Constant(value=period.start.year)))
+        if period.end is not None:
+            filters.append(Compare(left=left, op="<", right=Constant(value=period.end.year)))
+    if len(periods) > 1 and not _have_common_day(periods):
+        filters = [Or(parts=tuple(filters))]
+    named = [m for m in question.scene.columns.get(year, ()) if m.score >= _DATE_HINTED]
+    return Conditions(tuple(filters), places_of(named).union(*(period.words for period in periods)))
+
+
+def _is_whole_years(period: DateBounds) -> bool:
+    ends = [end for end in (period.start, period.end) if end is not None]
+    return bool(ends) and all((end.month, end.day) == (1, 1) for end in ends)
+
+
+def year_column(schema: Schema, table: int) -> int | None:
+    """The column of the table that holds the number of the year."""
+    views = [schema.columns[column] for column in schema.tables[table].columns]
+    return next((v.id for v in views if v.words[-1:] in (("year",), ("yr",)) and v.source.type == "integer"), None)
 
 
 def in_periods(schema: Schema, column: int, periods: Sequence[DateBounds]) -> list[Filter]:
@@ -194,9 +232,15 @@ def within(schema: Schema, column: int, bounds: DateBounds) -> list[Filter]:
 def time_bucket(question: DatedScene, table: int) -> TimeBucket | None:
     span = next(iter(question.spans("bucket")), None)
     dated = date_column(question, table) if span else None
+    year = year_column(question.schema, table) if span is not None and span.unit == "year" else None
+    if dated is None and year is not None:
+        return TimeBucket(column_ref(question.schema, year), frozenset())
     if span is None or dated is None:
         return None
     of = column_ref(question.schema, dated.column)
+    # Where the catalog defines measures, periods are those of reports: they are shown by their first day.
+    if span.unit == "year" and span.part is None and not question.schema.measures:
+        return TimeBucket(DatePart(part="year", of=of), dated.words)
     expr = Bucket(unit=span.unit or "month", of=of) if span.part is None else DatePart(part=span.part, of=of)
     return TimeBucket(expr, dated.words)
 
@@ -208,32 +252,62 @@ def _moment(value: date | datetime) -> Constant:
 # Values
 
 
-def value_conditions(question: DatedScene, table: int) -> Conditions:
+def value_conditions(question: DatedScene, table: int, *, negatable: bool = False) -> Conditions:
     """Every value of the question as a condition on the column that holds it. If more than one column holds it, the
-    nearest is compared."""
-    by_column: dict[int, list[str]] = {}
-    mentions: list[Mention | ValueMention] = []
+    nearest is compared. With `negatable`, a negation right before a value negates its condition."""
+    by_column: dict[tuple[int, bool], list[str]] = {}
+    mentions: list[Mention | ValueMention | Cue] = []
     for value in question.values:
         best = min(question.rivals(value), key=lambda v: (-v.score, question.distance_to(table, v.column), v.column))
-        by_column.setdefault(best.column, []).append(best.value)
+        negation = _negation_before(question, value.start) if negatable else None
+        by_column.setdefault((best.column, negation is not None), []).append(best.value)
+        mentions.extend([negation] if negation else [])
         owner = question.schema.columns[best.column].table
         mentions.append(value)
         mentions.extend(m for m in question.scene.columns.get(best.column, ()) if m.score >= 0.85)
         mentions.extend(m for m in question.scene.tables.get(owner, ()) if m.score >= 0.9)
-    filters = tuple(_is_one_of(question.schema, column, texts) for column, texts in by_column.items())
+    filters = tuple(_is_one_of(question.schema, *key, texts) for key, texts in by_column.items())
     return Conditions(filters, places_of(mentions))
 
 
-def _is_one_of(schema: Schema, column: int, texts: Sequence[str]) -> Filter:
-    if len(texts) == 1:
+def _negation_before(question: DatedScene, place: int) -> Cue | None:
+    # Two words may stand between: "other than the ones in Biscoe".
+    return next((cue for cue in question.cues("NEG") if 0 <= place - cue.end <= 2), None)
+
+
+def _is_one_of(schema: Schema, column: int, negated: bool, texts: Sequence[str]) -> Filter:
+    if len(texts) == 1 and not negated:
         return equals(schema, column, texts[0])
-    return InList(left=column_ref(schema, column), values=tuple(Constant(value=text) for text in texts))
+    if len(texts) == 1:
+        return Compare(left=column_ref(schema, column), op="!=", right=Constant(value=texts[0]))
+    values = tuple(Constant(value=text) for text in texts)
+    return InList(left=column_ref(schema, column), values=values, negated=negated)
 
 
 def both(*parts: Conditions) -> Conditions:
     return Conditions(
         tuple(one for part in parts for one in part.filters), frozenset().union(*(part.words for part in parts))
     )
+
+
+# Names
+
+
+def names_of(question: DatedScene, table: int) -> list[Expr]:
+    """What rows are shown by: their names. Asked *who*, the names of the people that rows without people belong to."""
+    schema = question.schema
+    if question.scene.asks_who and not schema.tables[table].people:
+        owners = [edge.end for edge in schema.edges.get(table, ()) if _is_owner(edge, schema)]
+        table = next((owner for owner in owners if schema.tables[owner].people), table)
+        display = schema.tables[table].display
+        if display is not None and schema.columns[display].looks_like_id:
+            return []
+    return [column_ref(schema, column) for column in names_of_rows(schema, table)]
+
+
+def _is_owner(edge: Edge, schema: Schema) -> bool:
+    """Whether each row of the edge's start has one row at its end."""
+    return edge.relationship.from_table == schema.tables[edge.start].name
 
 
 # Dimensions
@@ -277,8 +351,11 @@ def dimension_at(question: DatedScene, start: int, table: int) -> Dimension | No
         m
         for m in question.columns()
         if (m.start == start or (m.start == start + 1 and owner is not None))
-        and not question.schema.columns[m.id].looks_like_id
+        and _may_group(question.schema.columns[m.id])
     ]
+    # "Department name" is the name of departments, also where nearer tables have a name.
+    own = [m for m in columns if owner is not None and question.schema.columns[m.id].table == owner.id]
+    columns = own or columns
     best = min(columns, key=lambda m: (-(m.end - m.start) - m.score, question.distance_to(table, m.id)), default=None)
     if best is not None and (owner is None or best.end > owner.end):
         shown = column_ref(question.schema, best.id)
@@ -287,14 +364,20 @@ def dimension_at(question: DatedScene, start: int, table: int) -> Dimension | No
     return table_dimension(question, owner) if owner else None
 
 
+def _may_group(view: ColumnView) -> bool:
+    """Ids group nothing, but a code of a few kinds does."""
+    few = view.source.type == "text" and (view.source.distinct_count or _MANY_KINDS) < _MANY_KINDS
+    return not view.looks_like_id or (few and not view.key)
+
+
 def table_dimension(question: DatedScene, mention: Mention) -> Dimension | None:
     """Groups by the key of a table and shows the names of its rows. None if no column names them."""
     view = question.schema.tables[mention.id]
-    if view.display is None:
+    shown = tuple(column_ref(question.schema, column) for column in names_of_rows(question.schema, mention.id))
+    if not shown:
         return None
-    shown = column_ref(question.schema, view.display)
-    key = () if view.key is None or view.key == view.display else (column_ref(question.schema, view.key),)
-    return Dimension((*key, shown), (shown,), places_of([mention]))
+    key = () if view.key is None else (column_ref(question.schema, view.key),)
+    return Dimension(tuple(dict.fromkeys((*key, *shown))), shown, places_of([mention]))
 
 
 def ranked_dimension(question: DatedScene, table: int, used: Words) -> Dimension | None:
@@ -412,13 +495,14 @@ def limit(question: DatedScene) -> RowLimit:
     return RowLimit(1, frozenset())
 
 
-def compared_column(question: DatedScene, table: int) -> ColumnUse | None:
-    """The numeric column of the table that the question names, also by an adjective (older: age)."""
+def compared_column(question: DatedScene, table: int, *, temporal: bool = False) -> ColumnUse | None:
+    """The numeric column of the table that the question names, also by an adjective (older: age). With `temporal`, it
+    may be a date: the newest."""
     mentions = [
         m
         for m in question.scene.links.columns
         if question.schema.columns[m.id].table == table
-        and question.schema.columns[m.id].numeric
+        and (question.schema.columns[m.id].numeric or (temporal and question.schema.columns[m.id].temporal))
         and not question.is_key(m.id)
         and question.value_places.isdisjoint(range(m.start, m.end))
         and m.score >= _COMPARED_NAMED
@@ -434,3 +518,57 @@ def _is_asked_for(question: DatedScene, mention: Mention) -> bool:
     before = [word for word in question.words[max(0, mention.start - 3) : mention.start] if word != "the"]
     verbs: Iterable[str] = ("return", "give", "show", "find", "list")
     return before[-2:] in (["what", "is"], ["what", "are"]) or before[-1:] in [[word] for word in verbs]
+
+
+def number_conditions(question: DatedScene, table: int) -> Conditions:
+    """Products above 50, people between 20 and 30."""
+    numbers = question.free_numbers
+    compared = compared_column(question, table) if numbers else None
+    if compared is None:
+        return Conditions((), frozenset())
+    left = column_ref(question.schema, compared.column)
+    scales = {place + 1 for place in numbers if _is_unit(question, place + 1)}
+    constants = [Constant(value=_in_unit(question, place, compared.column)) for place in numbers]
+    words = compared.words | frozenset(numbers) | scales
+    if len(numbers) == 2:
+        between = Between(left=left, low=constants[0], high=constants[1])
+        return Conditions((between,), words | places_of(question.cues("BETWEEN")))
+    test = Compare(left=left, op=comparison_at(question.scene, numbers[0]), right=constants[0])
+    return Conditions((test,), words | places_of(question.cues(*_NUMBER_CUES)))
+
+
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_UNITS = {
+    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000)),
+    **dict.fromkeys(("cm", "centimeters", "centimetres"), ("mm", 10)),
+    **dict.fromkeys(("km", "kilometers", "kilometres"), ("m", 1000)),
+    **dict.fromkeys(("hour", "hours"), ("min", 60)),
+}
+"""Units of questions, with the smaller unit that a column may be in and how many of those one is."""
+
+
+def _is_unit(question: DatedScene, place: int) -> bool:
+    word = (question.words[place : place + 1] or [""])[0]
+    return word in _SCALES or word in _UNITS
+
+
+def _scale(question: DatedScene, place: int) -> int:
+    """What the word after a number multiplies it by."""
+    after = question.words[place + 1 : place + 2]
+    return _SCALES.get(after[0], 1) if after else 1
+
+
+def _in_unit(question: DatedScene, place: int, column: int) -> float | int | None:
+    """The number in the unit of the column: 5 kg are 5000 in `mass_g`, 2 trillion are 2000 in `assets_billion`."""
+    number = question.scene.tokens[place].value
+    if number is None:
+        return None
+    words = question.schema.columns[column].words
+    scale: float = _scale(question, place)
+    own = next((_SCALES[word.removesuffix("s")] for word in words if word.removesuffix("s") in _SCALES), 1)
+    unit = _UNITS.get((question.words[place + 1 : place + 2] or [""])[0])
+    if unit is not None and unit[0] in words:
+        scale *= unit[1]
+    # A number that is far too small for such a scale was meant in the column's unit already.
+    scaled = number * scale / own if scale >= own else number
+    return int(scaled) if float(scaled).is_integer() else scaled

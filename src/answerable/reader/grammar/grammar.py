@@ -7,10 +7,26 @@ candidates. That makes its readings few and nearly always right.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from answerable.query.plan import Bucket, DatePart, QueryPlan
+from answerable.query.plan import Bucket, ColumnRef, DatePart, Expr, QueryPlan
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
+from answerable.reader.grammar.everyday_forms import (
+    from_lowest_to_highest,
+    highest_of_each,
+    one_per_other,
+    share_of_part,
+    this_or_that,
+    trend,
+    two_totals,
+)
 from answerable.reader.grammar.measure_forms import duration, growth, overview, share, top, two_periods
-from answerable.reader.grammar.partner_forms import bought_both, in_one_period_only, more_than_manager, never, with_many
+from answerable.reader.grammar.partner_forms import (
+    bought_both,
+    in_one_period_only,
+    more_than_manager,
+    never,
+    with_many,
+    with_most,
+)
 from answerable.reader.grammar.row_forms import (
     all_rows,
     facts,
@@ -22,6 +38,7 @@ from answerable.reader.grammar.row_forms import (
     unfinished,
 )
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.name_words import split_name
 from answerable.reader.plans.joins import NoPath
 
 Form = Callable[[DatedScene], Parse | None]
@@ -36,9 +53,17 @@ FORMS: tuple[Form, ...] = (
     growth,
     two_periods,
     share,
+    share_of_part,
+    this_or_that,
+    two_totals,
+    from_lowest_to_highest,
+    one_per_other,
+    trend,
+    highest_of_each,
     duration,
     more_than_average,
     with_many,
+    with_most,
     most_common,
     first_rows,
     top,
@@ -57,7 +82,7 @@ PLAIN_FORMS: frozenset[Form] = frozenset(
 _FILLER_WORDS = """
 get got did make made big high large come up our develop look percent percentage euro euros eur dollars usd
 value first compare compared vs versus with still yet single ever nobody take takes days hours day hour total
-names name please number place placed pay live lives comes often later
+names name please number place placed pay live lives comes often later anything anywhere everything us
 """
 FILLERS = frozenset(_FILLER_WORDS.split())
 """Words that a form need not account for."""
@@ -107,7 +132,7 @@ def parse_question(question: DatedScene) -> FormParse | None:
             parse = form(question)
         except NoPath:
             continue
-        if parse is None or unexplained(question, parse.words):
+        if parse is None or unexplained(question, parse.words) or _drops_group(question, parse):
             continue
         timely = is_timely(question, form)
         if timely or not _is_ambiguous(question, parse, form):
@@ -119,11 +144,14 @@ def parse_question(question: DatedScene) -> FormParse | None:
 def unexplained(question: DatedScene, used: frozenset[int]) -> list[str]:
     """Content words that no part of the reading accounts for."""
     left = []
+    compared = any(cue.start in used for cue in question.cues("GT", "LT", "GE", "LE"))
     for place, (token, tag) in enumerate(zip(question.scene.tokens, question.scene.tags, strict=True)):
         if place in used or token.kind == "mark" or place in question.time_places:
             continue
         plain = token.lower in STOPWORDS or token.lower in GENERIC or token.lower in FILLERS
         must_be_used = token.kind in ("number", "date", "quoted") or tag in _CUE_TAGS_TO_USE
+        # "Pricier than": a comparison that no cue knows must not be taken for something else.
+        must_be_used = must_be_used or (tag == "THAN" and not compared)
         if must_be_used or (not plain and tag in ("O", "TAB", "COL", "NUM")):
             left.append(token.text)
     return left
@@ -137,8 +165,22 @@ def is_timely(question: DatedScene, form: Form) -> bool:
 
 def _keeps_buckets(question: DatedScene, plan: QueryPlan) -> bool:
     """Whether a "per month" of the question became a group of the plan. A form drops it for a table without dates."""
-    grouped = any(isinstance(key, Bucket | DatePart) for key in plan.group_by)
+    grouped = any(isinstance(key, Bucket | DatePart) or _is_year(key) for key in plan.group_by)
     return grouped or not question.spans("bucket")
+
+
+def _drops_group(question: DatedScene, parse: Parse) -> bool:
+    """Whether "by card type" or "per student" names something that the plan leaves out."""
+    for cue in question.cues("EACH", "BY"):
+        after = cue.end + 1 if question.words[cue.end : cue.end + 1] in (["the"], ["our"]) else cue.end
+        named = question.scene.tags[after : after + 1] in (["TAB"], ["COL"])
+        if named and cue.start not in parse.words and not parse.words.issuperset(range(cue.end, after + 1)):
+            return True
+    return False
+
+
+def _is_year(key: Expr) -> bool:
+    return isinstance(key, ColumnRef) and split_name(key.column)[-1:] in (("year",), ("yr",))
 
 
 def _is_ambiguous(question: DatedScene, parse: Parse, form: Form) -> bool:

@@ -17,12 +17,14 @@ from answerable.query.plan import (
 )
 from answerable.reader.grammar.clauses import (
     Calculation,
+    Conditions,
     DateBounds,
     Words,
     calculation,
     date_column,
     dimensions,
     limit,
+    number_conditions,
     ranked_dimension,
     time_bucket,
     time_conditions,
@@ -52,9 +54,11 @@ def overview(question: DatedScene) -> Parse | None:
     if times is None:
         return None
     bucket = time_bucket(question, main.table)
-    values = value_conditions(question, main.table)
+    values = value_conditions(question, main.table, negatable=True)
+    counts = isinstance(main.expr, Aggregate) and main.expr.function == "count"
+    numbers = number_conditions(question, main.table) if counts else Conditions((), frozenset())
     shown, keys = groups.shown, groups.keys
-    words = main.words | groups.words | times.words | values.words
+    words = main.words | groups.words | times.words | values.words | numbers.words
     order: list[tuple[Expr, bool]] = []
     if bucket is not None:
         shown, keys, order = [bucket.expr, *shown], [bucket.expr, *keys], [(bucket.expr, False)]
@@ -62,7 +66,7 @@ def overview(question: DatedScene) -> Parse | None:
     sorting, sorting_words = _sorting(question, main.expr)
     first = bucket is None and _is_asked_first(question, main)
     select = [main.expr, *shown] if first else [*shown, main.expr]
-    where = [*values.filters, *times.filters]
+    where = [*values.filters, *numbers.filters, *times.filters]
     plan = build_plan(question.schema, main.table, select, where=where, group=keys, order=sorting or order)
     return Parse(plan, words | sorting_words)
 
@@ -92,7 +96,8 @@ def _sorting(question: DatedScene, expr: Expr) -> tuple[list[tuple[Expr, bool]],
 def top(question: DatedScene) -> Parse | None:
     """The five best products by sales; which region had the highest revenue."""
     cue = question.cue(*_EXTREMES)
-    if cue is None:
+    # "The best product of each region" is another question: the first of each group.
+    if cue is None or (question.cue("EACH") and question.tables):
         return None
     ranked = question.measured
     main = _number_of(question, cue) if ranked is None else calculation(question)

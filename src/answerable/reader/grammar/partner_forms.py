@@ -19,8 +19,12 @@ from answerable.query.plan import (
 from answerable.reader.grammar.clauses import (
     ColumnUse,
     DateBounds,
+    Dimension,
     Words,
     compared_column,
+    limit,
+    names_of,
+    numeric_column,
     table_dimension,
     time_conditions,
     value_conditions,
@@ -98,8 +102,8 @@ def bought_both(question: DatedScene) -> Parse | None:
     first, second = question.values
     columns = {v.column for v in question.rivals(first)} & {v.column for v in question.rivals(second)}
     columns = {c for c in columns if schema.columns[c].table != entity.id}
-    display = schema.tables[entity.id].display
-    if not columns or display is None:
+    names = names_of(question, entity.id)
+    if not columns or not names:
         return None
     column = min(columns, key=lambda c: (question.distance_to(entity.id, c), c))
     path = join_tree(schema, entity.id, [schema.columns[column].table])
@@ -115,7 +119,7 @@ def bought_both(question: DatedScene) -> Parse | None:
     # "bought" and "ordered" link to the date column of the orders; here they only say how the tables are related
     verbs = [m for m in question.scene.links.columns if m.score >= 0.85 and schema.columns[m.id].temporal]
     words = places_of([first, second, *question.tables, *question.cues("BOTH"), *verbs])
-    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
+    return Parse(build_plan(schema, entity.id, names, where=tests), words)
 
 
 def in_one_period_only(question: DatedScene) -> Parse | None:
@@ -127,8 +131,8 @@ def in_one_period_only(question: DatedScene) -> Parse | None:
     named = next((question.own_date(m.id) for m in question.tables[1:]), None)
     verb = None if named else _date_of_verb(question, entity.id)
     date_of = named or (verb.column if verb else None)
-    display = schema.tables[entity.id].display
-    if date_of is None or display is None:
+    names = names_of(question, entity.id)
+    if date_of is None or not names:
         return None
     path = join_tree(schema, entity.id, [schema.columns[date_of].table])
     # "Orders in 2024 but not orders in 2025": the date is the entity's own, and there is no other table to look in.
@@ -141,7 +145,7 @@ def in_one_period_only(question: DatedScene) -> Parse | None:
         inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=where)
         tests.append(InQuery(left=column_ref(schema, left), plan=inner, negated=number == 1))
     words = places_of([*question.tables, *question.cues("NEG")]) | (verb.words if verb else frozenset())
-    return Parse(build_plan(schema, entity.id, [column_ref(schema, display)], where=tests), words)
+    return Parse(build_plan(schema, entity.id, names, where=tests), words)
 
 
 def _date_of_verb(question: DatedScene, entity: int) -> ColumnUse | None:
@@ -160,8 +164,8 @@ def never(question: DatedScene) -> Parse | None:
         return None
     schema, entity = question.schema, question.tables[0]
     lacking = _lacking_table(question, entity, negation)
-    display = schema.tables[entity.id].display
-    if lacking is None or display is None:
+    names = names_of(question, entity.id)
+    if lacking is None or not names:
         return None
     other, mention = lacking
     path = join_tree(schema, entity.id, [other])
@@ -170,12 +174,12 @@ def never(question: DatedScene) -> Parse | None:
         return None
     left, right = path[0].pairs[0]
     values = value_conditions(question, entity.id)
-    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters)
+    inner = build_plan(schema, path[0].end, [column_ref(schema, right)], where=values.filters, extra=[other])
     condition = InQuery(left=column_ref(schema, left), plan=inner, negated=True)
     count = question.cue("COUNT")
-    shown: Expr = _COUNT_ROWS if count else column_ref(schema, display)
+    shown: list[Expr] = [_COUNT_ROWS] if count else names
     words = places_of([entity, mention, count, *question.cues("NEG")]) | values.words | {negation}
-    return Parse(build_plan(schema, entity.id, [shown], where=[condition]), words)
+    return Parse(build_plan(schema, entity.id, shown, where=[condition]), words)
 
 
 def _lacking_table(question: DatedScene, entity: Mention, negation: int) -> tuple[int, Mention] | None:
@@ -202,7 +206,7 @@ def with_many(question: DatedScene) -> Parse | None:
         return None
     entity, other = question.tables[:2]
     place = numbers[0]
-    if not 0 < other.start - place <= 2:
+    if entity.id == other.id or not 0 < other.start - place <= 2:
         return None
     dimension = table_dimension(question, entity)
     times = time_conditions(question, other.id)
@@ -223,3 +227,56 @@ def with_many(question: DatedScene) -> Parse | None:
     )
     words = places_of([entity, other, *question.cues(*_COMPARISONS)]) | {place}
     return Parse(plan, words | dimension.words | times.words | values.words)
+
+
+def with_most(question: DatedScene) -> Parse | None:
+    """Who handles the most complaints, which room gets booked most: the thing that the most rows belong to."""
+    cue = question.cue("MOST", "LEAST", "COMMON", "RARE")
+    if cue is None or question.measured is not None or question.cue("COUNT", "AVG", "SUM", "NEG", "EACH"):
+        return None
+    # "Takes the fewest days" ranks by the column of days.
+    ranked = _ranked_things(question) if numeric_column(question) is None else None
+    if ranked is None:
+        return None
+    dimension, counted = ranked
+    times = time_conditions(question, counted.id)
+    if times is None:
+        return None
+    values, rows = value_conditions(question, counted.id), limit(question)
+    plan = build_plan(
+        question.schema,
+        counted.id,
+        dimension.shown,
+        where=[*values.filters, *times.filters],
+        group=dimension.key,
+        order=[(_COUNT_ROWS, cue.tag in ("MOST", "COMMON"))],
+        limit=rows.rows,
+    )
+    words = places_of([cue, counted]) | dimension.words | times.words | values.words | rows.words
+    return Parse(plan, words)
+
+
+def _ranked_things(question: DatedScene) -> tuple[Dimension, Mention] | None:
+    """What is ranked, and the table whose rows are counted for it."""
+    if len(question.tables) >= 2:
+        thing, counted = question.tables[:2]
+        if thing.id == counted.id:
+            return None
+        if _belongs_to(question, thing.id, counted.id):
+            thing, counted = counted, thing
+        dimension = table_dimension(question, thing)
+        return None if dimension is None else (dimension, counted)
+    groups = [m for m in question.columns() if not question.schema.columns[m.id].numeric]
+    if len(question.tables) != 1 or not groups or question.schema.columns[groups[0].id].table != question.tables[0].id:
+        return None
+    shown = column_ref(question.schema, groups[0].id)
+    return Dimension((shown,), (shown,), places_of([groups[0]])), question.tables[0]
+
+
+def _belongs_to(question: DatedScene, table: int, other: int) -> bool:
+    """Whether rows of the table point to rows of the other, so that those are what is ranked."""
+    names = question.schema.tables
+    return any(
+        edge.end == other and edge.relationship.from_table == names[table].name
+        for edge in question.schema.edges.get(table, ())
+    )

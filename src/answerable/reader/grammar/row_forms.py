@@ -6,25 +6,25 @@ Each form returns a plan with the words that it uses, or None if the question do
 from answerable.core.words import stem
 from answerable.query.plan import (
     Aggregate,
-    Between,
     Compare,
-    Constant,
     Expr,
     IsNull,
     ScalarQuery,
 )
 from answerable.reader.grammar.clauses import (
     ColumnUse,
-    Conditions,
     compared_column,
     limit,
+    names_of,
+    number_conditions,
     numeric_column,
     time_conditions,
     value_conditions,
 )
 from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene, Parse, places_of
 from answerable.reader.linking.cues import Cue
-from answerable.reader.linking.scene import comparison_at, is_row_word
+from answerable.reader.linking.scales import is_descending
+from answerable.reader.linking.scene import is_row_word
 from answerable.reader.linking.schema import ColumnView
 from answerable.reader.plans.draft_to_plan import build_plan, column_ref
 
@@ -44,12 +44,12 @@ def unfinished(question: DatedScene) -> Parse | None:
     if end is None or times is None:
         return None
     count = question.cue("COUNT")
-    display = schema.tables[table.id].display
-    shown: Expr = _COUNT_ROWS if count or display is None else column_ref(schema, display)
+    names = names_of(question, table.id)
+    shown: list[Expr] = [_COUNT_ROWS] if count or not names else [*names]
     values = value_conditions(question, table.id)
     where = [IsNull(left=column_ref(schema, end.column)), *values.filters, *times.filters]
     words = places_of([table, count, *question.cues("NEG")]) | end.words | times.words | values.words
-    return Parse(build_plan(schema, table.id, [shown], where=where), words)
+    return Parse(build_plan(schema, table.id, shown, where=where), words)
 
 
 def _missing_end(question: DatedScene, table: int) -> ColumnUse | None:
@@ -104,15 +104,15 @@ def more_than_average(question: DatedScene) -> Parse | None:
         return None
     schema, entity = question.schema, question.tables[0].id
     compared = compared_column(question, entity)
-    display = schema.tables[entity].display
-    if compared is None or display is None:
+    names = names_of(question, entity)
+    if compared is None or not names:
         return None
     left = column_ref(schema, compared.column)
     mean = ScalarQuery(plan=build_plan(schema, entity, [Aggregate(function="avg", of=left)]))
     test = Compare(left=left, op=">" if cue.tag == "GT" else "<", right=mean)
     values = value_conditions(question, entity)
     words = places_of([cue, average, *question.tables_of(entity)]) | compared.words | values.words
-    return Parse(build_plan(schema, entity, [column_ref(schema, display)], where=[test, *values.filters]), words)
+    return Parse(build_plan(schema, entity, names, where=[test, *values.filters]), words)
 
 
 def most_common(question: DatedScene) -> Parse | None:
@@ -145,28 +145,29 @@ def most_common(question: DatedScene) -> Parse | None:
 
 def first_rows(question: DatedScene) -> Parse | None:
     """The most expensive product: rows sorted by a column of their own; or the extremes of that column."""
-    cues = question.cues("MAX", "MIN")
+    cues = question.cues("MAX", "MIN", "OLD", "YOUNG")
     if not cues or question.measure is not None:
         return None
     schema = question.schema
     entity = question.tables[0].id if question.tables else _owner_of_number(question)
     if entity is None:
         return None
-    compared = compared_column(question, entity)
-    display = schema.tables[entity].display
+    compared = compared_column(question, entity, temporal=True)
+    names = names_of(question, entity)
     times = time_conditions(question, entity)
-    if compared is None or display is None or times is None:
+    if compared is None or not names or times is None:
         return None
     values, rows = value_conditions(question, entity), limit(question)
     where = [*values.filters, *times.filters]
     words = places_of([*cues, *question.tables_of(entity)]) | compared.words | times.words | values.words
-    ref = column_ref(schema, compared.column)
-    both_ends = len({cue.tag for cue in cues}) == 2
-    if both_ends or _asks_for_the_number(question, compared.column, cues[0], rows.rows):
+    ref, view = column_ref(schema, compared.column), schema.columns[compared.column]
+    both_ends = {cue.tag for cue in cues} == {"MAX", "MIN"}
+    aged = cues[0].tag in ("OLD", "YOUNG")
+    if both_ends or (not aged and _asks_for_the_number(question, compared.column, cues[0], rows.rows)):
         shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
         return Parse(build_plan(schema, entity, shown, where=where), words if both_ends else words | rows.words)
-    order: list[tuple[Expr, bool]] = [(ref, cues[0].tag == "MAX")]
-    plan = build_plan(schema, entity, [column_ref(schema, display)], where=where, order=order, limit=rows.rows)
+    order: list[tuple[Expr, bool]] = [(ref, is_descending(question.words[cues[0].start], cues[0].tag, view))]
+    plan = build_plan(schema, entity, names, where=where, order=order, limit=rows.rows)
     return Parse(plan, words | rows.words)
 
 
@@ -174,7 +175,9 @@ def _asks_for_the_number(question: DatedScene, column: int, extreme: Cue, rows: 
     """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
     named = [m for m in question.scene.links.columns if m.id == column and m.score >= COLUMN_NAMED]
     said = any(mention.start >= extreme.end for mention in named)
-    rows_first = any(table.start < extreme.start for table in question.tables)
+    # "The largest store by space", "the latest product that we launched": the thing stands before its number.
+    number = min((m.start for m in named), default=0)
+    rows_first = any(table.start < extreme.start or table.end < number for table in question.tables)
     asked_of_rows = question.words[0] in ("who", "whose", "which") or rows != 1
     return said and not rows_first and not asked_of_rows
 
@@ -189,20 +192,30 @@ def listing(question: DatedScene) -> Parse | None:
     """Things by name, with conditions on values, numbers and dates."""
     schema = question.schema
     entity = question.tables[0].id if question.tables else _owner_of_date(question)
-    display = None if entity is None else schema.tables[entity].display
-    if entity is None or display is None or question.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN"):
+    shown = [] if entity is None else names_of(question, entity)
+    if entity is None or not shown or question.cue("COUNT", "AVG", "SUM", "EACH", "MAX", "MIN"):
         return None
     times = time_conditions(question, entity)
     if times is None:
         return None
-    numbers = _number_conditions(question, entity)
-    values = value_conditions(question, entity)
+    numbers = number_conditions(question, entity)
+    values = value_conditions(question, entity, negatable=True)
     where = [*values.filters, *numbers.filters, *times.filters]
     if not where:
         return None
-    names = [m for m in question.columns() if m.id == display]
+    # Gentoos shown by their species say nothing.
+    fixed = [test.left for test in values.filters if isinstance(test, Compare) and test.op == "="]
+    if all(name in fixed for name in shown):
+        return None
+    names = [m for m in question.columns() if column_ref(schema, m.id) in shown]
     words = places_of([*question.tables_of(entity), *names]) | times.words | numbers.words | values.words
-    return Parse(build_plan(schema, entity, [column_ref(schema, display)], where=where), words)
+    plan = build_plan(schema, entity, shown, where=where)
+    key = schema.tables[entity].key
+    # A row that has several partners is listed once.
+    if plan.joins and key is not None and not question.schema.measures:
+        group = tuple(dict.fromkeys((column_ref(schema, key), *shown)))
+        plan = plan.model_copy(update={"group_by": group})
+    return Parse(plan, words)
 
 
 def _owner_of_date(question: DatedScene) -> int | None:
@@ -210,22 +223,6 @@ def _owner_of_date(question: DatedScene) -> int | None:
     columns = question.schema.columns
     owners = {columns[m.id].table for m in question.columns() if columns[m.id].temporal}
     return owners.pop() if len(owners) == 1 else None
-
-
-def _number_conditions(question: DatedScene, table: int) -> Conditions:
-    """Products above 50, people between 20 and 30."""
-    numbers = question.free_numbers
-    compared = compared_column(question, table) if numbers else None
-    if compared is None:
-        return Conditions((), frozenset())
-    left = column_ref(question.schema, compared.column)
-    constants = [Constant(value=question.scene.tokens[place].value) for place in numbers]
-    words = compared.words | frozenset(numbers)
-    if len(numbers) == 2:
-        between = Between(left=left, low=constants[0], high=constants[1])
-        return Conditions((between,), words | places_of(question.cues("BETWEEN")))
-    test = Compare(left=left, op=comparison_at(question.scene, numbers[0]), right=constants[0])
-    return Conditions((test,), words | places_of(question.cues(*_COMPARISONS)))
 
 
 def facts(question: DatedScene) -> Parse | None:

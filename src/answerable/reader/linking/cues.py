@@ -13,10 +13,13 @@ _PHRASES: dict[str, str] = {
     "SUM": "total|totals|sum|sum of|combined|overall|altogether",
     "MAX": "maximum|max|highest|largest|biggest|greatest|longest|latest|tallest|heaviest|top|best|highest number of|"
     "most recent|"
-    "most recently|newest|most expensive|fastest|strongest|farthest|furthest|last|richest|busiest|largest number of",
+    "most recently|newest|most expensive|fastest|strongest|farthest|furthest|last|richest|busiest|largest number of|"
+    "priciest|dearest|costliest|hottest|warmest|wettest|rainiest|windiest|happiest|brightest|deepest|widest|fattest|"
+    "most crowded|most populous|most valuable|best paid|best selling|best rated|highest paid|highest rated",
     "MIN": "minimum|min|lowest|smallest|shortest|earliest|cheapest|bottom|worst|first|least expensive|slowest|"
     "sparsest|nearest|"
-    "closest|lightest|weakest|poorest|lowest number of|smallest number of|newest",
+    "closest|lightest|weakest|poorest|lowest number of|smallest number of|newest|quietest|coldest|coolest|driest|"
+    "harshest|narrowest|thinnest|least crowded|worst rated|worst paid|lowest paid|lowest rated",
     "OLD": "oldest",
     "YOUNG": "youngest",
     "MOST": "most|maximum number of|greatest number of|most number of|more than any other",
@@ -38,16 +41,20 @@ _PHRASES: dict[str, str] = {
     "NEG": "not|no|never|without|except|excluding|other than|neither|nor|don't|doesn't|hasn't|haven't|isn't|aren't|"
     "didn't|cannot|can't|wasn't|weren't|do not|does not|did not|have not|has not|are not|is not|was not|not have|"
     "do not have|does not have|did not have|not any|do not have any|don't have|don't have any|but not|has no|have no|"
-    "rather than|apart from|besides|hadn't|won't|no longer|outside|instead of|exclude|none",
+    "rather than|apart from|besides|hadn't|won't|no longer|outside|instead of|exclude|none|nobody|no one|nothing|"
+    "not a single|anywhere other than|anything but",
     "BOTH": "both|as well as|and also|also|not only|but also",
     "EITHER": "either|or",
     "AND": "and|&|but|along with|together with",
     "GT": "more than|greater than|larger than|higher than|older than|longer than|above|over|after|exceeding|exceeds|"
     "exceed|bigger than|taller than|heavier than|later than|better than|earns more than|costs more than|beyond|"
-    "strictly more than|higher|larger|greater|bigger|longer|older|since|bigger|surpass|surpasses",
+    "pricier than|dearer than|costlier than|warmer than|hotter than|richer than|faster than|busier than|deeper than|"
+    "wider than|worth more than|strictly more than|higher|larger|greater|bigger|longer|older|since|surpass|"
+    "surpasses",
     "LT": "less than|lower than|smaller than|younger than|fewer than|under|below|before|shorter than|cheaper than|"
-    "earlier than|lighter than|lower|smaller|fewer|younger|shorter|earlier|until|prior to|slower than",
-    "GE": "at least|no less than|no fewer than|not less than|or more|or above|or higher|or later|or greater|"
+    "earlier than|lighter than|colder than|cooler than|quieter than|poorer than|narrower than|worse than|"
+    "lower|smaller|fewer|younger|shorter|earlier|until|prior to|slower than",
+    "GE": "or better|at least|no less than|no fewer than|not less than|or more|or above|or higher|or later|or greater|"
     "greater than or equal to|more than or equal to|minimum of|a minimum of|at minimum|or over|or older|and above",
     "LE": "at most|no more than|not more than|up to|or less|or fewer|or below|or lower|less than or equal to|or under|"
     "smaller than or equal to|a maximum of|or earlier|maximum of|or younger|and below",

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from answerable.core.catalog import ValueLookup
 from answerable.reader.linking.cues import OPERATORS, WEAK, ComparisonOperator, Cue, find_cues
+from answerable.reader.linking.everyday_words import ASKING_FOR_PEOPLE
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Links, Mention, ValueMention, link
 from answerable.reader.linking.schema import Schema
@@ -33,6 +34,8 @@ class Scene:
     rivals: dict[tuple[int, int], list[ValueMention]]
     clause: list[str]
     clause_start: list[int]
+    guessed: bool = False
+    """Words were also linked to names that they only come near to in meaning."""
     tables: dict[int, list[Mention]] = field(default_factory=dict)
     columns: dict[int, list[Mention]] = field(default_factory=dict)
 
@@ -43,6 +46,10 @@ class Scene:
     @cached_property
     def words(self) -> list[str]:
         return [token.lower for token in self.question.tokens]
+
+    @property
+    def asks_who(self) -> bool:
+        return not ASKING_FOR_PEOPLE.isdisjoint(self.words[:1])
 
     @cached_property
     def cue_tags(self) -> frozenset[str]:
@@ -57,15 +64,24 @@ class Scene:
         return [place for place, tag in enumerate(self.tags) if tag in ("NUM", "DATE")]
 
 
-def link_question(question: TokenizedQuestion, schema: Schema, values: ValueLookup, table: int | None = None) -> Scene:
+def link_question(
+    question: TokenizedQuestion,
+    schema: Schema,
+    values: ValueLookup,
+    table: int | None = None,
+    *,
+    guessing: bool = False,
+) -> Scene:
     """Links a question and lays it out. "How many rows are there" asks for the rows of `table`, or of the only table of
     the schema."""
-    links = link(question, schema, values)
+    links = link(question, schema, values, guessing=guessing)
     place = place_of_rows(question, links)
     only = 0 if len(schema.tables) == 1 else table
     if place is not None and only is not None:
         links = replace(links, tables=(*links.tables, Mention("table", only, place, place + 1, 1.0)))
-    return build_scene(question, schema, links)
+    scene = build_scene(question, schema, links)
+    scene.guessed = guessing
+    return scene
 
 
 def place_of_rows(question: TokenizedQuestion, links: Links) -> int | None:

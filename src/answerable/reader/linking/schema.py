@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from answerable.core.catalog import Catalog, Column, Measure, Relationship, Table, ValueLookup
+from answerable.core.words import singular
 from answerable.reader.linking.name_words import plain_words, spelled_out, split_name, stems
+from answerable.reader.linking.word_meanings import WordVector, is_person, is_place, word_vector
 
 NUMERIC = frozenset({"integer", "number"})
 TEMPORAL = frozenset({"date", "datetime"})
@@ -17,9 +19,12 @@ _SUFFIXES = frozenset(_SUFFIX_WORDS.split())
 """Units and dates at the end of a name (`flipper_length_mm`, `flights_jan1-14`): people leave them out."""
 # Each text column costs up to four lookups of values, so wide schemas skip the comparison.
 _MAX_COMPARED_COLUMNS = 400
+_MAX_COMPARED_WORDS = 1_000
 SHARED = ""
 """The name of a relationship that the catalog does not know."""
 _DISPLAY_NAMES = ("name", "title", "full name", "label")
+_FIRST_NAMES = frozenset({"first", "given", "fore", "personal"})
+_LAST_NAMES = frozenset({"last", "family", "sur"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,8 @@ class ColumnView:
     key: bool = False
     """Is the table's primary key, alone."""
     foreign: bool = False
+    place: bool = False
+    """Holds names of places."""
 
     @property
     def name(self) -> str:
@@ -80,6 +87,8 @@ class TableView:
     """The column that people mean when they ask for the thing itself."""
     bridge: bool = False
     """Only connects other tables."""
+    people: bool = False
+    places: bool = False
 
     @property
     def name(self) -> str:
@@ -110,6 +119,10 @@ class Schema:
     """Stems by their first three letters."""
     column_ids: dict[tuple[str, str], int] = field(default_factory=dict)
     table_ids: dict[str, int] = field(default_factory=dict)
+    word_vectors: dict[str, WordVector] = field(default_factory=dict)
+    """What the words of names mean, by stem."""
+    person_stems: tuple[str, ...] = ()
+    """Stems of the tables whose rows are people."""
 
     def column_of(self, table: str, column: str) -> int | None:
         return self.column_ids.get((table, column))
@@ -135,6 +148,7 @@ def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
     if values is not None and len(schema.columns) <= _MAX_COMPARED_COLUMNS:
         _add_shared_domains(schema, values)
     _add_same_names(schema)
+    _add_meanings(schema)
     for table_view in schema.tables:
         table_view.bridge = _is_bridge(schema, table_view)
         table_view.display = _display_column(schema, table_view)
@@ -325,6 +339,27 @@ def _add_same_names(schema: Schema) -> None:
             _add_domain_edge(schema, column, schema.columns[there.key])
 
 
+def _add_meanings(schema: Schema) -> None:
+    names = [*(table.words for table in schema.tables), *(column.words for column in schema.columns)]
+    words = dict.fromkeys(word for name in names for word in spelled_out(name) if len(word) > 2)
+    # Each word of a question is compared with each of these, so wide schemas go without.
+    if len(words) <= _MAX_COMPARED_WORDS:
+        found = ((stems((word,))[0], word_vector(word) or word_vector(singular(word))) for word in words)
+        schema.word_vectors = {name: vector for name, vector in found if vector is not None}
+    for table in schema.tables:
+        head = _head(table.words)
+        table.people, table.places = is_person(head), is_place(head)
+    for column in schema.columns:
+        column.place = column.source.type == "text" and is_place(_head(column.words))
+    people = [stems(spelled_out(table.words)[-1:])[0] for table in schema.tables if table.people]
+    schema.person_stems = tuple(dict.fromkeys(people))
+
+
+def _head(words: tuple[str, ...]) -> str:
+    """The last word of a name says what it is: a shop customer is a customer."""
+    return singular(spelled_out(words)[-1]) if words else ""
+
+
 def _columns_with(schema: Schema, values: ValueLookup, text: str) -> set[int]:
     hits = values.find(text, limit=20, least=1.0)
     return {number for hit in hits if (number := schema.column_of(hit.table, hit.column)) is not None}
@@ -358,6 +393,20 @@ def _display_column(schema: Schema, table: TableView) -> int | None:
     columns = [schema.columns[c] for c in table.columns]
     ranked = sorted(columns, key=lambda column: (_display_rank(column, table), column.id))
     return ranked[0].id if ranked else None
+
+
+def names_of_rows(schema: Schema, table: int) -> tuple[int, ...]:
+    """The columns that name a row: first and last name together, else the display column."""
+    first = last = None
+    for column in schema.tables[table].columns:
+        words = spelled_out(schema.columns[column].words)
+        if words[-1:] == ("name",):
+            first = column if first is None and not _FIRST_NAMES.isdisjoint(words) else first
+            last = column if last is None and not _LAST_NAMES.isdisjoint(words) else last
+    if first is not None and last is not None:
+        return (first, last)
+    display = schema.tables[table].display
+    return () if display is None else (display,)
 
 
 def _display_rank(column: ColumnView, table: TableView) -> int:

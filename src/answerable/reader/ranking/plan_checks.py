@@ -39,7 +39,26 @@ def covers_cues(plan: QueryPlan, scene: Scene) -> bool:
     tags = {cue.tag for cue in scene.cues if named.isdisjoint(range(cue.start, cue.end))}
     if any(tag in _WANTED and _WANTED[tag].isdisjoint(traces) for tag in tags):
         return False
+    if _drops_group(plan, scene):
+        return False
     return _MEASURED.isdisjoint(tags) or not any(_is_text(column, scene.schema.catalog) for column in _extremes(plan))
+
+
+def _drops_group(plan: QueryPlan, scene: Scene) -> bool:
+    """Whether "by species" or "per region" names something of the data and the plan neither groups, sorts nor compares
+    by it: the reader left it out."""
+    used = set(_columns(plan))
+    tables = {ref.table for ref in used} | {plan.entity, *(join.table for join in plan.joins)}
+    columns, names = scene.schema.columns, scene.schema.tables
+    for cue in scene.cues_of("EACH", "BY"):
+        there = [
+            m for m in (*scene.links.columns, *scene.links.tables) if 0 <= m.start - cue.end <= 1 and m.score > 0.45
+        ]
+        refs = {(names[columns[m.id].table].name, columns[m.id].name) for m in there if m.kind == "column"}
+        said_tables = {names[m.id].name for m in there if m.kind == "table"}
+        if there and refs.isdisjoint((ref.table, ref.column) for ref in used) and said_tables.isdisjoint(tables):
+            return True
+    return False
 
 
 def _named_places(plan: QueryPlan, scene: Scene) -> Iterator[int]:

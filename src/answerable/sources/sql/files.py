@@ -17,6 +17,7 @@ from typing import Any
 from answerable.core.catalog import Warning
 from answerable.core.errors import (
     AnswerableError,
+    FileError,
     InternalError,
     LimitError,
     OperatorError,
@@ -236,7 +237,7 @@ class _FileReader:
         seen = await self._ask("inspect", {})
         for file in files:
             if problem := seen[str(file.path)].get("error"):
-                self._failed(file, SourceError(problem, code="file_malformed"))
+                self._failed(file, FileError(problem, code="file_malformed"))
         schemas = [(file.path, columns) for file in files if (columns := seen[str(file.path)].get("columns"))]
         return [
             _Rows(

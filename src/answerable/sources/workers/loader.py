@@ -59,7 +59,7 @@ class Loader:
         for left_over in ("unpacked", "clean"):
             (into / left_over).unlink(missing_ok=True)
         if not tables:
-            raise Failure("SourceError", "file_empty", "The file holds no tables.")
+            raise Failure("FileError", "file_empty", "The file holds no tables.")
         return {"tables": tables, "notes": [note[:_LONGEST_NOTE] for note in notes]}
 
     def inspect(self) -> dict[str, Any]:
@@ -98,9 +98,9 @@ class Loader:
             raise _too_large(self._memory_mb) from error
         except duckdb.Error as error:
             message = str(error).partition(" Error: ")[2].split("\n")[0] or str(error)
-            raise Failure("SourceError", "file_malformed", f"The file cannot be read: {message.strip()}") from error
+            raise Failure("FileError", "file_malformed", f"The file cannot be read: {message.strip()}") from error
         except OSError as error:
-            raise Failure("SourceError", "file_unreadable", f"The file cannot be read: {error.strerror}.") from error
+            raise Failure("FileError", "file_unreadable", f"The file cannot be read: {error.strerror}.") from error
 
 
 def _too_large(memory_mb: int) -> Failure:

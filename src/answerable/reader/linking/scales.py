@@ -1,0 +1,29 @@
+"""Scales: which end of a column a superlative asks for, decided with the column at hand."""
+
+from answerable.reader.linking.schema import ColumnView
+
+_RANKS = frozenset({"rank", "ranking", "position", "place", "standing"})
+_DURATIONS = frozenset(
+    {"time", "duration", "seconds", "minutes", "hours", "milliseconds", "lap", "pace", "meter", "metre"}
+)
+_SPEEDS = frozenset({"speed", "velocity", "per", "mph", "kmh"})
+_BEGINNINGS = frozenset({"birth", "birthday", "born", "year", "date", "founded", "opening"})
+_UP = frozenset({"MAX", "MOST", "COMMON", "OLD"})
+
+
+def is_descending(word: str, tag: str, view: ColumnView) -> bool:
+    """Whether the superlative asks for the highest values. The best rank is the lowest, the fastest takes the least
+    time, and the oldest was born first."""
+    words = set(view.words)
+    if word in ("best", "top") and not _RANKS.isdisjoint(words):
+        return False
+    if word in ("worst", "bottom") and not _RANKS.isdisjoint(words):
+        return True
+    if word in ("fastest", "quickest", "slowest") and not _DURATIONS.isdisjoint(words) and _SPEEDS.isdisjoint(words):
+        return word == "slowest"
+    if tag in ("OLD", "YOUNG") and (view.temporal or not _BEGINNINGS.isdisjoint(words)):
+        return tag == "YOUNG"
+    # "Newest" is among the cues of both ends, because the newest has the fewest years and the latest date.
+    if word in ("newest", "latest", "last"):
+        return True
+    return tag in _UP
