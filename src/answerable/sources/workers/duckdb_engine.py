@@ -309,4 +309,4 @@ def _cannot_open(path: str, message: str) -> Failure:
             f"{path} is being written by another process.",
             "DuckDB lets either one process write or many read: close the writer, or copy the file.",
         )
-    return Failure("SourceError", "source_unreadable", f"{path} cannot be opened as a DuckDB database: {message}")
+    return Failure("FileError", "source_unreadable", f"{path} cannot be opened as a DuckDB database: {message}")
