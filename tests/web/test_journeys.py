@@ -242,7 +242,7 @@ def test_dropped_files_are_asked_together(server: Any, visit: Visit) -> None:
     pets, owners = "name,kind,weight\nRex,dog,30\nTom,cat,4\nKiki,cat,5\n", "owner,pet\nAnn,Rex\nBob,Tom\n"
     drop(page, {"pets.csv": pets, "owners.csv": owners, "broken.parquet": "PAR2"})
     page.wait_for_url("**/sources/pets")
-    page.wait_for_selector(".uploads >> text=content is not what its name says")
+    page.wait_for_selector(".uploads >> text=is text, not a Parquet file")
     page.click("[aria-label='Close broken.parquet']")
     page.wait_for_selector(".uploads", state="detached")
     page.locator(".src", has_text="pets").locator("text=2 tables").wait_for()
