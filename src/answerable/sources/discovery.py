@@ -38,6 +38,10 @@ _EXPECTED = {
 }
 _NOT_IN_FOLDERS = (".txt",)
 """Read when named, but in a folder more often a note than a table."""
+_LONGEST_END = 65_557
+"""Bytes at the end of a ZIP archive in which the place of its directory must stand."""
+_LARGEST_DIRECTORY = 4 << 20
+"""A workbook has some hundred parts."""
 _COMPRESSED = (".gz", ".gzip")
 _COMPRESSIBLE = ("csv", "tsv", "json")
 _UNREMARKABLE = re.compile(r"(readme|license|licence|notice|changelog|semantic)\b.*|.*\.semantic\.yaml", re.IGNORECASE)
@@ -133,12 +137,23 @@ def _by_content(path: Path, head: bytes, compressed: bool) -> str | None:
 
 
 def _is_workbook(path: Path) -> bool:
+    if not 0 < _directory_bytes(path) < _LARGEST_DIRECTORY:
+        return False
     try:
         with zipfile.ZipFile(path) as packed:
             # The parts of a workbook of Excel, and of OpenDocument.
             return any(name.startswith("xl/") or name == "content.xml" for name in packed.namelist())
     except (zipfile.BadZipFile, OSError):
         return False
+
+
+def _directory_bytes(path: Path) -> int:
+    """The size of the list of parts in a ZIP archive, which would be read whole; 0 if it is none."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LONGEST_END))
+        end = file.read()
+    place = end.rfind(b"PK\x05\x06")
+    return int.from_bytes(end[place + 12 : place + 16], "little") if place >= 0 else 0
 
 
 def _as_text(path: Path, compressed: bool) -> str | None:

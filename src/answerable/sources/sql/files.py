@@ -165,7 +165,7 @@ class FilesBackend:
         return _Listing(views=views, warnings=tuple(reading.sorted_warnings()))
 
     def _nothing_readable(self, reading: "_FileReader") -> AnswerableError:
-        if self._path.is_file() and reading.failures:
+        if (self._path.is_file() and reading.failures) or len(reading.failures) == len(reading.warnings) == 1:
             return reading.failures[0]
         reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.sorted_warnings()[:5])
         return SourceError(

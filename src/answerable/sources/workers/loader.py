@@ -1,5 +1,6 @@
 """Turns files that are not Parquet into Parquet, once, so that every question after that reads only what it needs."""
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from answerable.sources.workers.bombs import check_archive
 from answerable.sources.workers.csv_file import ReadTable, read_csv
 from answerable.sources.workers.excel_file import read_excel
 from answerable.sources.workers.failures import Failure
@@ -78,6 +80,8 @@ class Loader:
     def _tables(self, job: dict[str, Any], into: Path, notes: list[str]) -> Iterator[tuple[str | None, ReadTable]]:
         path = Path(job["path"])
         if job["format"] == "excel":
+            if zipfile.is_zipfile(path):
+                check_archive(path, job["max_bytes"])
             yield from read_excel(self._connection, path)
             return
         text = plain_text(path, job["compressed"], into, job["max_bytes"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from answerable.sources.workers.bombs import check_ratio
 from answerable.sources.workers.content import content_named, other_than_text
 from answerable.sources.workers.failures import Failure
 
@@ -70,7 +71,7 @@ def not_text(head: bytes) -> Failure:
 
 
 def _unpacked(path: Path, target: Path, max_bytes: int) -> Path:
-    written = 0
+    written, packed_size = 0, path.stat().st_size
     try:
         with gzip.open(path, "rb") as packed, target.open("wb") as out:
             while piece := packed.read(_PIECE):
@@ -82,6 +83,7 @@ def _unpacked(path: Path, target: Path, max_bytes: int) -> Path:
                         f"Unpacked, the file is larger than {max_bytes // 1_000_000:,} MB.",
                         "Split it, or raise the limit on the size of files.",
                     )
+                check_ratio(written, packed_size)
                 out.write(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise Failure("FileError", "file_damaged", f"The file cannot be unpacked: {error}.") from error
