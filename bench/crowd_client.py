@@ -49,6 +49,9 @@ class Crowd:
                 self.wrong[status] = self.wrong.get(status, 0) + 1
             if wait:
                 await asyncio.sleep(min(wait, max(0.0, self.until - time.perf_counter())))
+                # The server closes connections that are quiet for five seconds.
+                writer.close()
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.close()
 
     async def look_after_health(self) -> None:
