@@ -26,11 +26,15 @@ def main() -> int:
     unknown = set(options.names) - set(MODULES)
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}; choose from {', '.join(MODULES)}")
-    stocks = {name: _harmed(name, options.rounds) for name in options.names or MODULES}
+    stocks: dict[str, Stock] = {}
+    if not options.json:
+        print(f"{'':12}" + "".join(f"{name:>10}" for name in ("requests", *Stock().counts())), flush=True)
+    for name in options.names or MODULES:
+        stocks[name] = _harmed(name, options.rounds)
+        if not options.json:
+            _print(name, stocks[name])
     if options.json:
         print(json.dumps({name: stock.as_json() for name, stock in stocks.items()}, indent=2))
-    else:
-        _print_table(stocks)
     return 0 if all(stock.whole for stock in stocks.values()) else 1
 
 
@@ -46,13 +50,11 @@ def _harmed(name: str, rounds: int | None) -> Stock:
     return stock
 
 
-def _print_table(stocks: dict[str, Stock]) -> None:
-    print(f"{'':12}" + "".join(f"{name:>10}" for name in ("requests", *Stock().counts())))
-    for name, stock in stocks.items():
-        print(f"{name:12}" + "".join(f"{count:>10}" for count in (stock.requests, *stock.counts().values())))
-        for what in stock.counts():
-            for line in getattr(stock, what):
-                print(f"  {what}: {line}")
+def _print(name: str, stock: Stock) -> None:
+    print(f"{name:12}" + "".join(f"{count:>10}" for count in (stock.requests, *stock.counts().values())), flush=True)
+    for what in stock.counts():
+        for line in getattr(stock, what):
+            print(f"  {what}: {line}", flush=True)
 
 
 if __name__ == "__main__":

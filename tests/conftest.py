@@ -51,12 +51,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
+def pytest_collection() -> None:
+    """Nothing that collecting makes is garbage, so nobody needs to look for it: not now, and not in each later look."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
 def pytest_unconfigure() -> None:
     """Lets go of what Hypothesis leaves with the garbage collector: a function that times each collection.
 
     The function would outlive the modules, and with it all that its globals lead to. DuckDB would report that as
     leaked, after the summary of the run.
     """
+    gc.unfreeze()
     gc.callbacks[:] = [function for function in gc.callbacks if not function.__module__.startswith("hypothesis.")]
 
 

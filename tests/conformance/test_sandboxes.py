@@ -594,9 +594,12 @@ async def test_what_was_printed_up_to_the_limit_is_kept(sandbox: Sandbox) -> Non
 
 @on()
 async def test_output_printed_before_time_ran_out_is_kept(sandbox: Sandbox) -> None:
-    result = await ran(sandbox, "print('begun')\n" + ENDLESS, limits=SandboxLimits(seconds=1))
+    for seconds in (1, 5, 25):  # a busy machine may need longer than a second to get to the first line
+        result = await ran(sandbox, "print('begun')\n" + ENDLESS, limits=SandboxLimits(seconds=seconds))
+        assert result.reason in BUSY
+        if result.output:
+            break
     assert result.output == "begun\n"
-    assert result.reason in BUSY
 
 
 @on()

@@ -1,9 +1,13 @@
 """Files as people really have them: each is read, or refused with a reason that names what to mend. Nothing is lost
 in silence."""
 
+import contextlib
 import gzip
+import io
 import json
 import os
+import re
+import sqlite3
 import zipfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -113,7 +117,7 @@ async def test_empty_folder(opened: Callable[..., Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["data.csv", "data.json", "data.xlsx", "data.parquet", "data.bin", "data.db"])
 async def test_binary_rubbish(refused: Callable[..., Any], name: str) -> None:
     error = await refused(bytes(range(256)) * 40, name)
-    assert error.stable_code in ("file_binary", "file_malformed", "file_damaged", "source_unsupported")
+    assert error.stable_code in ("file_binary", "file_mismatch", "source_unsupported")
 
 
 async def test_a_picture_is_no_table(refused: Callable[..., Any]) -> None:
@@ -132,7 +136,7 @@ async def test_a_picture_is_no_table(refused: Callable[..., Any]) -> None:
     ],
 )
 async def test_cut_off(refused: Callable[..., Any], name: str, content: bytes) -> None:
-    assert (await refused(content, name)).stable_code in ("file_malformed", "file_damaged", "source_unsupported")
+    assert (await refused(content, name)).stable_code in ("file_malformed", "file_damaged", "file_mismatch")
 
 
 async def test_damaged_databases(opened: Callable[..., Any], tmp_path: Path) -> None:
@@ -465,6 +469,73 @@ async def test_a_zip_that_is_no_workbook(refused: Callable[..., Any], tmp_path: 
         packed.writestr("readme.txt", "hello")
     await refused((tmp_path / "other.zip").read_bytes(), "other.zip")
     await refused((tmp_path / "other.zip").read_bytes(), "other.xlsx")
+
+
+def zipped(name: str = "readme.txt") -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as file:
+        file.writestr(name, "hello")
+    return packed.getvalue()
+
+
+def sqlite_bytes() -> bytes:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+        return connection.serialize()
+
+
+TEXT, PDF = b"a,b\n1,2\n", b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n"
+PNG, HTML = b"\x89PNG\r\n\x1a\n" + bytes(100), b"<!DOCTYPE html>\n<html><table><tr><td>1</td></tr></table></html>"
+MISMATCHES = {
+    "x.sqlite": (TEXT, "is text, not a SQLite database"),
+    "x.db": (TEXT, "is text, not a SQLite database"),
+    "notes.duckdb": (TEXT, "is text, not a DuckDB database"),
+    "y.sqlite": (zipped(), "is a ZIP archive, not a SQLite database"),
+    "x.xlsx": (TEXT, "is text, not a workbook"),
+    "y.xlsx": (zipped(), "is a ZIP archive, not a workbook"),
+    "z.xlsx": (zipped("xl/workbook.xml")[:-10], "is a ZIP archive that is damaged or incomplete, not a workbook"),
+    "x.xls": (HTML, "is a web page, not a workbook"),
+    "x.ods": (PDF, "is a PDF document, not a workbook"),
+    "x.parquet": (TEXT, "is text, not a Parquet file"),
+    "y.parquet": ("a,b\n1,2\n".encode("utf-16"), "is text in UTF-16, not a Parquet file"),
+    "z.parquet": (bytes(100), "is binary data, not a Parquet file"),
+    "x.csv.gz": (PNG, "is a PNG picture, not a table of text"),
+    "x.csv": (zipped(), "is a ZIP archive, not a table of text"),
+    "y.csv": (PDF, "is a PDF document, not a table of text"),
+    "z.csv": (HTML, "is a web page, not a table of text"),
+    "x.json": (PNG, "is a PNG picture, not JSON"),
+    "x.tsv": (zipped()[:30], "is a ZIP archive that is damaged or incomplete, not a table of text"),
+}
+
+
+@pytest.mark.parametrize("name", MISMATCHES)
+async def test_what_a_file_is_and_what_was_expected(opened: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    content, told = MISMATCHES[name]
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / name, tmp_path / "folder" / name):
+        place.write_bytes(content)
+    with pytest.raises(SourceError) as caught:
+        await opened(tmp_path / name)
+    assert told in caught.value.message
+    assert name in caught.value.message
+    assert (caught.value.stable_code, caught.value.exit_code) == ("file_mismatch", 2)
+    (tmp_path / "folder" / "good.csv").write_text("a\n1\n")
+    catalog = await (await opened(tmp_path / "folder")).describe()
+    assert [table.name for table in catalog.tables] == ["good"]
+    assert any(name in f"{warning.subject} {warning.message}" for warning in catalog.warnings)
+
+
+@pytest.mark.parametrize("content", [gzip.compress(PDF), gzip.compress(PNG), gzip.compress(sqlite_bytes())])
+async def test_what_is_packed_is_looked_at_too(refused: Callable[..., Any], content: bytes) -> None:
+    error = await refused(content, "x.csv.gz")
+    assert error.stable_code == "file_binary"
+    assert re.search("PDF document|PNG picture|SQLite database", error.message)
+    assert error.exit_code == 2
+
+
+@pytest.mark.parametrize("header", ["MZ,b", "PAR1,PAR2", "ORC,b", "BZh,b", "GIF8,b", "PK,b", "Obj,b"])
+async def test_words_that_begin_as_other_files_do(read: Callable[..., Any], header: str) -> None:
+    assert (await read(f"{header}\n1,2\n"))[0] == [(1, 2)]
 
 
 # Folders

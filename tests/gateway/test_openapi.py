@@ -12,7 +12,7 @@ from schemathesis.core.result import Ok
 TAGS = ("chat", "datasets", "evals", "operations", "rows", "runs", "semantic", "setup", "sources", "threads")
 
 EFFORT = settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

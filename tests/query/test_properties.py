@@ -258,7 +258,7 @@ def _finished(draw: Any, tables: Tables, items: list[SelectItem], more: dict[str
 
 PLANS = st.one_of(row_plans(), grouped_plans(), combined_plans())
 SETTINGS = settings(
-    max_examples=200,
+    max_examples=120,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],

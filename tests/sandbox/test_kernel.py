@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from answerable.core.errors import OperatorError
-from answerable.sandbox.base import SandboxLimits, SandboxRequest
+from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest
 from answerable.sandbox.kernel.jail.launch import bubblewrap
 from answerable.sandbox.kernel.jail.zygote import Zygote
 from answerable.sandbox.kernel.sandbox import KernelSandbox
@@ -194,8 +194,14 @@ async def test_nonsense_on_the_line_ends_the_run_and_nothing_else(sandbox: Kerne
 
 async def test_a_zygote_that_dies_is_replaced(sandbox: KernelSandbox) -> None:
     first = living_zygote(sandbox)
-    running = asyncio.create_task(sandbox.run(SandboxRequest("import time\ntime.sleep(60)")))
-    await asyncio.sleep(0.5)
+    begun = asyncio.Event()
+
+    async def begin() -> None:
+        begun.set()
+
+    code = "import time\nbegin()\ntime.sleep(60)"
+    running = asyncio.create_task(sandbox.run(SandboxRequest(code, host=HostCalls({"begin": begin}))))
+    await asyncio.wait_for(begun.wait(), 60)
     os.kill(first.pid, signal.SIGKILL)
     result = await asyncio.wait_for(running, 20)
     assert (result.outcome, result.reason) == ("stopped", "died")

@@ -171,6 +171,17 @@ async def test_a_part_that_is_not_critical_leaves_a_partial_answer(service: Serv
     assert {step.id: step.status for step in answer.steps} == {"found": "done", "extra": "failed"}
 
 
+async def test_a_program_finds_none_where_a_part_that_is_not_critical_failed(service: Service, sales: Path) -> None:
+    extra = {"id": "extra", "tool": "sql", "code": "SELECT nothing_such FROM orders", "critical": False}
+    code = "result = [{'rows': len(found), 'extra': 'none' if extra is None else 'some'}]"
+    program = {"id": "end", "tool": "python", "code": code, "after": ["found", "extra"]}
+    answer, _ = await planned(service, sales, FOUND, extra, program)
+
+    assert answer.status == "partial"
+    assert answer.rows[0] == (3, "none")
+    assert [finding for finding in answer.provenance.findings if "extra = None" in finding]
+
+
 def test_the_command_shows_what_a_failed_run_found(answerable: Run, sales: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.yaml"
     plan.write_text(

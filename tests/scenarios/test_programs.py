@@ -145,6 +145,9 @@ def test_a_program_reads_an_api_and_never_sees_the_credential(answerable: Run, s
     code = "PYTHON: result = orders.join(pl.DataFrame(api_get('/stock')), left_on='product', right_on='name').height"
     try:
         done = answerable("ask", code, "--source", str(sales), "--json")
+        alone = answerable("ask", "PYTHON: result = api_get('/stock')", "--source", str(sales), "--json")
+        code = "PYTHON: result = api_get('/stock') if False else 1"
+        unused = answerable("ask", code, "--source", str(sales), "--json")
         refused = answerable("ask", "PYTHON: result = api_get('/tokens')", "--source", str(sales), "--json")
     finally:
         server.shutdown()
@@ -152,7 +155,12 @@ def test_a_program_reads_an_api_and_never_sees_the_credential(answerable: Run, s
     assert done.code == 0, done.out + done.err
     assert done.json["rows"] == [[12]]
     assert done.json["steps"][-1]["data_source_type"] == "api"
-    assert _Api.seen == [token]
+    assert done.json["provenance"]["data_source_type"] == "hybrid"
+    assert "The program read the API shop." in done.json["provenance"]["findings"]
+    assert alone.json["provenance"]["data_source_type"] == "api"
+    assert unused.json["provenance"]["data_source_type"] == "python"
+    assert not [text for text in unused.json["provenance"]["findings"] if "shop" in text]
+    assert _Api.seen == [token, token]
     assert token not in done.out + refused.out
     assert refused.code == 2
     assert answerable("replay", done.json["run_id"], "--json").json["verdict"] == "cannot"

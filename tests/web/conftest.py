@@ -55,7 +55,8 @@ class Tab:
 
     def open(self, address: str, viewport: Any, **media: Any) -> Any:
         self._page.set_viewport_size(viewport)
-        self._page.emulate_media(**media)
+        # Without a graphics card, every frame of an animation is computed.
+        self._page.emulate_media(reduced_motion="reduce", **media)
         self._page.goto(address)
         return self._page
 

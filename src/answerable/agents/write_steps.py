@@ -21,7 +21,7 @@ from answerable.core.errors import AnswerableError, RefusedError, UserError
 from answerable.core.ids import NodeId
 from answerable.core.values import Json
 from answerable.engine.steps.base import Step
-from answerable.engine.steps.produced import Produced, produced_before
+from answerable.engine.steps.produced import Produced, missing_before, produced_before
 from answerable.engine.steps.python import PythonConfig
 from answerable.engine.steps.sql import SqlConfig
 from answerable.sources.base import Source
@@ -96,7 +96,8 @@ class WritePythonStep:
                 return None
             config = PythonConfig(code=reply.code)
             await dependencies.python.check(config, earlier)
-            return await dependencies.python.produce(config, earlier, step.context.principal, step.output)
+            missing = missing_before(step.inputs)
+            return await dependencies.python.produce(config, earlier, step.context.principal, step.output, missing)
 
         return await produced_by(dependencies.agents, "write_python", prompt_context, WrittenPython, step, run)
 

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from answerable.answers.answer import Answer, Provenance, StepRecord, Usage
@@ -38,6 +39,8 @@ def to_text(answer: Answer, *, rows: int = TERMINAL_ROWS, width: int = 100) -> s
 def to_html(answer: Answer, *, rows: int = NOTEBOOK_ROWS) -> str:
     """For `_repr_html_`: no script, no style sheet, and every text from data escaped."""
     body = [f"<p>{html.escape(answer.text)}</p>"]
+    error = answer.provenance.error
+    body += [f"<p>Hint: {html.escape(error.hint)}</p>"] if error is not None and error.hint else []
     body += (
         [f"<ol>{''.join(f'<li>{html.escape(c.label)}</li>' for c in answer.choices)}</ol>"] if answer.choices else []
     )
@@ -92,6 +95,8 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
     if code:
         yield from (_Code(step) for step in answer.steps if step.code)
     yield _text(answer.text, _TEXT_STYLES.get(answer.status, ""))
+    if provenance.error is not None and provenance.error.hint:
+        yield _text(f"Hint: {provenance.error.hint}")
     for number, choice in enumerate(answer.choices, 1):
         yield _text(f"  {number}  {choice.label}")
     if answer.rows and answer.kind != "value":
@@ -127,7 +132,11 @@ class _Code:
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "Iterator[RenderableType]":
         from rich.padding import Padding
 
-        yield Padding(self._coloured() if console.color_system else _text(self._text), (0, 0, 0, 2))
+        if console.color_system:
+            yield Padding(self._coloured(), (0, 0, 0, 2))
+        else:
+            # Not padded to the width of a terminal: in a pipe there is none, and a line that is cut is wrong SQL.
+            yield _text(indent(self._text, "  "))
 
     def _coloured(self) -> "RenderableType":
         from rich.syntax import Syntax

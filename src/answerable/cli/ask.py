@@ -14,6 +14,7 @@ from answerable.cli.session import principal
 
 if TYPE_CHECKING:
     from answerable.answers.answer import Answer
+    from answerable.core.events import Event
     from answerable.core.ids import RunId, ThreadId
     from answerable.engine.steps.understand import Mode
     from answerable.service import Service
@@ -91,10 +92,18 @@ async def _ask(settings: "Settings", options: AskOptions) -> int:
     try:
         # In a thread, so that the worker of the source starts meanwhile.
         app = await asyncio.to_thread(import_module, "answerable.app")
-        async with app.open_service(settings, any_location=True, sources=sources) as service:
+        listeners = () if options.as_json else (_load_rendering,)
+        async with app.open_service(settings, any_location=True, sources=sources, listeners=listeners) as service:
             return await _carried_out(service, options)
     finally:
         await sources.close()
+
+
+def _load_rendering(event: "Event") -> None:
+    """Loads what shows the answer while the data is asked: this process only waits then."""
+    if event.type == "step.output" and getattr(event, "channel", None) == "code":
+        for module in ("answerable.answers.render", "rich.console", "rich.table"):
+            asyncio.get_running_loop().run_in_executor(None, import_module, module)
 
 
 async def _carried_out(service: "Service", options: AskOptions) -> int:

@@ -6,7 +6,8 @@
     │   ├── SemanticError      `semantic.yaml` is wrong; names line and field
     │   └── GraphError         a graph that cannot run; names the node
     ├── RefusedError           the rules say no: asking again will not help
-    ├── SourceError            whoever owns the data: unreadable file, wrong password, database down
+    ├── SourceError            whoever owns the data: wrong password, database down
+    │   └── FileError          a file that cannot be used as it is: damaged, empty, or not what its name says
     ├── LimitError             a limit was reached: narrow the question or raise the limit
     ├── TransientError         nobody: trying again later may help; the engine retries these
     ├── OperatorError          whoever runs Answerable: settings, disk, damaged or newer store
@@ -60,6 +61,11 @@ class SourceError(AnswerableError):
     code = "source_failed"
 
 
+class FileError(SourceError):
+    code = "file_unreadable"
+    exit_code = 2
+
+
 class LimitError(AnswerableError):
     code = "limit_reached"
 
@@ -82,6 +88,7 @@ KINDS: tuple[type[AnswerableError], ...] = (
     GraphError,
     UserError,
     RefusedError,
+    FileError,
     SourceError,
     LimitError,
     TransientError,

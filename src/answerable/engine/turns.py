@@ -16,8 +16,39 @@ from answerable.core.errors import TransientError
 TURN_SECONDS = 0.5
 LONGEST_WAIT = 5.0
 """Seconds. If the wait for a turn would be longer, the question is refused at once."""
-_WEIGHT = 0.1
-"""Of the newest interval in the average. About the last ten turns count, so that the estimate follows the load."""
+_PACE_SECONDS = 2.0
+"""Over how long the pace of turns is measured. Turns come in bursts, so the last few alone say little."""
+_EARLIER = 2
+"""How many turns the pace of earlier crowds counts for, until there is something newer."""
+
+
+class Pace:
+    """Seconds between two turns, over the last seconds in which somebody waited."""
+
+    def __init__(self, interval: float) -> None:
+        self._earlier = interval
+        self._moments: deque[float] = deque()
+        """When somebody began to wait, or a turn came before the window; then when each turn came."""
+
+    def interval(self, now: float) -> float:
+        # Counts up to this moment: when no turn comes at all, the estimate grows meanwhile.
+        spent = now - self._moments[0] if self._moments else 0.0
+        return (_EARLIER * self._earlier + spent) / (_EARLIER + max(0, len(self._moments) - 1))
+
+    def somebody_waits(self, now: float) -> None:
+        if not self._moments:
+            self._moments.append(now)
+
+    def turn_came(self, now: float) -> None:
+        self._moments.append(now)
+        while len(self._moments) > 2 and now - self._moments[1] > _PACE_SECONDS:
+            self._earlier = self.interval(now)
+            self._moments.popleft()
+
+    def nobody_waits(self, now: float) -> None:
+        """The time until the next turn says nothing about the load."""
+        self._earlier = self.interval(now)
+        self._moments.clear()
 
 
 class Turns:
@@ -27,13 +58,12 @@ class Turns:
         self._free = math.inf if at_once is None else at_once
         self._waiting: deque[Place] = deque()
         # Until something else has been seen, every turn is taken to last as long as it may.
-        self._interval = TURN_SECONDS / (at_once or 1)
-        self._last: float | None = None
+        self._pace = Pace(TURN_SECONDS / (at_once or 1))
 
     @property
     def expected_wait(self) -> float:
         """Seconds that a run which comes now waits for its turn, judged by how quickly turns came lately."""
-        return 0.0 if self._free > 0 else (len(self._waiting) + 1) * self._interval
+        return 0.0 if self._free > 0 else (len(self._waiting) + 1) * self._pace.interval(_now())
 
     def admit(self) -> "Place":
         """A place in the queue. A run gets it before anything else is done, so that the next run sees how many wait.
@@ -56,6 +86,7 @@ class Turns:
             place.begin()
         else:
             self._waiting.append(place)
+            self._pace.somebody_waits(_now())
         return place
 
     @asynccontextmanager
@@ -69,18 +100,19 @@ class Turns:
             place.leave()
 
     def end_of_turn(self) -> None:
-        now = asyncio.get_running_loop().time()
         while self._waiting:
             place = self._waiting.popleft()
             if place.left:
                 continue
-            if self._last is not None:
-                self._interval += _WEIGHT * (now - self._last - self._interval)
-            self._last = now
+            self._pace.turn_came(_now())
             place.begin()
             return
-        self._last = None  # nobody waits: the time until the next turn says nothing about the load
+        self._pace.nobody_waits(_now())
         self._free += 1
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 class Place:

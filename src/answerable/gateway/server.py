@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import logging
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -70,8 +71,13 @@ def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody:
     )
     # Before anything else is started, and by ourselves: uvicorn would end the process without a reason.
     sockets = _listening(settings.host, settings.port)
+    # `Observe` logs defects, and a failed start is raised below; uvicorn would print both as a stack trace.
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     try:
         _Server(config, app, token).run(sockets)
+    except SystemExit:
+        if getattr(app.state, "failure", None) is None:
+            raise
     finally:
         for listening in sockets:
             listening.close()

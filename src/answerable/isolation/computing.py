@@ -2,6 +2,8 @@
 
 Every system call that is not listed is refused (EPERM): none makes a process or starts a program, opens a socket that
 could reach anyone, looks at another process, changes the machine, or makes memory executable that is not a library's.
+Memory that could be shared, and stacks beside the process's own, are not given either (ENOMEM): the limit on data does
+not count them.
 """
 
 import errno
@@ -53,7 +55,8 @@ _SOCKETPAIR, _SENDTO = (53, 199), (44, 206)
 _AF_UNIX, _STREAMS = 1, (1, 0x801, 0x80001, 0x80801)
 """Streams of both ends, also such as do not wait or are closed with a program. Datagrams could be sent elsewhere."""
 _NEW_NAMESPACES = 0x7E020080
-_EXECUTABLE, _WRITABLE, _ANONYMOUS = 4, 2, 0x20
+_EXECUTABLE, _WRITABLE = 4, 2
+_SHARED, _ANONYMOUS, _GROWS = 1, 0x20, 0x100
 _ONLY_WITH: dict[tuple[int, int], tuple[int, tuple[int, ...]]] = {
     (157, 167): (0, (3, 15, 16, 39, 42, 0x53564D41)),  # prctl: names of threads and of memory
     (16, 29): (1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5451)),  # ioctl: whether it is a terminal; how a file is read
@@ -66,16 +69,18 @@ _ONLY_TO_ITSELF = ((62, 129), (234, 131))
 
 _ALLOW = instruction(seccomp.RETURN, seccomp.ALLOW)
 _REFUSE = instruction(seccomp.RETURN, seccomp.REFUSE | errno.EPERM)
+_NO_MEMORY = instruction(seccomp.RETURN, seccomp.REFUSE | errno.ENOMEM)
 
 
-def restrict_to_computing(*, own_files: bool, programs: bool = False) -> None:
+def restrict_to_computing(*, own_files: bool, programs: bool = False, libraries: bool = True) -> None:
     """For this process and every thread that it has or makes. `own_files`: those of the host are not in sight.
-    `programs`: it may become another program, in the same process; which ones, Landlock must say."""
+    `programs`: it may become another program, in the same process; which ones, Landlock must say. `libraries`: it may
+    load more of them; without, nothing that is mapped from now on can be executed."""
     more = (_ALLOWED_ON_OWN_FILES if own_files else "") + (_BECOME_ANOTHER if programs else "")
-    seccomp.install(_filter(os.getpid(), _ALLOWED + more), every_thread=True)
+    seccomp.install(_filter(os.getpid(), _ALLOWED + more, libraries), every_thread=True)
 
 
-def _filter(itself: int, allowed: str) -> bytes:
+def _filter(itself: int, allowed: str, libraries: bool) -> bytes:
     which, start = seccomp.prologue(wrong_kind=seccomp.KILL)
     code = [*start, *_if_number(_CLONE3[which], [instruction(seccomp.RETURN, seccomp.REFUSE | errno.ENOSYS)])]
     for number in _plain_numbers(allowed, which):
@@ -87,7 +92,8 @@ def _filter(itself: int, allowed: str) -> bytes:
     code += _if_number(_SOCKETPAIR[which], [*_require(_load(0), _AF_UNIX), *_require(_load(1), *_STREAMS), _ALLOW])
     code += _if_number(_SENDTO[which], [*_require(_load(4), 0), *_require(_load(4, upper=True), 0), _ALLOW])
     code += _if_number(_CLONE[which], _a_thread())
-    code += _if_number(_MMAP[which], _no_new_code())
+    new_code = _from_a_file() if libraries else _without_bits(2, _EXECUTABLE)
+    code += _if_number(_MMAP[which], [*_counted(), *new_code])
     for numbers in (_MPROTECT, _PKEY_MPROTECT):
         code += _if_number(numbers[which], _without_bits(2, _EXECUTABLE))
     return b"".join([*code, _REFUSE])
@@ -133,7 +139,19 @@ def _a_thread() -> list[bytes]:
     ]
 
 
-def _no_new_code() -> list[bytes]:
+def _counted() -> list[bytes]:
+    """Goes on behind it with memory that the limit on data counts, and with files."""
+    return [
+        _load(3),
+        instruction(seccomp.JUMP_IF_ANY_BIT, _GROWS, 0, 1),
+        _NO_MEMORY,
+        instruction(seccomp.JUMP_IF_ANY_BIT, _ANONYMOUS, 0, 2),
+        instruction(seccomp.JUMP_IF_ANY_BIT, _SHARED, 0, 1),
+        _NO_MEMORY,
+    ]
+
+
+def _from_a_file() -> list[bytes]:
     """Executable memory comes from a file, and is not writable."""
     return [
         _load(2),

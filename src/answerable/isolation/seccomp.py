@@ -52,6 +52,11 @@ _SYSTEM_CALLS: dict[str, dict[str, tuple[int | None, int | None]]] = {
         "kexec_load": (246, 104),
         "io_uring_setup": (425, 425),
     },
+    "memory that no limit on a process counts": {
+        "memfd_create": (319, 279),
+        "memfd_secret": (447, 447),
+        "shmget": (29, 194),
+    },
     "network": {
         "socket": (41, 198),
         "connect": (42, 203),

@@ -22,6 +22,7 @@ What the host hears, as dictionaries:
 
 import ast
 import contextlib
+import errno
 import importlib
 import io
 import json
@@ -130,7 +131,9 @@ def _outcome(request: Mapping[str, Any], channel: Channel, output: "_Output") ->
 
 
 def _says_memory(error: BaseException) -> bool:
-    """Libraries written in Rust report that memory has run out as a panic, which is no `MemoryError`."""
+    """The kernel and libraries written in Rust report that memory has run out in their own ways."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
     return type(error).__name__ == "PanicException" and "memory" in str(error)
 
 

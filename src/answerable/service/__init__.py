@@ -3,11 +3,12 @@ nothing else: they only translate."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from answerable.core.clock import Clock
-from answerable.core.errors import OperatorError
+from answerable.core.errors import AnswerableError, OperatorError
 from answerable.engine.steps.descriptor import StepDescriptor
 from answerable.sandbox.open import Sandboxes
 from answerable.service.answers import AnswerService
@@ -183,5 +184,9 @@ class Service:
         if "outbox" in used:
             await self.outbox.close()
         await self.runs.close()
+        if self.runs.ended_any:
+            # Whoever ends a run announces it: perhaps no server ever uses this store.
+            with suppress(AnswerableError):  # what cannot be announced now stays in the store for the next process
+                await self.outbox.deliver()
         await self._registry.close()
         await self._store.close()

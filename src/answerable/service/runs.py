@@ -94,6 +94,8 @@ class RunService:
         self._unsure: set[asyncio.Task[None]] = set()
         self.leaving = asyncio.Event()
         """Set when this process is about to end."""
+        self.ended_any = False
+        """Whether a run has ended in this process."""
         self._one_adopts = asyncio.Lock()
         self._adopt_from = 0.0
         """Until this moment of the monotonic clock nobody's runs are adopted."""
@@ -188,6 +190,7 @@ class RunService:
             finally:
                 if not recorded:
                     live.answer = None  # another process may record another end
+                self.ended_any = self.ended_any or not waits
                 if live.place is not None:
                     live.place.leave()
                 if self._live.get(context.run) is live:

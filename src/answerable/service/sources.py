@@ -179,7 +179,11 @@ class SourceService:
             if attempt is not None and not (added.uploads / into / safe_name).exists():
                 await attempt.remember(into)
         room = UploadRoom(added, self._settings.upload_mb, self._settings.upload_total_mb)
-        size, format_ = await received(content, added, room, safe_name, into, replace=replace, announced=announced)
+        try:
+            size, format_ = await received(content, added, room, safe_name, into, replace=replace, announced=announced)
+        except BaseException:
+            added.unclaim(into)
+            raise
         self._watch.read(into, principal)
         return UploadedFile(file=safe_name, format=format_, bytes=size, source=self._summary(into, principal))
 
@@ -268,7 +272,7 @@ class SourceService:
     def _upload_target(self, source: str | None, file_name: str, principal: Principal) -> str:
         taken = self._registry.names(principal)
         if source is None:
-            return _numbered(source_name(Path(file_name.removesuffix(".gz")).stem), taken)
+            return self._added(principal).claim(source_name(Path(file_name.removesuffix(".gz")).stem), taken)
         name = source_name(source)
         known = self._added(principal).get(name)
         if name in taken and (known is None or known.origin != "uploaded"):

@@ -13,9 +13,10 @@ import secrets
 import shutil
 import stat
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from answerable.core.errors import OperatorError, RefusedError, UserError
 from answerable.core.file_errors import cannot_read, no_descriptors
 from answerable.core.ids import TenantId
 from answerable.isolation.own_folder import own_folder, remove_abandoned
-from answerable.sources.discovery import sniffed, table_name
+from answerable.sources.discovery import content_of, expected_by_name, sniffed, table_name
 from answerable.sources.sql.database_files import DATABASE_KINDS, database_kind
 
 Origin = Literal["added", "uploaded"]
@@ -123,12 +124,32 @@ class AddedSources:
         """How many bytes more there may be, with files on their way counted as here; below 0, there are too many."""
         return most - sum(map(_size, self.uploads.rglob("*")))
 
+    def claim(self, wanted: str, taken: Collection[str]) -> str:
+        """The name of a new source, with a number behind it if need be. Its empty folder keeps the name for one upload,
+        so that uploads of the same name at the same time become different sources."""
+        with _writing(self.uploads):
+            self.uploads.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for number in count(1):
+                name = wanted if number == 1 else f"{wanted}_{number}"
+                if name not in taken:
+                    with suppress(FileExistsError):
+                        (self.uploads / name).mkdir(mode=0o700)
+                        return name
+        raise AssertionError("numbers do not end")
+
+    def unclaim(self, name: str) -> None:
+        """Gives up the name of a source to which no file has come."""
+        with suppress(OSError):
+            (self.uploads / name).rmdir()
+
     def adopt(self, staged: Path, file_name: str, source: str, *, replace: bool) -> str:
         """Moves a whole file into a source, and tells its format. What cannot be read is refused by its content."""
         format_ = sniffed(staged, file_name)
         if format_ is None:
+            expected = expected_by_name(file_name)
+            told = f"not {expected}, as its name says" if expected else "and its name is of no type that can be read"
             raise UserError(
-                f"{file_name} is of no type that can be read, or its content is not what its name says.",
+                f"{file_name} is {content_of(staged)}, {told}.",
                 code="upload_unsupported",
                 hint="Upload CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files.",
             )

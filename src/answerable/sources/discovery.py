@@ -13,9 +13,10 @@ from itertools import groupby
 from pathlib import Path
 
 from answerable.core.catalog import Warning
-from answerable.core.errors import LimitError, SourceError
+from answerable.core.errors import FileError, LimitError
 from answerable.core.file_errors import no_descriptors
-from answerable.sources.sql.database_files import DATABASE_SUFFIXES, database_kind
+from answerable.sources.sql.database_files import DATABASE_FILES, DATABASE_SUFFIXES, database_kind
+from answerable.sources.workers.content import HEAD, content_named, other_than_text
 
 _PARQUET_MAGIC, _ZIP_MAGIC, _GZIP_MAGIC, _OLD_EXCEL_MAGIC = b"PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"
 
@@ -26,8 +27,21 @@ _FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "excel"),
 }
+_EXPECTED = {
+    "csv": "a table of text",
+    "tsv": "a table of text",
+    "json": "JSON",
+    "parquet": "a Parquet file",
+    "excel": "a workbook",
+    "sqlite": "a SQLite database",
+    "duckdb": "a DuckDB database",
+}
 _NOT_IN_FOLDERS = (".txt",)
 """Read when named, but in a folder more often a note than a table."""
+_LONGEST_END = 65_557
+"""Bytes at the end of a ZIP archive in which the place of its directory must stand."""
+_LARGEST_DIRECTORY = 4 << 20
+"""A workbook has some hundred parts."""
 _COMPRESSED = (".gz", ".gzip")
 _COMPRESSIBLE = ("csv", "tsv", "json")
 _UNREMARKABLE = re.compile(r"(readme|license|licence|notice|changelog|semantic)\b.*|.*\.semantic\.yaml", re.IGNORECASE)
@@ -46,7 +60,8 @@ class DataFile:
 
 
 def data_file(path: Path, *, named: bool) -> DataFile | None:
-    """Returns None for what cannot be a table. `named` files, which the user asked for, are looked at more closely."""
+    """Returns None for what cannot be a table. `named` files, which the user asked for, are looked at more closely.
+    Raises `FileError` if the content is certainly not what the name says."""
     compressed = path.suffix.lower() in _COMPRESSED
     inner = path.with_suffix("") if compressed else path
     by_name = _FORMATS.get(inner.suffix.lower())
@@ -54,10 +69,39 @@ def data_file(path: Path, *, named: bool) -> DataFile | None:
         return None
     head = _head(path)
     compressed = head.startswith(_GZIP_MAGIC)
-    kind = _by_content(path, head, compressed) or by_name or (_as_text(path, compressed) if named else None)
+    by_content = _by_content(path, head, compressed)
+    if by_content is None:
+        _check_name(path, by_name, head, compressed)
+    kind = by_content or by_name or (_as_text(path, compressed) if named else None)
     if kind is None or (compressed and kind not in _COMPRESSIBLE):
         return None
     return DataFile(path, kind, inner.stem, compressed)
+
+
+def _check_name(path: Path, by_name: str | None, head: bytes, compressed: bool) -> None:
+    """Refuses a file that is no table of a known form, unless it may be the text that its name says."""
+    expected = expected_by_name(path.name)
+    is_text = other_than_text(head) is None or compressed
+    if expected and not (by_name in _COMPRESSIBLE and is_text):
+        raise FileError(
+            f"{path.name} is {content_of(path)}, not {expected}, as its name says.",
+            code="file_mismatch",
+            hint="Check that it is the right file, and that it was saved in the format that its name says.",
+        )
+
+
+def expected_by_name(name: str) -> str | None:
+    """What a file of this name should be, in words."""
+    ending = Path(name).suffix.lower()
+    kind = next((file.kind for file in DATABASE_FILES if ending in file.suffixes), None)
+    by_name = kind or _FORMATS.get(Path(name).with_suffix("").suffix.lower() if ending in _COMPRESSED else ending)
+    return _EXPECTED[by_name] if by_name else None
+
+
+def content_of(path: Path) -> str:
+    """What a file is, in words."""
+    name = content_named(_head(path))
+    return f"{name} that is damaged or incomplete" if name == "a ZIP archive" and not zipfile.is_zipfile(path) else name
 
 
 def sniffed(path: Path, name: str) -> str | None:
@@ -77,15 +121,15 @@ def sniffed(path: Path, name: str) -> str | None:
     return by_name if _by_content(path, head, compressed) == by_name else None
 
 
-def _head(path: Path, size: int = 16) -> bytes:
+def _head(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.read(size)
+        return file.read(HEAD)
 
 
 def _by_content(path: Path, head: bytes, compressed: bool) -> str | None:
     if compressed:
         return None
-    if head.startswith(_PARQUET_MAGIC):
+    if head.startswith(_PARQUET_MAGIC) and b"\0" in head:
         return "parquet"
     if head.startswith(_OLD_EXCEL_MAGIC) or (head.startswith(_ZIP_MAGIC) and _is_workbook(path)):
         return "excel"
@@ -93,12 +137,23 @@ def _by_content(path: Path, head: bytes, compressed: bool) -> str | None:
 
 
 def _is_workbook(path: Path) -> bool:
+    if not 0 < _directory_bytes(path) < _LARGEST_DIRECTORY:
+        return False
     try:
         with zipfile.ZipFile(path) as packed:
             # The parts of a workbook of Excel, and of OpenDocument.
             return any(name.startswith("xl/") or name == "content.xml" for name in packed.namelist())
     except (zipfile.BadZipFile, OSError):
         return False
+
+
+def _directory_bytes(path: Path) -> int:
+    """The size of the list of parts in a ZIP archive, which would be read whole; 0 if it is none."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _LONGEST_END))
+        end = file.read()
+    place = end.rfind(b"PK\x05\x06")
+    return int.from_bytes(end[place + 12 : place + 16], "little") if place >= 0 else 0
 
 
 def _as_text(path: Path, compressed: bool) -> str | None:
@@ -108,7 +163,7 @@ def _as_text(path: Path, compressed: bool) -> str | None:
     except (OSError, EOFError, zlib.error):
         return None
     # UTF-16 is full of NUL bytes, but begins with a byte order mark.
-    if b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if other_than_text(start) or (b"\0" in start and not start.startswith((b"\xff\xfe", b"\xfe\xff"))):
         return None
     return "json" if start.lstrip().startswith((b"{", b"[")) else "csv"
 
@@ -160,6 +215,9 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
         try:
             database = path.suffix.lower() in DATABASE_SUFFIXES and database_kind(path)
             file = None if database else data_file(path, named=False)
+        except FileError as error:
+            warnings.append(Warning(subject=shown, message=error.message))
+            continue
         except OSError as error:
             if exhausted := no_descriptors(error):
                 raise exhausted from error
@@ -180,8 +238,8 @@ def found_in(folder: Path, paths: Sequence[Path]) -> Found:
 def named_file(path: Path) -> Found:
     file = data_file(path, named=True)
     if file is None:
-        raise SourceError(
-            f"{path} is of no type that can be read.",
+        raise FileError(
+            f"{path} is {content_of(path)}: of no type that can be read.",
             code="source_unsupported",
             hint="Use CSV, TSV, JSON, Parquet, Excel, SQLite or DuckDB files, a folder of them, or a PostgreSQL URL.",
         )

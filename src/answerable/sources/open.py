@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from answerable.core.errors import NotFoundError, SourceError, UserError
+from answerable.core.errors import FileError, NotFoundError, SourceError, UserError
 from answerable.core.file_errors import cannot_read
 from answerable.sources.base import Source
 from answerable.sources.discovery import named_file
@@ -139,7 +139,7 @@ def _kind_at(path: Path) -> SourceKind:
         if not path.is_file():
             raise SourceError(f"{path} is neither a file nor a folder.", code="source_unsupported")
         if path.stat().st_size == 0:
-            raise SourceError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
+            raise FileError(f"{path} is empty.", code="file_empty", hint="Put data into it, or name another file.")
     return next(kind for kind in SOURCE_KINDS if kind.recognises(path))
 
 

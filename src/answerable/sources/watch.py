@@ -19,6 +19,8 @@ LOOK_AGAIN_S = 10.0
 """After so long somebody who looks at a source that was read learns whether it has changed."""
 QUIET_S = 0.5
 """A look at an unchanged source takes less time than this. Only a longer one is shown as reading."""
+_AT_ONCE = 3
+"""Sources that are read at the same time: one that takes long must not make others wait."""
 STAGES = ("Waiting for its turn", "Opening", "Reading tables", "Indexing values")
 
 
@@ -40,7 +42,7 @@ class Seen:
 
 
 class Watch:
-    """Reads sources in the background, one after the other, each as the principal who looks at it may see it."""
+    """Reads sources in the background, a few at a time, each as the principal who looks at it may see it."""
 
     def __init__(self, sources: SourceRegistry, clock: Clock) -> None:
         self._sources = sources
@@ -50,7 +52,7 @@ class Watch:
         self._again: set[_Key] = set()
         self._counted: dict[_Key, tuple[int, int]] = {}
         """Of the sources that are being read: how many of how many tables, files or columns are done."""
-        self._turn = asyncio.Semaphore(1)
+        self._turn = asyncio.Semaphore(_AT_ONCE)
 
     def seen(self, name: str, principal: Principal) -> Seen:
         known = self._known(_key(name, principal))

@@ -46,6 +46,11 @@ def produced_before(inputs: Mapping[NodeId, Json]) -> dict[NodeId, Produced]:
     return {node: Produced.model_validate(output) for node, output in inputs.items() if output}
 
 
+def missing_before(inputs: Mapping[NodeId, Json]) -> tuple[NodeId, ...]:
+    """Earlier steps that failed or were not taken."""
+    return tuple(node for node, output in inputs.items() if not output)
+
+
 def rows_of(produced: Iterable[Produced]) -> int:
     """The number of rows of all outputs together."""
     return sum(each.frame.row_count for each in produced)

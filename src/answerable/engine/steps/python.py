@@ -19,7 +19,7 @@ from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
 from answerable.engine.steps.base import OutputSink, Step
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
-from answerable.engine.steps.produced import Produced, oldest, produced_before, rows_of
+from answerable.engine.steps.produced import Produced, missing_before, oldest, produced_before, rows_of
 from answerable.sandbox.base import HostCalls, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.store.base import Artifacts
 
@@ -69,6 +69,8 @@ class Program:
     inputs: Mapping[str, ArtifactId]
     backend: str | None = None
     api: str | None = None
+    missing: tuple[str, ...] = ()
+    """Names that are None in the program, because the steps that would have set them gave nothing."""
 
 
 class PythonStep:
@@ -96,7 +98,8 @@ class PythonStep:
     async def run(self, step: Step) -> Json:
         config = step.config_as(PythonConfig)
         earlier = produced_before(step.inputs)
-        produced = await self.produce(config, earlier, step.context.principal, step.output)
+        missing = missing_before(step.inputs)
+        produced = await self.produce(config, earlier, step.context.principal, step.output, missing)
         return produced.model_dump(mode="json")
 
     async def repeat(self, record: StepRecord, principal: Principal) -> Repeated:
@@ -112,18 +115,26 @@ class PythonStep:
             raise UserError(" ".join(errors), code="python_types")
 
     async def produce(
-        self, config: PythonConfig, earlier: Mapping[NodeId, Produced], principal: Principal, output: OutputSink
+        self,
+        config: PythonConfig,
+        earlier: Mapping[NodeId, Produced],
+        principal: Principal,
+        output: OutputSink,
+        missing: Sequence[NodeId] = (),
     ) -> Produced:
-        """Runs the program over the rows of earlier steps. `output` gets the code before it runs."""
+        """Runs the program over the rows of earlier steps. `output` gets the code before it runs. `missing`: earlier
+        steps without an output; the program finds None under their names."""
         output("code", config.code)
         inputs = {_name(name): each.frame.artifact for name, each in earlier.items()}
-        ran, stored = await self.execute(Program(config.code, inputs, config.backend, config.api), principal, output)
+        program = Program(config.code, inputs, config.backend, config.api, tuple(missing))
+        ran, stored = await self.execute(program, principal, output)
+        api = config.api if ran.resources.host_calls else None
         # One fingerprint cannot stand for data of several sources.
         fingerprints = {each.fingerprint for each in earlier.values()}
         return Produced(
             kind=self.descriptor.name,
             language=self.descriptor.language,
-            data_source_type="api" if config.api else self.descriptor.data_source_type,
+            data_source_type="api" if api else self.descriptor.data_source_type,
             frame=stored.frame,
             code=config.code,
             sources=tuple(dict.fromkeys(source for each in earlier.values() for source in each.sources)),
@@ -131,7 +142,7 @@ class PythonStep:
             rows_in=rows_of(earlier.values()) if earlier else None,
             fingerprint=fingerprints.pop() if len(fingerprints) == 1 else None,
             last_sync=oldest(earlier.values()),
-            findings=_findings(ran, earlier.values()),
+            findings=(*_findings(ran, earlier.values()), *_notes(api, missing)),
             inputs=inputs,
             sandbox=ran.backend,
             api=config.api,
@@ -147,6 +158,7 @@ class PythonStep:
             request = SandboxRequest(
                 code=program.code,
                 frames={name: await self._artifacts.path(principal, each) for name, each in program.inputs.items()},
+                values=dict.fromkeys(program.missing),
                 limits=self._limits,
                 host=self._calls(program.api, output),
                 into=staging,
@@ -194,6 +206,11 @@ class PythonStep:
 class StoredResult:
     frame: FrameRef
     chart: Json
+
+
+def _notes(api: str | None, missing: Sequence[NodeId]) -> list[str]:
+    notes = [f"The program read the API {api}."] if api else []
+    return notes + [f"Step {node} gave nothing; the program went on with `{node} = None`." for node in missing]
 
 
 def _name(node: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from sys import modules
 
 from answerable.answers.result_rows import RecentRows, Rows
 from answerable.core.context import Principal
@@ -12,6 +13,7 @@ from answerable.sources.base import QueryResult
 from answerable.store.base import Artifacts
 
 SAMPLE_RECORDS = 3
+_PRESENT = "answerable.answers.present"
 
 
 async def stored_frame(
@@ -20,8 +22,9 @@ async def stored_frame(
     """Runs a query that writes its rows to a path. No file is left behind if the query fails. Rows that came with the
     result are remembered in `recent`."""
     staging = artifacts.staging()
-    # The next step needs this module to build the answer. It is imported in a thread while the query runs.
-    loading = asyncio.create_task(asyncio.to_thread(import_module, "answerable.answers.present"))
+    # The next step needs this module to build the answer. The first time, it is imported in a thread while the query
+    # runs.
+    loading = None if _PRESENT in modules else asyncio.create_task(asyncio.to_thread(import_module, _PRESENT))
     try:
         result = await query(staging)
         rows = result.plain_rows
@@ -29,7 +32,8 @@ async def stored_frame(
         artifact = await artifacts.adopt(principal, staging)
         if rows is not None:
             recent.remember(artifact, rows)
-        await loading
+        if loading is not None:
+            await loading
     finally:
         staging.unlink(missing_ok=True)
     frame = FrameRef(

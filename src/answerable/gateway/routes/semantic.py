@@ -39,19 +39,19 @@ class UndoRequest(Wire):
 
 @router.get("/sources/{name}/semantic", responses=documented(404, 422, 502, 503))
 async def semantic(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Everything that is said about a source."""
+    """Show the names, relationships and measures that are defined for a source."""
     return await service.semantic.read(name, principal)
 
 
 @router.put("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
 async def rewrite(name: SourcePath, body: SemanticText, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Replace the whole text. A mistake is an error with its line and field, and changes nothing."""
+    """Replace the whole file. If it has a mistake, the error names the line and the field, and nothing is changed."""
     return await service.semantic.rewrite(name, body.text, principal, version=body.version, note=body.note)
 
 
 @router.patch("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
 async def edit(name: SourcePath, body: SemanticChanges, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Make all of the edits or none; the next question is understood by them."""
+    """Apply all of the edits or none of them. The next question uses the new definitions."""
     return await service.semantic.edit(name, body.edits, principal, version=body.version, note=body.note)
 
 
@@ -59,11 +59,11 @@ async def edit(name: SourcePath, body: SemanticChanges, service: ServiceOf, prin
 async def history(
     name: SourcePath, service: ServiceOf, principal: PrincipalOf, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> SemanticHistory:
-    """Who changed what, the newest first."""
+    """List the changes and who made them, newest first."""
     return SemanticHistory(changes=[*await service.semantic.history(name, principal, limit=limit)])
 
 
 @router.post("/sources/{name}/semantic/undo", responses=documented(400, 404, 413, 422, 502, 503))
 async def undo(name: SourcePath, body: UndoRequest, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Put back how it was before the newest change; that is a change too, and can be undone."""
+    """Undo the newest change. The undo is a change too, and can be undone."""
     return await service.semantic.undo(name, body.change_id, principal)

@@ -18,12 +18,12 @@ from answerable.core.errors import OperatorError, UserError
 from answerable.core.file_errors import no_descriptors
 from answerable.isolation.frames import TooMuch
 from answerable.isolation.kernel import Unavailable
+from answerable.isolation.memory import MemoryBounds, scratch_of
 from answerable.sandbox.base import Availability, SandboxLimits, SandboxRequest, SandboxResult
 from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of
 from answerable.sandbox.exchange import answered, asked, opened_frames, record_print
 from answerable.sandbox.kernel.jail import view
-from answerable.sandbox.kernel.jail.groups import Groups
-from answerable.sandbox.kernel.jail.launch import Way, ways
+from answerable.sandbox.kernel.jail.launch import SCRATCH, Way, ways
 from answerable.sandbox.kernel.jail.rows import RowsPipe
 from answerable.sandbox.kernel.jail.verdict import verdict
 from answerable.sandbox.kernel.jail.zygote import Child, ProcessEnd, Zygote
@@ -50,9 +50,11 @@ class KernelSandbox:
         bubblewrap: bool | None = None,
         namespaces: bool = True,
         control_group: Path | None = None,
+        watchdog: bool = False,
     ) -> None:
         """`bubblewrap`: whether it must or must not be used; otherwise it is where it is installed.
-        `control_group`: a folder of the memory controller that is ours to make groups in."""
+        `control_group`: a folder of the memory controller that is ours to make groups in. `watchdog`: whether memory is
+        watched even where a control group could be made."""
         self._size = pool
         self._allow_unisolated = allow_unisolated
         self._ways = ways(with_bubblewrap=bubblewrap, with_namespaces=namespaces)
@@ -61,24 +63,26 @@ class KernelSandbox:
         self._zygote: Zygote | None = None
         self._spare: deque[Child] = deque()
         self._control_group = control_group
-        self._groups: Groups | None = None
+        self._watchdog = watchdog
+        self._memory: MemoryBounds | None = None
         self._ending: set[asyncio.Task[None]] = set()
         self._closed = False
         self._walls: Mapping[str, str] = {}
         self._tables = TableWorkers(pool)
 
     async def available(self) -> Availability:
-        groups = None
         try:
-            groups = self._new_groups()
-            zygote, walls = await self._first_that_works(())
+            memory = self._new_memory_bounds()
+        except OperatorError as error:
+            return Availability(self.name, False, error.message, remedy=error.hint)
+        try:
+            zygote, walls = await self._first_that_works((), memory)
             await zygote.close()
         except OperatorError as error:
             return Availability(self.name, False, error.message, remedy=error.hint)
         finally:
-            if groups is not None:
-                await groups.close()
-        return Availability(self.name, True, _described(zygote.way), _with(groups, walls), _improvement(zygote.way))
+            await memory.close()
+        return Availability(self.name, True, _described(zygote.way), _with(memory, walls), _improvement(zygote.way))
 
     async def start(self) -> None:
         self._tables.warm()
@@ -123,8 +127,7 @@ class KernelSandbox:
 
     def _cleared(self, child: Child) -> None:
         child.close()
-        if child.group is not None and self._groups is not None:
-            self._groups.give_back(child.group)
+        child.memory.leave()
 
     async def _living_zygote(self) -> Zygote:
         async with self._starting:
@@ -132,8 +135,8 @@ class KernelSandbox:
                 raise OperatorError("The sandbox is closed.", code="sandbox_unavailable")
             if self._zygote is None or not self._zygote.alive:
                 await self._end_zygote()
-                self._groups = self._new_groups()
-                self._zygote, self._walls = await self._first_that_works(view.LIBRARIES)
+                self._memory = self._new_memory_bounds()
+                self._zygote, self._walls = await self._first_that_works(view.LIBRARIES, self._memory)
                 self._refill(self._zygote)
             return self._zygote
 
@@ -143,33 +146,37 @@ class KernelSandbox:
             await zygote.close()
         while self._spare:
             self._spare.pop().close()
-        groups, self._groups = self._groups, None
-        if groups is not None:
-            await groups.close()
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            await memory.close()
 
-    def _new_groups(self) -> Groups | None:
+    def _new_memory_bounds(self) -> MemoryBounds:
         try:
-            return Groups(self._control_group) if self._control_group is not None else None
+            return MemoryBounds(self._control_group, watchdog=self._watchdog)
         except Unavailable as reason:
             raise _unavailable(str(reason)) from reason
 
-    async def _first_that_works(self, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+    async def _first_that_works(
+        self, libraries: tuple[str, ...], memory: MemoryBounds
+    ) -> tuple[Zygote, Mapping[str, str]]:
         """Returns the first zygote whose test copy has all of its walls."""
         reasons = []
         for way in self._ways:
             try:
-                return await self._opened(way, libraries)
+                return await self._opened(way, libraries, memory)
             except (Unavailable, OSError) as reason:
                 if isinstance(reason, OSError) and (exhausted := no_descriptors(reason)):
                     raise exhausted from reason
                 reasons.append(f"{way}: {reason}")
         raise _unavailable("; ".join(reasons))
 
-    async def _opened(self, way: Way, libraries: tuple[str, ...]) -> tuple[Zygote, Mapping[str, str]]:
+    async def _opened(
+        self, way: Way, libraries: tuple[str, ...], memory: MemoryBounds
+    ) -> tuple[Zygote, Mapping[str, str]]:
         zygote = Zygote(way)
         try:
             await zygote.open(libraries, allow_unisolated=self._allow_unisolated)
-            child = zygote.spawn(SandboxLimits().scratch_mb)
+            child = zygote.spawn(SandboxLimits().scratch_mb, memory.take())
             try:
                 return zygote, await child.ready()
             finally:
@@ -184,7 +191,8 @@ class KernelSandbox:
         return self._spawned(zygote, scratch_mb)
 
     def _spawned(self, zygote: Zygote, scratch_mb: int) -> Child:
-        return zygote.spawn(scratch_mb, self._groups.take() if self._groups is not None else None)
+        assert self._memory is not None, "it is there as long as the zygote"
+        return zygote.spawn(scratch_mb, self._memory.take())
 
     def _refill(self, zygote: Zygote) -> None:
         while not self._closed and zygote is self._zygote and zygote.alive and len(self._spare) < self._size:
@@ -193,20 +201,23 @@ class KernelSandbox:
 
     async def _run_in(self, child: Child, request: SandboxRequest) -> SandboxResult:
         rows = RowsPipe(request.limits.result_mb * _MB) if request.into is not None else None
+        scratch = scratch_of(child.pid, SCRATCH) if child.has_scratch else None
         try:
+            child.memory.hold(child.pid, request.limits.memory_mb + _HEADROOM_MB, scratch)
             return await self._conversation(child, request, rows)
         except asyncio.CancelledError:
             await child.finish()
             raise
         finally:
+            child.memory.let_go()
+            if scratch is not None:
+                os.close(scratch)
             if rows is not None:
                 rows.close()
 
     async def _conversation(self, child: Child, request: SandboxRequest, rows: RowsPipe | None) -> SandboxResult:
         began = time.perf_counter()
         record = SandboxRecord()
-        if child.group is not None:
-            child.group.limit(request.limits.memory_mb + _HEADROOM_MB)
         # Threads on all cores use more CPU time than the clock shows; the clock is the limit that counts.
         cpu_seconds = int(request.limits.seconds * (os.cpu_count() or 1)) + 5
         child.bound(**frames_of(request.limits))
@@ -223,7 +234,7 @@ class KernelSandbox:
         if record.done is None:
             end = await child.finish()
         if record.done is None and record.stopped is None:
-            killed = child.group is not None and child.group.has_killed()
+            killed = child.memory.exceeded
             record.stopped = verdict(end, child.complaint(), request.limits, cpu_seconds, killed_for_memory=killed)
         if rows is not None and record.done is not None:
             record.rows = await rows.rows()
@@ -233,7 +244,7 @@ class KernelSandbox:
 
     async def _result(self, record: SandboxRecord, end: ProcessEnd, request: SandboxRequest) -> SandboxResult:
         isolated = all(not wall.startswith("open") for wall in self._walls.values()) and bool(self._walls)
-        walls = _with(self._groups, self._walls)
+        walls = _with(self._memory, self._walls)
         place = RunPlace(self.name, walls if isolated else {**walls, "all": _WITHOUT}, isolated, end.peak_mb)
         result = await result_of(record, request, place, self._tables)
         if end.cpu_ms is None:
@@ -252,6 +263,7 @@ async def _finished(child: Child) -> None:
         await child.finish()
     finally:
         child.close()
+        child.memory.leave()
 
 
 def _check(request: SandboxRequest) -> None:
@@ -295,8 +307,8 @@ async def _listen(child: Child, request: SandboxRequest, record: SandboxRecord) 
             raise Broken("an unknown message")
 
 
-def _with(groups: Groups | None, walls: Mapping[str, str]) -> Mapping[str, str]:
-    return walls if groups is None else {**walls, "memory": f"{walls['memory']}, control group v{groups.version}"}
+def _with(memory: MemoryBounds | None, walls: Mapping[str, str]) -> Mapping[str, str]:
+    return walls if memory is None else {**walls, "memory": f"{walls['memory']}, {memory.description}"}
 
 
 def _described(way: Way) -> str:

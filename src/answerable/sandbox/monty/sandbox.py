@@ -22,8 +22,17 @@ from answerable.core.file_errors import no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
+from answerable.isolation.memory import MemoryBounds, MemoryPlace
 from answerable.isolation.worker_process import Gone, WorkerProcess
-from answerable.sandbox.base import Availability, HostFunction, Pause, Paused, SandboxRequest, SandboxResult
+from answerable.sandbox.base import (
+    Availability,
+    HostFunction,
+    Pause,
+    Paused,
+    SandboxLimits,
+    SandboxRequest,
+    SandboxResult,
+)
 from answerable.sandbox.bounds import LARGEST_MESSAGE, Broken, frames_of, message_of
 from answerable.sandbox.exchange import answered, opened_frames, record_print
 from answerable.sandbox.monty.faults import too_long
@@ -45,13 +54,18 @@ _START_SECONDS = 60.0
 _RUNS_PER_PROCESS = 1_000
 """After so many a process is replaced, whatever it did."""
 _LARGEST_SNAPSHOT = 64 << 20
+_MEMORY_BEFORE_MB = 1_024
+"""Until the code comes and brings its own limit."""
+_HEADROOM_MB = 256
+"""What the interpreter and the process that holds its sessions take by themselves."""
 
 
 class MontySandbox:
     name = "monty"
 
-    def __init__(self, size: int = 2) -> None:
-        """`size`: how many can run at the same time, each in its processes."""
+    def __init__(self, size: int = 2, watchdog: bool = False) -> None:
+        """`size`: how many can run at the same time, each in its processes. `watchdog`: whether memory is watched even
+        where a control group could be made."""
         self._size = size
         self._turns = asyncio.Semaphore(size)
         self._idle: list[_Interpreter] = []
@@ -59,6 +73,8 @@ class MontySandbox:
         self._ending: set[asyncio.Task[None]] = set()
         self._known: OrderedDict[Hashable, bool] = OrderedDict()
         self._tables = TableWorkers(size)
+        self._memory: MemoryBounds | None = None
+        self._watchdog = watchdog
         self._open = False
 
     async def available(self) -> Availability:
@@ -73,6 +89,7 @@ class MontySandbox:
         if binary() is None:
             raise _unavailable("the program `monty` is not installed")
         self._open = True
+        self._memory = MemoryBounds(watchdog=self._watchdog)
         self._refill()
         await asyncio.gather(*(interpreter.ready() for interpreter in self._idle))
 
@@ -85,6 +102,8 @@ class MontySandbox:
         while self._ending:
             await asyncio.wait(self._ending)
         await self._tables.close()
+        if self._memory is not None:
+            await self._memory.close()
 
     async def run(self, request: SandboxRequest) -> SandboxResult:
         ended = await self._run(request, _Conversation(request, pausing=False))
@@ -115,7 +134,11 @@ class MontySandbox:
             try:
                 walls = await interpreter.ready()
                 began = time.perf_counter()
+                interpreter.memory.hold(interpreter.process.pid, request.limits.memory_mb + _HEADROOM_MB)
                 halted = await conversation.held(interpreter.process)
+                if conversation.record.stopped is not None and interpreter.memory.exceeded:
+                    conversation.record.stopped = _too_much_memory(request.limits)
+                interpreter.memory.let_go()
             except BaseException:
                 self._end(interpreter)
                 raise
@@ -132,7 +155,7 @@ class MontySandbox:
         return await result_of(conversation.record, request, place, self._tables)
 
     def _taken(self) -> "_Interpreter":
-        interpreter = self._idle.pop() if self._idle else _Interpreter()
+        interpreter = self._idle.pop() if self._idle else self._new()
         self._busy.add(interpreter)
         return interpreter
 
@@ -148,12 +171,16 @@ class MontySandbox:
 
     def _refill(self) -> None:
         while self._open and len(self._idle) + len(self._busy) < self._size:
-            self._idle.insert(0, _Interpreter())
+            self._idle.insert(0, self._new())
+
+    def _new(self) -> "_Interpreter":
+        assert self._memory is not None, "it is there once the sandbox is open"
+        return _Interpreter(self._memory.take())
 
     def _end(self, interpreter: "_Interpreter") -> None:
         self._busy.discard(interpreter)
         interpreter.process.kill()
-        task = asyncio.ensure_future(interpreter.process.ended())
+        task = asyncio.ensure_future(interpreter.ended())
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
@@ -167,11 +194,14 @@ class MontySandbox:
 class _Interpreter:
     """A process that holds the sessions of one interpreter, one run after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: MemoryPlace) -> None:
         try:
             self.process = WorkerProcess(_MODULE)
         except OSError as error:
+            memory.leave()
             raise no_descriptors(error) or _unavailable(error.strerror or str(error)) from error
+        self.memory = memory
+        memory.hold(self.process.pid, _MEMORY_BEFORE_MB)  # before it starts the interpreter, which is held too
         self.runs = 0
         self._walls: str | None = None
 
@@ -187,6 +217,10 @@ class _Interpreter:
                 raise _unavailable(str(message.get("failed")))
             self._walls = str(message["ready"])
         return self._walls
+
+    async def ended(self) -> None:
+        await self.process.ended()
+        self.memory.leave()
 
 
 class _Conversation:
@@ -324,6 +358,10 @@ def _holding(function: HostFunction) -> HostFunction:
 
 def _reply(reply: Json | AnswerableError) -> dict[str, Json]:
     return {"raise": str(reply)} if isinstance(reply, AnswerableError) else {"return": reply}
+
+
+def _too_much_memory(limits: SandboxLimits) -> Stopped:
+    return Stopped("memory", f"The code and its result needed more than {limits.memory_mb:,} MB of memory.")
 
 
 def _unavailable(reason: str) -> OperatorError:

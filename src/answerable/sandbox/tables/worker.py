@@ -47,8 +47,10 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def _warm() -> None:
-    """Makes polars start its threads and load its files before the walls stand."""
-    pl.DataFrame([{"a": 1, "b": ["x"]}]).write_ipc(io.BytesIO())
+    """Makes polars start its threads, and loads every library that a table needs, before the walls stand."""
+    stream = io.BytesIO()
+    pl.DataFrame([{"a": 1, "b": ["x"]}]).write_ipc_stream(stream, compat_level=pl.CompatLevel.oldest())
+    received(memoryview(stream.getvalue())).write_ipc(io.BytesIO())
 
 
 def _confine() -> None:
@@ -57,7 +59,8 @@ def _confine() -> None:
         with suppress(kernel.Unavailable):
             # Its own libraries stay readable, because Python imports some of them when they are first needed.
             landlock.restrict([path for path in sys.path if os.path.isdir(path)], (), None)
-        computing.restrict_to_computing(own_files=False)
+        # What it reads is mapped, and was made by code that nobody trusts.
+        computing.restrict_to_computing(own_files=False, libraries=False)
 
 
 def _answer(message: dict[str, Any], source: int, output: int, held: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 from answerable.core.catalog import Warning
 from answerable.core.errors import (
     AnswerableError,
+    FileError,
     InternalError,
     LimitError,
     OperatorError,
@@ -164,7 +165,7 @@ class FilesBackend:
         return _Listing(views=views, warnings=tuple(reading.sorted_warnings()))
 
     def _nothing_readable(self, reading: "_FileReader") -> AnswerableError:
-        if self._path.is_file() and reading.failures:
+        if (self._path.is_file() and reading.failures) or len(reading.failures) == len(reading.warnings) == 1:
             return reading.failures[0]
         reasons = "; ".join(f"{warning.subject}: {warning.message}" for warning in reading.sorted_warnings()[:5])
         return SourceError(
@@ -236,7 +237,7 @@ class _FileReader:
         seen = await self._ask("inspect", {})
         for file in files:
             if problem := seen[str(file.path)].get("error"):
-                self._failed(file, SourceError(problem, code="file_malformed"))
+                self._failed(file, FileError(problem, code="file_malformed"))
         schemas = [(file.path, columns) for file in files if (columns := seen[str(file.path)].get("columns"))]
         return [
             _Rows(

@@ -94,9 +94,7 @@ def _layout(path: Path, sample: str, tabs: bool) -> _Layout:
     preamble = list(itertools.takewhile(lambda record: len(record[1]) == 1 < width, records))
     table = records[len(preamble) :]
     if width > _MOST_COLUMNS:
-        raise Failure(
-            "SourceError", "file_malformed", f"The file has {width:,} columns; {_MOST_COLUMNS:,} can be read."
-        )
+        raise Failure("FileError", "file_malformed", f"The file has {width:,} columns; {_MOST_COLUMNS:,} can be read.")
     _refuse_odd_header(table, width)
     header = header_of([_fitted(cells, width) for _line, cells in table[:200] if len(cells) in (width, width - 1)])
     notes = (f"{len(preamble)} lines above the table were left out",) if preamble else ()
@@ -147,7 +145,7 @@ def _refuse_odd_header(table: Records, width: int) -> None:
     trailing = len(cells) == width - 1 and all(not row[-1].strip() for _l, row in table[1:] if len(row) == width)
     if len(cells) != width and not trailing:
         raise Failure(
-            "SourceError",
+            "FileError",
             "file_ragged",
             f"Line {line + 1} has {len(cells)} values, but most lines have {width}.",
             "Give every row as many values as the header has names.",
@@ -242,7 +240,7 @@ def _about_rejected(attempt: _Attempt) -> Sequence[str]:
         return ()
     if rejected.count > _TOLERATED * (rows + rejected.count):
         raise Failure(
-            "SourceError",
+            "FileError",
             "file_ragged",
             f"Line {rejected.lines[0]} {rejected.reason}; in all, {rejected.count:,} of {rows + rejected.count:,} rows"
             " cannot be read.",

@@ -116,19 +116,17 @@ class DuckDbEngine(SqlEngine):
             names = unique_names(relation.columns)
             types = [column_type(kind) for kind in relation.types]
             try:
-                self._write(request.sql, names, types, out)
+                as_it_is = names == relation.columns and not any(cast for _ours, cast in types)
+                # Planning is much of the time of a small query, so a result that is right as it is is not planned anew.
+                _write(relation if as_it_is else self._cursor.sql(_projected(request.sql, names, types)), out)
             # Perhaps an integer did not fit 64 bits; `_too_wide` finds out.
             except (duckdb.ConversionException, RuntimeError):
                 too_wide = self._too_wide(request.sql, types)
                 if not too_wide:
                     raise
                 types = [("number", "DOUBLE") if place in too_wide else kind for place, kind in enumerate(types)]
-                self._write(request.sql, names, types, out)
+                _write(self._cursor.sql(_projected(request.sql, names, types)), out)
         return [(name, ours) for name, (ours, _cast) in zip(names, types, strict=True)]
-
-    def _write(self, sql: str, names: list[str], types: list[tuple[str, str | None]], out: ArrowFile) -> None:
-        stream = nanoarrow.c_array_stream(self._cursor.sql(_projected(sql, names, types)))
-        out.write_all(stream.get_schema(), stream)
 
     def _too_wide(self, sql: str, types: list[tuple[str, str | None]]) -> set[int]:
         """Which columns hold an integer that 64 bits cannot."""
@@ -160,6 +158,11 @@ class DuckDbEngine(SqlEngine):
                 yield
         finally:
             self._cursor.close()
+
+
+def _write(relation: Any, out: ArrowFile) -> None:
+    stream = nanoarrow.c_array_stream(relation)
+    out.write_all(stream.get_schema(), stream)
 
 
 def _config(memory_mb: int, threads: int) -> dict[str, Any]:
@@ -306,4 +309,4 @@ def _cannot_open(path: str, message: str) -> Failure:
             f"{path} is being written by another process.",
             "DuckDB lets either one process write or many read: close the writer, or copy the file.",
         )
-    return Failure("SourceError", "source_unreadable", f"{path} cannot be opened as a DuckDB database: {message}")
+    return Failure("FileError", "source_unreadable", f"{path} cannot be opened as a DuckDB database: {message}")

@@ -34,7 +34,7 @@ def read_excel(cursor: Any, path: Path) -> Iterator[tuple[str, ReadTable]]:
 def _unreadable(error: Exception) -> Failure:
     reason = str(error).splitlines()[0]
     return Failure(
-        "SourceError",
+        "FileError",
         "file_damaged",
         f"The workbook cannot be read: {reason}",
         "Open it in a spreadsheet program and save it again, without a password.",

@@ -29,7 +29,7 @@ def read_json(cursor: Any, path: Path) -> ReadTable:
         notes = (f"the records are those under {wrapped!r}",)
     items = [item for name, kind in zip(relation.columns, relation.types, strict=True) for item in _items(name, kind)]
     if not items or (relation.columns == ["json"] and not cursor.execute(f"{scan} LIMIT 1").fetchall()):
-        raise Failure("SourceError", "file_empty", "The file holds no records.")
+        raise Failure("FileError", "file_empty", "The file holds no records.")
     names = unique_names([name for name, _expression in items])
     selected = ", ".join(f"{items[place][1]} AS {quoted(name)}" for place, name in enumerate(names))
     return ReadTable(f"SELECT {selected} FROM ({scan})", notes)

@@ -1,5 +1,6 @@
 """Turns files that are not Parquet into Parquet, once, so that every question after that reads only what it needs."""
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from answerable.sources.workers.bombs import check_archive
 from answerable.sources.workers.csv_file import ReadTable, read_csv
 from answerable.sources.workers.excel_file import read_excel
 from answerable.sources.workers.failures import Failure
@@ -59,7 +61,7 @@ class Loader:
         for left_over in ("unpacked", "clean"):
             (into / left_over).unlink(missing_ok=True)
         if not tables:
-            raise Failure("SourceError", "file_empty", "The file holds no tables.")
+            raise Failure("FileError", "file_empty", "The file holds no tables.")
         return {"tables": tables, "notes": [note[:_LONGEST_NOTE] for note in notes]}
 
     def inspect(self) -> dict[str, Any]:
@@ -78,6 +80,8 @@ class Loader:
     def _tables(self, job: dict[str, Any], into: Path, notes: list[str]) -> Iterator[tuple[str | None, ReadTable]]:
         path = Path(job["path"])
         if job["format"] == "excel":
+            if zipfile.is_zipfile(path):
+                check_archive(path, job["max_bytes"])
             yield from read_excel(self._connection, path)
             return
         text = plain_text(path, job["compressed"], into, job["max_bytes"])
@@ -98,9 +102,9 @@ class Loader:
             raise _too_large(self._memory_mb) from error
         except duckdb.Error as error:
             message = str(error).partition(" Error: ")[2].split("\n")[0] or str(error)
-            raise Failure("SourceError", "file_malformed", f"The file cannot be read: {message.strip()}") from error
+            raise Failure("FileError", "file_malformed", f"The file cannot be read: {message.strip()}") from error
         except OSError as error:
-            raise Failure("SourceError", "file_unreadable", f"The file cannot be read: {error.strerror}.") from error
+            raise Failure("FileError", "file_unreadable", f"The file cannot be read: {error.strerror}.") from error
 
 
 def _too_large(memory_mb: int) -> Failure:

@@ -10,7 +10,7 @@ from typing import Any
 from answerable.isolation import wire
 from answerable.sources.workers.failures import Failure
 
-LARGEST_FRAME = 8 << 20
+LARGEST_FRAME = 32 << 20
 """One row may hold a long text."""
 REPLY_BYTES = 256 << 20
 _PART_BYTES = 256 << 10

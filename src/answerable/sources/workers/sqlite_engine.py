@@ -187,7 +187,7 @@ class SqliteEngine(SqlEngine):
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH):
             return failures.bad_sql(message)
         return Failure(
-            "SourceError",
+            "FileError",
             "source_unreadable",
             f"{self._path} cannot be read as a SQLite database: {message}.",
             "If a program ended while it wrote to it, open it once with one that may write, or restore a copy.",

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from answerable.sources.workers.bombs import check_ratio
+from answerable.sources.workers.content import content_named, other_than_text
 from answerable.sources.workers.failures import Failure
 
 _PIECE = 1 << 20
@@ -41,10 +43,10 @@ def plain_text(path: Path, compressed: bool, staging: Path, max_bytes: int) -> P
         path = _unpacked(path, staging / "unpacked", max_bytes)
     head = _head(path)
     if not head.strip():
-        raise Failure("SourceError", "file_empty", "The file is empty.", "Put data into it, or take it away.")
+        raise Failure("FileError", "file_empty", "The file is empty.", "Put data into it, or take it away.")
     encoding = _marked(head) or _unmarked_utf16(head)
-    if encoding is None and _looks_binary(head):
-        raise not_text()
+    if encoding is None and (_looks_binary(head) or other_than_text(head)):
+        raise not_text(head)
     notes = []
     if encoding is None:
         encoding, note = _decodable(path)
@@ -59,17 +61,17 @@ def plain_text(path: Path, compressed: bool, staging: Path, max_bytes: int) -> P
     return PlainText(clean, (*notes, *oddities))
 
 
-def not_text() -> Failure:
+def not_text(head: bytes) -> Failure:
     return Failure(
-        "SourceError",
+        "FileError",
         "file_binary",
-        "The file is not text, although its name says so.",
+        f"The file is {content_named(head)}, not text, as its name says.",
         "Check that it was saved in the format that its name says.",
     )
 
 
 def _unpacked(path: Path, target: Path, max_bytes: int) -> Path:
-    written = 0
+    written, packed_size = 0, path.stat().st_size
     try:
         with gzip.open(path, "rb") as packed, target.open("wb") as out:
             while piece := packed.read(_PIECE):
@@ -81,9 +83,10 @@ def _unpacked(path: Path, target: Path, max_bytes: int) -> Path:
                         f"Unpacked, the file is larger than {max_bytes // 1_000_000:,} MB.",
                         "Split it, or raise the limit on the size of files.",
                     )
+                check_ratio(written, packed_size)
                 out.write(piece)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise Failure("SourceError", "file_damaged", f"The file cannot be unpacked: {error}.") from error
+        raise Failure("FileError", "file_damaged", f"The file cannot be unpacked: {error}.") from error
     return target
 
 
@@ -116,7 +119,7 @@ def _decodable(path: Path) -> tuple[str, str | None]:
     for encoding, shown in _GUESSES:
         if _is_encoded(path, encoding):
             return encoding, f"not valid UTF-8, read as {shown}"
-    raise not_text()
+    raise not_text(_head(path))
 
 
 def _is_encoded(path: Path, encoding: str) -> bool:

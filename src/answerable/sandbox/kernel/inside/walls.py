@@ -20,6 +20,8 @@ _HEADROOM_MB = 128
 _RESERVED_MB = 2_048
 """Addresses that are set aside without being used."""
 _MB = 1 << 20
+_STACK = 8 * _MB
+"""The usual size. Stacks count for nothing in the limit on data."""
 _SEALED = namespaces.NO_SETUID | namespaces.NO_DEVICES | namespaces.NO_PROGRAMS
 
 
@@ -103,6 +105,7 @@ def limit(limits: dict[str, Any], size: ProcessSize, inputs: int) -> None:
     for which, value in (
         (resource.RLIMIT_DATA, data + memory),
         (resource.RLIMIT_AS, addresses + memory + inputs + _RESERVED_MB * _MB),
+        (resource.RLIMIT_STACK, _STACK),
         (resource.RLIMIT_FSIZE, max(limits["result_mb"], limits["scratch_mb"]) * _MB),
         (resource.RLIMIT_CPU, limits["cpu_seconds"]),
     ):

@@ -24,6 +24,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
     for group in groups:
         os.write(group, b"0")  # this process joins the group
     size = walls.ProcessSize()
+    pid = int(os.readlink("/proc/self"))  # its number on the host, whose /proc this is
     _keep_only(connection, errors, size.descriptor)
     channel = _Channel()
     try:
@@ -33,7 +34,7 @@ def main(setup: dict[str, Any], message: dict[str, Any], descriptors: list[int])
         os._exit(1)
     if setup["libraries"]:
         warm()
-    channel.send({"ready": report, "cpu_ms": time.process_time() * 1000})
+    channel.send({"ready": report, "pid": pid, "scratch": setup["nested"], "cpu_ms": time.process_time() * 1000})
     request, inputs = channel.request()
     walls.limit(request["limits"], size, sum(os.fstat(descriptor).st_size for descriptor in inputs))
     if request["wants_rows"]:

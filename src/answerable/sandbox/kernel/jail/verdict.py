@@ -23,6 +23,8 @@ def verdict(
         return Stopped("forbidden", "The code made a system call that ends a process here.")
     if status is None:
         return Stopped("died", "The process of the code is gone.")
+    if status == -signal.SIGSEGV:
+        return Stopped("died", "The code's process was ended by SIGSEGV: it used up its stack, or a library failed.")
     if status < 0:
         return Stopped("died", f"The process of the code was ended by {signal.Signals(-status).name}.")
     return Stopped("died", f"The code ended its process with {status}.")

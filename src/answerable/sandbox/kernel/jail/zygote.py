@@ -12,8 +12,8 @@ from typing import Any
 from answerable.isolation import wire
 from answerable.isolation.frames import FrameReader, Intake
 from answerable.isolation.kernel import Unavailable
+from answerable.isolation.memory import MemoryPlace
 from answerable.sandbox.bounds import message_of
-from answerable.sandbox.kernel.jail.groups import Group
 from answerable.sandbox.kernel.jail.launch import Way, launch
 
 _START_SECONDS = 60.0
@@ -46,10 +46,13 @@ class ProcessEnd:
 class Child:
     """A process for one run."""
 
-    def __init__(self, zygote: "Zygote", number: int, scratch_mb: int, group: Group | None) -> None:
+    def __init__(self, zygote: "Zygote", number: int, scratch_mb: int, memory: MemoryPlace) -> None:
         self.number = number
         self.scratch_mb = scratch_mb
-        self.group = group
+        self.memory = memory
+        self.pid = 0
+        """As this process sees it; known once it is ready."""
+        self.has_scratch = False
         self.ended: asyncio.Future[ProcessEnd] = asyncio.get_running_loop().create_future()
         self._zygote = zygote
         self._walls: Mapping[str, str] | None = None
@@ -79,6 +82,7 @@ class Child:
             if message is None or "ready" not in message:
                 raise Unavailable(str((message or {}).get("failed") or await self._why_dead()))
             self._walls, self.cpu_ms_before = message["ready"], message["cpu_ms"]
+            self.pid, self.has_scratch = message["pid"], message["scratch"]
         return self._walls or {}
 
     async def send(self, message: Any, descriptors: Sequence[int] = ()) -> None:
@@ -184,11 +188,11 @@ class Zygote:
     def alive(self) -> bool:
         return self._listening is not None and not self._listening.done() and self._process.poll() is None
 
-    def spawn(self, scratch_mb: int, group: Group | None = None) -> Child:
+    def spawn(self, scratch_mb: int, memory: MemoryPlace) -> Child:
         self._numbers += 1
-        child = Child(self, self._numbers, scratch_mb, group)
+        child = Child(self, self._numbers, scratch_mb, memory)
         self._children[child.number] = child
-        entrances = [] if group is None else [group.entrance()]
+        entrances = memory.entrances()
         self._tell({"spawn": child.number, "scratch_mb": scratch_mb}, [*child.descriptors(), *entrances])
         child.handed_over()
         for entrance in entrances:

@@ -1,9 +1,11 @@
-"""Control groups: where the operator has set one, each run has its own below it, with its own bound on memory.
+"""Control groups: each run has one of its own with its own bound on memory, below one that the operator has set or
+that this process is in.
 
 Both versions are spoken: 2 where the folder has `cgroup.controllers`, else the memory controller of 1.
 """
 
 import asyncio
+import errno
 import os
 import signal
 from contextlib import suppress
@@ -24,29 +26,58 @@ class Group:
     def __init__(self, folder: Path, version: int) -> None:
         self._folder = folder
         self._version = version
+        self._megabytes: int | None = None
         self._kills_before = 0
+        self._held_too_much = False
 
     def entrance(self) -> int:
         """A descriptor; whoever writes 0 to it is in."""
         return os.open(self._folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
 
+    def enter(self, pid: int) -> None:
+        """Moves a process in. What it holds already still counts where it was."""
+        with suppress(ProcessLookupError):
+            (self._folder / "cgroup.procs").write_text(str(pid))
+
     def limit(self, megabytes: int) -> None:
+        self._held_too_much = False
+        self._kills_before = self._kills()
+        if megabytes != self._megabytes:
+            self._write_limit(megabytes)
+
+    def _write_limit(self, megabytes: int) -> None:
         name = "memory.max" if self._version == 2 else "memory.limit_in_bytes"
-        (self._folder / name).write_text(str(megabytes * _MB))
+        try:
+            (self._folder / name).write_text(str(megabytes * _MB))
+            self._megabytes = megabytes
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            # Version 1 refuses a bound below what is held already, where version 2 kills.
+            self._held_too_much = True
+            self.kill()
         if self._version == 2:
             with suppress(OSError):  # a machine without swap has no such file
                 (self._folder / "memory.swap.max").write_text("0")
-        self._kills_before = self._kills()
+
+    def peak(self) -> int:
+        """The most bytes at once since the group was made."""
+        try:
+            name = "memory.peak" if self._version == 2 else "memory.max_usage_in_bytes"
+            return int((self._folder / name).read_text())
+        except OSError:
+            return 0
 
     def has_killed(self) -> bool:
         """Since the limit was set."""
-        return self._kills() > self._kills_before
+        return self._held_too_much or self._kills() > self._kills_before
 
     def kill(self) -> None:
         """Whoever is still in."""
-        for pid in (self._folder / "cgroup.procs").read_text().split():
-            with suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+        with suppress(OSError):
+            for pid in (self._folder / "cgroup.procs").read_text().split():
+                with suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
 
     def remove(self) -> None:
         """An `OSError` as long as somebody is in."""
@@ -54,10 +85,11 @@ class Group:
 
     def _kills(self) -> int:
         name = "memory.events" if self._version == 2 else "memory.oom_control"
-        for line in (self._folder / name).read_text().splitlines():
-            word, _, number = line.partition(" ")
-            if word == "oom_kill":
-                return int(number)
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            for line in (self._folder / name).read_text().splitlines():
+                word, _, number = line.partition(" ")
+                if word == "oom_kill":
+                    return int(number)
         return 0
 
 
@@ -70,6 +102,7 @@ class Groups:
         self._free: list[Group] = []
         self._all: list[Group] = []
         try:
+            (parent / "cgroup.procs").stat()  # or it is a folder like any other
             _remove_abandoned(parent)
             if self.version == 2:
                 _delegate(parent)
@@ -115,6 +148,25 @@ class Groups:
         except OSError:
             return False
         return True
+
+
+def own_group() -> Path | None:
+    """The folder of the group of the memory controller that this process is in."""
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _number, controllers, path = line.split(":", 2)
+            if "memory" in controllers.split(","):
+                return _existing(Path("/sys/fs/cgroup/memory"), path)
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::"):
+                return _existing(Path("/sys/fs/cgroup"), line[3:])
+    return None
+
+
+def _existing(mount: Path, path: str) -> Path | None:
+    """In a container the path may be that of the host, and the folder the mount itself."""
+    folder = mount / path.lstrip("/")
+    return next((found for found in (folder, mount) if os.access(found / "cgroup.procs", os.W_OK)), None)
 
 
 def _delegate(folder: Path) -> None:
