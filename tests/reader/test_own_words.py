@@ -60,7 +60,7 @@ def test_a_group_is_never_dropped(reader: Reader, group: str) -> None:
     assert not isinstance(reply, Read) or reply.best.plan.group_by
 
 
-@pytest.mark.parametrize("question", ["how many eggs did each pair lay?", "what do they eat in winter?"])
+@pytest.mark.parametrize("question", ["how many eggs did each pair lay?", "how many zeppelins?"])
 def test_what_the_data_do_not_hold_is_not_answered(reader: Reader, question: str) -> None:
     assert not isinstance(reader.read(question), Read)
 

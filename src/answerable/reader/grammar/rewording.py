@@ -27,8 +27,6 @@ _LEAST_MEANING = 0.2
 _ALONE = 9.0
 # A verb like "take" that connects two things usually means nothing of its own.
 _CONNECTS = 0.5
-# The rows of the only table, called by a word that is not in the data: how many *birds*.
-_ROWS_OF_ONLY_TABLE = 0.3
 
 
 class Rewording(NamedTuple):
@@ -103,20 +101,12 @@ def _meanings(question: DatedScene, place: int) -> list[_Meaning]:
     found = {(m.kind, m.id): _Meaning(replace(m, score=1.0), m.score) for m in weak if m.score >= _LEAST_MEANING}
     if question.scene.tags[place] in EXTREMES:
         return _of_superlative(question, list(found.values()))
-    if len(question.schema.tables) == 1 and ("table", 0) not in found and _may_name_rows(question, place):
-        found["table", 0] = _Meaning(Mention("table", 0, place, place + 1, 1.0), _ROWS_OF_ONLY_TABLE)
     ranked = sorted(found.values(), key=lambda meaning: -meaning.chance)[:_MOST_MEANINGS]
     word = question.words[place]
     if word in CONNECTING_VERBS:
         ranked.append(_Meaning(None, _CONNECTS))
     # "Who" may just begin the question.
     return ranked if ranked or word not in PERSON_WORDS else [_Meaning(None, 1.0)]
-
-
-def _may_name_rows(question: DatedScene, place: int) -> bool:
-    """How many *birds*, which *birds*, *birds* per island."""
-    before = question.scene.tags[place - 1] if place else "WH"
-    return not question.tables and before in ("COUNT", "WH", "THE", "MAX", "MIN", "OLD", "YOUNG", "VERB")
 
 
 def _has_size(question: DatedScene, column: int) -> bool:
