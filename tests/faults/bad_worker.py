@@ -20,8 +20,15 @@ def framed(message: object) -> bytes:
 
 
 def read() -> bytes:
-    size = struct.unpack("!I", line.recv(4, socket.MSG_WAITALL))[0]
-    return line.recv(size, socket.MSG_WAITALL)
+    return exactly(struct.unpack("!I", exactly(4))[0])
+
+
+def exactly(size: int) -> bytes:
+    """A descriptor that comes along ends what is received at once."""
+    data = b""
+    while len(data) < size:
+        data += line.recv(size - len(data))
+    return data
 
 
 def without_end(data: bytes) -> None:
@@ -76,6 +83,11 @@ match MODE:
         line.sendall(framed({"id": 1, "done": {"$date": "tomorrow"}}))
     case "an unknown error":
         line.sendall(framed({"id": 1, "error": {"kind": ["x"], "code": 1}}))
+    case "describes what it has not written":
+        told = {"columns": [["a", "integer"]], "rows": 5, "bytes": 12345, "milliseconds": 1, "plain_rows": None}
+        line.sendall(framed({"id": 1, "done": told}))
+    case "describes nothing known":
+        line.sendall(framed({"id": 1, "done": {"columns": [["a", "no type"]], "rows": "many", "bytes": 0}}))
     case "hangs up":
         line.close()
     case "answers twice":

@@ -102,6 +102,44 @@ async def test_what_names_a_trap_is_refused(source: SqlSource, sprung: Callable[
         assert not sprung(), sql
 
 
+VIEWS = f"""
+CREATE SEQUENCE sprung;
+CREATE TABLE orders (id int PRIMARY KEY, total int);
+INSERT INTO orders SELECT n, n FROM generate_series(1, 5) AS n;
+CREATE FUNCTION trap(int) RETURNS int {TRAP.format("$1")};
+CREATE VIEW trapped AS SELECT trap(id) AS id FROM orders;
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE FUNCTION told(mood) RETURNS text {TRAP.format("'x'")};
+CREATE CAST (mood AS text) WITH FUNCTION told(mood) AS IMPLICIT;
+CREATE TABLE people (id int PRIMARY KEY, feels mood);
+INSERT INTO people VALUES (1, 'good');
+"""
+
+
+async def test_what_the_owner_of_the_database_put_into_a_view_or_a_cast_cannot_write(
+    postgres_url: str, sprung: Callable[[], bool], tmp_path: Path
+) -> None:
+    """They are part of the data, so they run; the transaction is read-only for them too."""
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(VIEWS)
+    source = await open_source(postgres_url, cache=tmp_path / "cache")
+    assert isinstance(source, SqlSource)
+    try:
+        catalog = await source.describe()
+        assert {"orders", "people", "trapped"} == {table.name for table in catalog.tables}
+        for sql in ("SELECT id FROM trapped", "SELECT CAST(feels AS text) FROM people"):
+            with pytest.raises(AnswerableError) as caught:
+                await source.execute(checked(sql, catalog), tmp_path / "rows.arrow", Limits(seconds=10))
+            assert "read-only" in caught.value.message
+        assert not sprung()
+        result = await source.execute(
+            checked("SELECT sum(total) FROM orders", catalog), tmp_path / "rows.arrow", Limits()
+        )
+        assert result.row_count == 1
+    finally:
+        await source.close()
+
+
 def test_the_traps_do_spring(postgres_url: str) -> None:
     """Else the tests above would prove nothing."""
     with psycopg.connect(postgres_url, autocommit=True) as connection:

@@ -21,7 +21,7 @@ router = APIRouter(prefix=API, tags=["chat"], route_class=OnceRoute)
 async def chat(
     body: ChatRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
 ) -> Response:
-    """Ask, and wait for the whole answer. A run that fails is told by its `status` and `provenance.error`."""
+    """Ask a question and wait for the whole answer. If the run fails, `status` and `provenance.error` say so."""
     run, thread = await _begin(body, service, principal, request_id, new)
     answer = await service.runs.wait(run, principal)
     # The answer is valid: it is written as it is. Another validation would cost more than the rest of the reply.

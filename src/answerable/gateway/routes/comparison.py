@@ -33,7 +33,7 @@ async def comparison(
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=0, le=1_000)] = 200,
 ) -> RunComparison:
-    """What is different in a later run: rows, columns, plan, code, time."""
+    """Compare an answer with that of a later run: rows, columns, plan, code and time."""
     return await service.comparisons.compare(
         run_id, RunId(other), principal, key=key, changes=change, offset=offset, limit=limit
     )
@@ -58,7 +58,7 @@ async def differing_rows(
     key: Key = None,
     format: Format = "csv",
 ) -> StreamingResponse:
-    """Every row that was added, removed or changed in a later run, however many they are."""
+    """List every row that was added, removed or changed in a later run."""
     pieces = await service.comparisons.export_differences(run_id, RunId(other), principal, format, key=key)
     first = await run_in_threadpool(next, pieces, b"")  # what cannot be compared fails before anything is sent
     info = FORMATS[format]

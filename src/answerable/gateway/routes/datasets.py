@@ -15,7 +15,7 @@ router = APIRouter(prefix=API, tags=["datasets"], route_class=OnceRoute)
 
 @router.get("/datasets")
 async def datasets(service: ServiceOf, principal: PrincipalOf) -> DatasetList:
-    """The sources that may be asked, by name."""
+    """List the names of the sources that can be asked."""
     names = service.sources.names(principal)
     return DatasetList(datasets=[Dataset(id=name, default=name == service.sources.default) for name in names])
 
@@ -24,5 +24,5 @@ async def datasets(service: ServiceOf, principal: PrincipalOf) -> DatasetList:
 async def schema(
     dataset_id: Annotated[str, Path(max_length=200)], service: ServiceOf, principal: PrincipalOf
 ) -> Catalog:
-    """Tables, columns, keys, relationships and measures, as they were understood."""
+    """Describe a source: its tables, columns, keys, relationships and measures."""
     return await service.sources.describe(dataset_id, principal)

@@ -36,31 +36,31 @@ class NewCase(Wire):
 
 @router.get("/evals", responses=documented(422))
 async def suites(service: ServiceOf, principal: PrincipalOf) -> EvalSuiteList:
-    """Suites of golden questions, and how they did."""
+    """List the suites of golden questions with their latest results."""
     return EvalSuiteList(suites=[*await service.evals.suites(principal)])
 
 
 @router.get("/evals/{suite}", responses=documented(404, 422))
 async def suite(suite: SuitePath, service: ServiceOf, principal: PrincipalOf) -> EvalSuiteDetail:
-    """A suite, and how each of its cases did when it was last measured."""
+    """Show a suite and the latest result of each of its cases."""
     return await service.evals.suite(suite, principal)
 
 
 @router.get("/evals/{suite}/cases/{case_id}", responses=documented(404, 422))
 async def case(suite: SuitePath, case_id: CasePath, service: ServiceOf, principal: PrincipalOf) -> EvalCaseDetail:
-    """One case: what was expected, and what it gave."""
+    """Show one case: the expected rows, and the rows of the latest measurement."""
     return await service.evals.case(suite, case_id, principal)
 
 
 @router.post("/evals/{suite}/cases", status_code=201, responses=documented(400, 403, 404, 413, 422))
 async def add_case(suite: SuitePath, body: NewCase, service: ServiceOf, principal: PrincipalOf) -> EvalCaseSummary:
-    """Make a golden case from a good answer; a suite that is new is made."""
+    """Make a golden case from a good answer. The suite is created if it does not exist."""
     return await service.evals.add_case(suite, RunId(body.run_id), principal, case_id=body.id, ordered=body.ordered)
 
 
 @router.delete("/evals/{suite}/cases/{case_id}", status_code=204, responses=documented(403, 404, 422))
 async def delete_case(suite: SuitePath, case_id: CasePath, service: ServiceOf, principal: PrincipalOf) -> None:
-    """Remove a golden case that was made here."""
+    """Remove a golden case that was made from an answer."""
     await service.evals.remove_case(suite, case_id, principal)
 
 
@@ -72,11 +72,11 @@ async def start(suite: SuitePath, service: ServiceOf, principal: PrincipalOf) ->
 
 @router.get("/evals/{suite}/runs", responses=documented(422))
 async def eval_runs(suite: SuitePath, service: ServiceOf, principal: PrincipalOf) -> EvalRunList:
-    """The measurements of a suite, newest first."""
+    """List the measurements of a suite, newest first."""
     return EvalRunList(runs=[*await service.evals.measurements(suite, principal)])
 
 
 @router.get("/evals/{suite}/runs/{eval_id}", responses=documented(404, 422))
 async def eval_run(suite: SuitePath, eval_id: EvalPath, service: ServiceOf, principal: PrincipalOf) -> EvalRun:
-    """One measurement of a suite, and how far it is."""
+    """Show one measurement of a suite and its progress."""
     return await service.evals.measurement(suite, EvalId(eval_id), principal)

@@ -13,5 +13,5 @@ router = APIRouter(prefix=API, tags=["runs"], route_class=OnceRoute)
 
 @router.get("/runs/{run_id}/freshness", responses=documented(404, 422))
 async def freshness(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> Freshness:
-    """Whether what an answer was read from has changed since."""
+    """Say whether the data of an answer has changed since it was given."""
     return await service.answers.freshness(run_id, principal)

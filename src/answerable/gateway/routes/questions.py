@@ -17,5 +17,5 @@ class QuestionList(Wire):
 
 @router.get("/sources/{name}/questions", responses=documented(404, 422, 502, 503))
 async def questions(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> QuestionList:
-    """A few questions that this source can answer."""
+    """Suggest a few questions that this source can answer."""
     return QuestionList(questions=[*await service.suggestions.questions(name, principal)])

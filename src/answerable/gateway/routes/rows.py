@@ -92,7 +92,7 @@ async def rows(
     offset: Offset = 0,
     limit: Annotated[int, Query(ge=1, le=100_000)] = 1_000,
 ) -> Response:
-    """The rows of an answer, all of them or those that are chosen."""
+    """Download the rows of an answer: all of them, or those that pass the filters."""
     if format == "json":
         page = await service.rows.page(run_id, principal, selection, offset=offset, limit=limit)
         document = {
@@ -113,7 +113,7 @@ async def rows(
 
 @router.get("/runs/{run_id}/rows/totals", responses=documented(404, 422))
 async def row_totals(run_id: RunPath, service: ServiceOf, principal: PrincipalOf, selection: Chosen) -> RowTotals:
-    """What the numbers of an answer add up to, and between which they lie."""
+    """Compute the sum, the smallest and the largest value of each numeric column of an answer."""
     return await service.rows.totals(run_id, principal, selection)
 
 
@@ -131,7 +131,7 @@ async def row_totals(run_id: RunPath, service: ServiceOf, principal: PrincipalOf
     },
 )
 async def query_rows(run_id: RunPath, body: RowQuery, service: ServiceOf, principal: PrincipalOf) -> Response:
-    """A part of the rows of an answer, filtered and sorted. Changes nothing."""
+    """Read a page of the rows of an answer, filtered and sorted. Nothing is changed."""
     part = await service.rows.part(
         run_id, principal, body.selection, offset=body.offset, limit=body.limit, columns=body.columns
     )

@@ -61,7 +61,7 @@ class RunAccepted(Wire):
 async def run_query(
     body: QueryRequest, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
 ) -> Answer:
-    """Run a query as it is written: no understanding takes part, the same checks and limits hold."""
+    """Run a query as it is written. It is not interpreted; the same checks and limits apply as for questions."""
     run = await service.questions.begin_query(
         body.query_type,
         body.code,
@@ -88,7 +88,7 @@ async def runs(
     since: Annotated[AwareDatetime | None, Query(description="With its zone: 2026-11-16T00:00:00Z.")] = None,
     until: Annotated[AwareDatetime | None, Query()] = None,
 ) -> RunList:
-    """Recorded runs, newest first."""
+    """List the recorded runs, newest first."""
     only = RunFilter(tuple(status or ()), source, mode, search, since, until)
     thread = ThreadId(thread_id) if thread_id else None
     start = RunId(before) if before else None
@@ -102,7 +102,7 @@ async def runs(
 
 @router.get("/runs/{run_id}", responses=documented(404, 422))
 async def run(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunDetail:
-    """One run and its answer."""
+    """Show one run and its answer."""
     record = await service.runs.get(run_id, principal)
     return RunDetail(
         run=run_summary(record), answer=await service.runs.answer(run_id, principal) if ended(record) else None
@@ -129,7 +129,7 @@ async def events(
     principal: PrincipalOf,
     last_event_id: Annotated[str | None, Header(pattern=r"^[0-9]{1,15}$")] = None,
 ) -> StreamingResponse:
-    """The events of a run, from the one after `Last-Event-ID` on, and then live until it ends."""
+    """Follow the events of a run: first those after `Last-Event-ID`, then new ones until the run ends."""
     # An unknown run has to fail here. Once the stream has begun, its status can only be 200.
     await service.runs.get(run_id, principal)
     events = service.runs.events(run_id, principal, after=resume_point(last_event_id))
@@ -138,7 +138,7 @@ async def events(
 
 @router.get("/runs/{run_id}/timeline", responses=documented(404, 422))
 async def run_timeline(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunTimeline:
-    """When each step began and ended, its attempts, and what it used."""
+    """Show when each step began and ended, its attempts, and the resources that it used."""
     record = await service.runs.get(run_id, principal)
     timeline = await service.runs.timeline(run_id, principal)
     return RunTimeline(run=run_summary(record), total_ms=timeline.total_ms, steps=list(timeline.steps))
@@ -146,7 +146,7 @@ async def run_timeline(run_id: RunPath, service: ServiceOf, principal: Principal
 
 @router.post("/runs/{run_id}/cancel", responses=documented(404, 422), status_code=202)
 async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) -> RunState:
-    """Stop a run. One that has ended already stays as it is."""
+    """Stop a run. A run that has already ended is not changed."""
     await service.runs.cancel(run_id, principal)
     return await run_status(run_id, service, principal)
 
@@ -155,7 +155,7 @@ async def cancel(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) ->
 async def retry(
     run_id: RunPath, service: ServiceOf, principal: PrincipalOf, request_id: RequestId, new: NewRun
 ) -> RunAccepted:
-    """The same question or query once more, in the same thread, as a run of its own."""
+    """Ask the same question or query again, in the same thread, as a new run."""
     await service.questions.retry(run_id, principal, request_id, new=new)
     record = await service.runs.get(new, principal)
     return RunAccepted(run_id=new, thread_id=record.thread)
@@ -169,6 +169,6 @@ async def replay(run_id: RunPath, service: ServiceOf, principal: PrincipalOf) ->
 
 @router.post("/runs/{run_id}/approvals", responses=documented(400, 404, 413, 422), status_code=202)
 async def approve(run_id: RunPath, body: Decision, service: ServiceOf, principal: PrincipalOf) -> RunState:
-    """Answer what a waiting run asked; it then goes on."""
+    """Approve or decline what a waiting run asked for. The run then continues."""
     await service.runs.decide(run_id, body.step, principal, approved=body.approved, note=body.note)
     return await run_status(run_id, service, principal)

@@ -40,7 +40,7 @@ class UndoRequest(Wire):
 
 @router.get("/sources/{name}/semantic", responses=documented(404, 422, 502, 503))
 async def semantic(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Everything that is said about a source."""
+    """Show the names, relationships and measures that are defined for a source."""
     return await service.semantic.read(name, principal)
 
 
@@ -48,7 +48,7 @@ async def semantic(name: SourcePath, service: ServiceOf, principal: PrincipalOf)
 async def rewrite(
     name: SourcePath, body: SemanticText, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
 ) -> SemanticDocument:
-    """Replace the whole text. A mistake is an error with its line and field, and changes nothing."""
+    """Replace the whole file. If it has a mistake, the error names the line and the field, and nothing is changed."""
     change = edit_of(attempt.run) if attempt is not None else None
     return await service.semantic.rewrite(
         name, body.text, principal, version=body.version, note=body.note, change=change
@@ -59,7 +59,7 @@ async def rewrite(
 async def edit(
     name: SourcePath, body: SemanticChanges, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
 ) -> SemanticDocument:
-    """Make all of the edits or none; the next question is understood by them."""
+    """Apply all of the edits or none of them. The next question uses the new definitions."""
     change = edit_of(attempt.run) if attempt is not None else None
     return await service.semantic.edit(name, body.edits, principal, version=body.version, note=body.note, change=change)
 
@@ -68,11 +68,11 @@ async def edit(
 async def history(
     name: SourcePath, service: ServiceOf, principal: PrincipalOf, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> SemanticHistory:
-    """Who changed what, the newest first."""
+    """List the changes and who made them, newest first."""
     return SemanticHistory(changes=[*await service.semantic.history(name, principal, limit=limit)])
 
 
 @router.post("/sources/{name}/semantic/undo", responses=documented(400, 404, 413, 422, 502, 503))
 async def undo(name: SourcePath, body: UndoRequest, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
-    """Put back how it was before the newest change; that is a change too, and can be undone."""
+    """Undo the newest change. The undo is a change too, and can be undone."""
     return await service.semantic.undo(name, body.change_id, principal)

@@ -21,13 +21,13 @@ class ModelToCheck(Wire):
 
 @router.get("/models")
 async def models(service: ServiceOf, principal: PrincipalOf) -> ModelsOverview:
-    """Which language models are set."""
+    """Show which language models are configured."""
     return service.setup.models(principal)
 
 
 @router.post("/models/check", responses=documented(400, 404, 413, 422, 503))
 async def check(body: ModelToCheck, service: ServiceOf, principal: PrincipalOf) -> ModelCheck:
-    """Try a model with tiny requests; they cost a fraction of a cent."""
+    """Test a model with small requests, which cost a fraction of a cent."""
     [checked] = await service.setup.check_models(principal, name=body.name)
     return checked
 
@@ -36,29 +36,29 @@ async def check(body: ModelToCheck, service: ServiceOf, principal: PrincipalOf) 
 async def usage(
     service: ServiceOf, principal: PrincipalOf, days: Annotated[int, Query(ge=1, le=366)] = 30
 ) -> UsageReport:
-    """What was asked and spent, by day (UTC), and what is left of the budgets."""
+    """Show runs, tokens and cost per day (UTC), and what is left of the budgets."""
     return await service.setup.usage(principal, days=days)
 
 
 @router.get("/doctor", responses=documented(503))
 async def doctor(service: ServiceOf, principal: PrincipalOf) -> DoctorReport:
-    """What this machine offers for generated code; trying it takes a moment."""
+    """Show which sandboxes this machine offers for generated code. Each is tried, which takes a moment."""
     return await service.setup.doctor(principal)
 
 
 @router.get("/retention", responses=documented(503))
 async def retention(service: ServiceOf, _principal: PrincipalOf) -> RetentionReport:
-    """What the store keeps, how much space it takes, and when it was last pruned."""
+    """Show what the store holds, how much space it takes, and when old runs were last removed."""
     return await service.retention.report()
 
 
 @router.get("/about")
 async def about(service: ServiceOf, principal: PrincipalOf) -> About:
-    """Versions, folders, and what can be asked as written."""
+    """Show versions, folders, and the query languages that can be used directly."""
     return await service.setup.about(principal)
 
 
 @router.get("/step-kinds")
 async def step_kinds(service: ServiceOf, principal: PrincipalOf) -> StepKindList:
-    """The kinds of steps that a run can have, and how to show them."""
+    """List the kinds of steps that a run can have, and how each is shown."""
     return service.setup.step_kinds(principal)

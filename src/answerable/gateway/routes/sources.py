@@ -26,13 +26,13 @@ class RelationshipList(Wire):
 
 @router.get("/sources", responses=documented(422, 503))
 async def sources(service: ServiceOf, principal: PrincipalOf) -> SourceList:
-    """What can be asked. Sources that were not looked at for a while are looked at in the background."""
+    """List the sources. Those that were not checked for a while are checked in the background."""
     return service.sources.list(principal)
 
 
 @router.get("/sources/{name}/status", responses=documented(404, 422))
 async def source_status(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> SourceSummary:
-    """One source, and how far it has been read."""
+    """Show one source and how much of it has been read."""
     return service.sources.status(name, principal)
 
 
@@ -63,7 +63,7 @@ async def table_rows(
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
 ) -> RowPage:
-    """Some rows of a table, as they are stored."""
+    """Show some rows of a table, as they are stored."""
     found = await service.sources.preview(name, table, principal, offset=offset, limit=limit)
     columns = [column.model_dump() for column in found.columns]
     return RowPage(columns=columns, rows=found.rows, offset=offset, row_count=found.row_count)
@@ -71,11 +71,11 @@ async def table_rows(
 
 @router.get("/sources/{name}/tables/{table}/statistics", responses=documented(404, 413, 422, 502, 503))
 async def statistics(name: SourcePath, table: TablePath, service: ServiceOf, principal: PrincipalOf) -> TableStatistics:
-    """How the values of each column are distributed; counted once for as long as the data stays as it is."""
+    """Show how the values of each column are distributed. The counts are cached until the data changes."""
     return await service.sources.statistics(name, table, principal)
 
 
 @router.get("/sources/{name}/relationships", responses=documented(404, 413, 422, 502, 503))
 async def relationships(name: SourcePath, service: ServiceOf, principal: PrincipalOf) -> RelationshipList:
-    """How tables belong together, and how many rows refer to none; counted once while both stay as they are."""
+    """List the relationships and how many rows have no partner. The counts are cached until the data changes."""
     return RelationshipList(relationships=[*await service.sources.relationships(name, principal)])

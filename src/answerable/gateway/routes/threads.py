@@ -43,7 +43,7 @@ async def threads(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(pattern=THREAD_ID)] = None,
 ) -> ThreadList:
-    """Threads, pinned ones first, then by their last message."""
+    """List the threads: pinned ones first, then by their last message."""
     before = ThreadId(cursor) if cursor else None
     found = await service.threads.list(principal, limit=limit, before=before, search=search)
     return ThreadList(threads=[*found], next_cursor=found[-1].thread_id if len(found) == limit else None)
@@ -51,7 +51,7 @@ async def threads(
 
 @router.get("/threads/{thread_id}", responses=documented(404, 422))
 async def thread(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
-    """One thread, without its messages."""
+    """Show one thread, without its messages."""
     return await service.threads.get(thread_id, principal)
 
 
@@ -59,31 +59,31 @@ async def thread(thread_id: ThreadPath, service: ServiceOf, principal: Principal
 async def change(
     thread_id: ThreadPath, body: ThreadChange, service: ServiceOf, principal: PrincipalOf
 ) -> ThreadSummary:
-    """Rename or pin."""
+    """Rename or pin a thread."""
     return await service.threads.change(thread_id, principal, title=body.title, pinned=body.pinned)
 
 
 @router.delete("/threads/{thread_id}", status_code=204, responses=documented(404, 422))
 async def delete(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> None:
-    """Delete a thread, which can be restored for thirty days. Its runs stay in the record of runs."""
+    """Delete a thread. It can be restored for thirty days. Its runs stay in the list of runs."""
     await service.threads.delete(thread_id, principal)
 
 
 @router.post("/threads/{thread_id}/restore", responses=documented(404, 422))
 async def restore(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
-    """Undo a deletion."""
+    """Restore a deleted thread."""
     return await service.threads.restore(thread_id, principal)
 
 
 @router.post("/threads/{thread_id}/share", responses=documented(404, 422))
 async def share(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
-    """Let others of the same tenant read it by a link that cannot be guessed."""
+    """Share a thread: others of the same tenant can read it by a link that cannot be guessed."""
     return await service.threads.share(thread_id, principal)
 
 
 @router.delete("/threads/{thread_id}/share", responses=documented(404, 422))
 async def unshare(thread_id: ThreadPath, service: ServiceOf, principal: PrincipalOf) -> ThreadSummary:
-    """From then on the link leads nowhere; sharing again makes another one."""
+    """Stop sharing a thread. The link no longer works; sharing again makes a new one."""
     return await service.threads.unshare(thread_id, principal)
 
 
@@ -91,7 +91,7 @@ async def unshare(thread_id: ThreadPath, service: ServiceOf, principal: Principa
 async def shared(
     token: Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{32}$")], service: ServiceOf, principal: PrincipalOf
 ) -> SharedThread:
-    """A shared thread, to be read only."""
+    """Read a shared thread."""
     return await service.threads.shared(token, principal)
 
 
@@ -99,7 +99,7 @@ async def shared(
 async def fork(
     thread_id: ThreadPath, body: ForkRequest, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
 ) -> ThreadSummary:
-    """Make a new thread that begins like this one."""
+    """Copy a thread up to a message into a new thread."""
     new = thread_of(attempt.run) if attempt is not None else None
     return await service.threads.fork(thread_id, MessageId(body.message_id), principal, include=body.include, new=new)
 
@@ -112,6 +112,6 @@ async def messages(
     last: Annotated[int | None, Query(ge=1, le=1_000)] = None,
     answers: Annotated[bool, Query(description="With the answers themselves, and their first rows.")] = False,
 ) -> MessageList:
-    """The messages of a thread in order of time; `last` keeps only the newest."""
+    """List the messages of a thread, oldest first. With `last`, only the newest ones."""
     found = await service.threads.messages(thread_id, principal, last=last, answers=answers)
     return MessageList(thread_id=thread_id, messages=[*found])

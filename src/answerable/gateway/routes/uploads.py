@@ -31,7 +31,7 @@ async def upload(
     ] = None,
     replace: Annotated[bool, Query(description="Take the place of a file of the same name.")] = False,
 ) -> UploadedFile:
-    """Upload one file: its bytes are the body. Without `source` it becomes a source that is named after it."""
+    """Upload one file; the body is its content. Without `source`, it becomes a new source named after the file."""
     return await service.sources.upload(
         name,
         _pieces(request),

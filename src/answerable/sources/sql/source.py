@@ -10,11 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from pydantic import Field, ValidationError
+
 from answerable.core.catalog import Catalog, Column, Relationship, Table, ValueLookup, Warning
 from answerable.core.errors import InternalError, OperatorError, SourceError
 from answerable.core.file_errors import no_descriptors
 from answerable.core.progress import Progress, SharedProgress, no_progress
-from answerable.core.values import Frozen, Language, OutputColumn, Scalar
+from answerable.core.values import ColumnType, Frozen, Language, OutputColumn, Scalar
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
@@ -153,14 +155,15 @@ class SqlSource:
         try:
             async with _reporting_size(output, progress):
                 done = await self._ask("execute", {"sql": self._addressed(query.text)}, limits, output)
+            executed = _executed(done, os.fstat(output).st_size)
         except BaseException:
             _removed(into)
             raise
         finally:
             os.close(output)
-        columns = tuple(OutputColumn(name=name, type=kind) for name, kind in done["columns"])
-        plain = _plain_rows(done["plain_rows"], done["rows"], len(columns))
-        return QueryResult(columns, done["rows"], done["bytes"], done["milliseconds"], plain)
+        columns = tuple(OutputColumn(name=name, type=kind) for name, kind in executed.columns)
+        plain = _plain_rows(executed.plain_rows, executed.rows, len(columns))
+        return QueryResult(columns, executed.rows, executed.bytes, executed.milliseconds, plain)
 
     async def rows(self, statement: Sql) -> list[tuple[Any, ...]]:
         """Makes the source the probe of its own description."""
@@ -438,6 +441,27 @@ async def _reporting_size(output: int, progress: Progress) -> AsyncIterator[None
         yield
     finally:
         reporting.cancel()
+
+
+class _Executed(Frozen):
+    """What a worker says about the file that it wrote."""
+
+    columns: tuple[tuple[str, ColumnType], ...]
+    rows: int = Field(ge=0)
+    bytes: int
+    milliseconds: float
+    plain_rows: list[list[Any]] | None
+
+
+def _executed(reply: object, written: int) -> _Executed:
+    """Checks the reply against the size of the file, because a worker that was taken over can send anything."""
+    try:
+        executed = _Executed.model_validate(reply)
+    except ValidationError as error:
+        raise InternalError("A worker described its result in an unknown way.", code="worker_failed") from error
+    if executed.bytes != written:
+        raise InternalError("A worker wrote another result than it described.", code="worker_failed")
+    return executed
 
 
 def _plain_rows(rows: Any, count: int, width: int) -> tuple[tuple[Scalar, ...], ...] | None:
