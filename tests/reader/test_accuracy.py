@@ -18,8 +18,8 @@ from tests.reader.small_databases import SmallDatabase, described
 
 from answerable import demo
 from answerable.demo.golden import opened
-from answerable.evals.cases import load_cases
-from answerable.evals.compare import same_rows
+from answerable.evals.cases import Case, load_cases
+from answerable.evals.compare import holds_rows, same_rows
 from answerable.query.plan import QueryPlan
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Read, Unsure
@@ -45,6 +45,7 @@ class Floor:
 
 
 FLOOR = Floor(right=70, wrong=3, offered=97, best=92)
+OWN_WORDS_FLOOR = Floor(right=52, wrong=3, offered=80, best=0)
 
 
 def _judge(database: SmallDatabase, case: dict[str, Any]) -> Counter[str]:
@@ -96,6 +97,30 @@ def test_the_demo_is_read_without_a_mistake(tmp_path: Path) -> None:
             rows = connection.execute(reply.best.sql or "").fetchall()
             assert same_rows(rows, case.gold_rows or (), case.ordered), case.question
             plans[case.id] = reply.best.plan
+
+
+OWN_WORDS = Path(__file__).parents[1] / "fixtures" / "demo" / "own_words.jsonl"
+
+
+def test_the_demo_is_read_in_peoples_own_words_as_well_as_before(tmp_path: Path) -> None:
+    """A floor: when a change improves it, raise it."""
+    catalog, values = described(str(demo.location()), tmp_path)
+    counts: Counter[str] = Counter()
+    with opened(demo.location()) as connection:
+
+        def is_right(sql: str | None, case: Case) -> bool:
+            return holds_rows(connection.execute(sql or "").fetchall(), case.gold_rows or (), case.ordered)
+
+        reader = Reader(catalog, values, today=_always(date(2025, 12, 31)))
+        for case in load_cases(OWN_WORDS):
+            reply = reader.read(case.question)
+            if isinstance(reply, Read):
+                counts["right" if is_right(reply.best.sql, case) else "wrong"] += 1
+            elif isinstance(reply, Unsure):
+                counts["offered"] += any(is_right(reading.sql, case) for reading in reply.readings)
+    assert counts["right"] >= OWN_WORDS_FLOOR.right, counts
+    assert counts["wrong"] <= OWN_WORDS_FLOOR.wrong, counts
+    assert counts["right"] + counts["offered"] >= OWN_WORDS_FLOOR.offered, counts
 
 
 def _always(day: date | None) -> Callable[[], date]:

@@ -33,16 +33,17 @@ from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
-# Chosen on the fit split of questions in people's own words: from these on, eight to nine of ten rewordings are right.
-LIKELY_REWORDING = 0.3
+# A rewording is a guess at what words mean. It is answered only if its words come near to no other names, and if the
+# fitted candidates, which know nothing of forms, put the same rows first.
+LIKELY_REWORDING = 0.15
 LEAST_LEAD = 1.05
-# A less likely rewording is trusted if the fitted candidates, which know nothing of forms, give the same rows.
-POSSIBLE_REWORDING = 0.15
-AGREEING_READINGS = 3
+LEAST_LEAD_IN_ONE_TABLE = 1.15
 REWORDED_CHOICES = 3
-# A rewording is a guess at what words mean: fairly sure at best, and surer if both ways of reading agree.
+# Fairly sure at best, and surer if both ways of reading agree.
 REWORDED_CONFIDENCE = 0.7
 AGREED_CONFIDENCE = 0.8
+# A word that nothing in the data answers to keeps a reading from being sure, however likely it is.
+PARTLY_UNDERSTOOD = 0.8
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
 
@@ -71,11 +72,8 @@ class RewordedReading:
 
     @property
     def is_likely(self) -> bool:
+        """Whether each of its words comes near to one name, and to no other."""
         return self.chance >= LIKELY_REWORDING and self.lead >= LEAST_LEAD
-
-    @property
-    def is_possible(self) -> bool:
-        return self.chance >= POSSIBLE_REWORDING
 
 
 class Reader:
@@ -137,6 +135,8 @@ class Reader:
         understood = not (unknown.serious or dropped) and covers_cues(readings[0].plan, scene)
         if force or (understood and readings[0].confidence >= self.weights.threshold):
             best, *others = readings
+            if unknown.unknown:
+                best = best.model_copy(update={"confidence": min(best.confidence, PARTLY_UNDERSTOOD)})
             return Read(best=self._with_bindings(best, question, dated), others=tuple(others))
         if grammar is not None:
             best = self._with_bindings(grammar.reading, question, dated, previous, grammar.words)
@@ -154,16 +154,17 @@ class Reader:
         if guessed.scene.question.truncated:
             return None
         reworded = self._reworded(guessed)
-        still = unknown_words(guessed.scene)
-        if unknown.unknown and not (still.hopeless or (unknown.hopeless and still.unknown)):
+        still, was_unknown = unknown_words(guessed.scene), bool(unknown.unknown)
+        if was_unknown and not (still.hopeless or (unknown.hopeless and still.unknown)):
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
             unknown = still
         if not reworded:
             return self._offer(unknown, readings) if readings else None
         best = reworded[0]
-        agreed = _agreeing(best, readings[:AGREEING_READINGS], self.catalog, run)
-        if best.is_likely or (best.is_possible and agreed):
-            confidence = AGREED_CONFIDENCE if best.is_likely and agreed else REWORDED_CONFIDENCE
+        agreed = _agreeing(best, readings[:1], self.catalog, run)
+        only = was_unknown and self._is_only_reading(reworded, guessed)
+        if only or (agreed and best.is_likely):
+            confidence = AGREED_CONFIDENCE if agreed else REWORDED_CONFIDENCE
             reading = best.reading.model_copy(update={"confidence": confidence})
             reading = self._with_bindings(reading, question, best.question, None, best.words)
             others = tuple(one for one in readings if one.sql != reading.sql)
@@ -171,6 +172,13 @@ class Reader:
         first = [one.reading for one in reworded[:REWORDED_CHOICES]]
         rest = [one for one in readings if one.sql not in {reading.sql for reading in first}]
         return self._offer(unknown, [*first, *rest])
+
+    def _is_only_reading(self, reworded: "Sequence[RewordedReading]", question: DatedScene) -> bool:
+        """Whether a short question of the only table, where just columns can be mistaken, has no other rewording that
+        comes close. Periods make other readings likely."""
+        best, *others = (one.chance for one in reworded[:2])
+        alone = all(best >= LEAST_LEAD_IN_ONE_TABLE * other for other in others)
+        return len(self.schema.tables) == 1 and (alone or reworded[0].is_likely) and not question.dates
 
     def _offer(self, unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure:
         return Unsure(question=unknown.question(), readings=tuple(readings[:MAX_READINGS]), unknown=unknown.unknown)

@@ -24,6 +24,7 @@ from answerable.query.plan import (
 from answerable.reader.grammar.dated_scene import DatedScene, places_of
 from answerable.reader.linking.cues import Cue
 from answerable.reader.linking.links import Mention, ValueMention
+from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.linking.schema import ColumnView, Edge, Schema, names_of_rows
 from answerable.reader.plans.draft_to_plan import all_of, column_ref, equals
@@ -428,7 +429,11 @@ def numeric_column(question: DatedScene) -> Mention | None:
     """The numeric column that is named best, of the tables that are named if there are any."""
     named = {m.id for m in question.tables}
     columns = question.schema.columns
-    numeric = [m for m in question.columns() if columns[m.id].numeric and not question.is_key(m.id)]
+    numeric = [
+        m
+        for m in question.columns()
+        if columns[m.id].numeric and not question.is_key(m.id) and not names_something(columns[m.id])
+    ]
     return min(
         numeric, key=lambda m: (-(m.end - m.start) - m.score, columns[m.id].table not in named, m.start), default=None
     )
@@ -462,9 +467,12 @@ def _count(question: DatedScene) -> Calculation | None:
 
 
 def _counted_value(question: DatedScene, cue: Cue | None) -> Calculation | None:
-    """How many owls: of the only table there is, the rows that are owls."""
+    """How many owls, how many were seen: of the only table there is, the rows that are owls, or all of them."""
     alone = len(question.schema.tables) == 1
-    if cue is None or not alone or all(value.start != cue.end for value in question.values):
+    if cue is None or not alone:
+        return None
+    follows = question.scene.tags[cue.end : cue.end + 1]
+    if follows != ["BE"] and all(value.start != cue.end for value in question.values):
         return None
     return Calculation(Aggregate(function="count"), 0, places_of([cue]))
 

@@ -171,10 +171,11 @@ def _keeps_buckets(question: DatedScene, plan: QueryPlan) -> bool:
 
 def _drops_group(question: DatedScene, parse: Parse) -> bool:
     """Whether "by card type" or "per student" names something that the plan leaves out."""
+    tags = (["TAB"], ["COL"], ["O"]) if question.scene.guessed else (["TAB"], ["COL"])
     for cue in question.cues("EACH", "BY"):
         after = cue.end + 1 if question.words[cue.end : cue.end + 1] in (["the"], ["our"]) else cue.end
-        named = question.scene.tags[after : after + 1] in (["TAB"], ["COL"])
-        if named and cue.start not in parse.words and not parse.words.issuperset(range(cue.end, after + 1)):
+        named = question.scene.tags[after : after + 1] in tags
+        if named and cue.start not in parse.words and after not in question.value_places:
             return True
     return False
 

@@ -15,6 +15,7 @@ from answerable.reader.grammar.dated_scene import COLUMN_NAMED, DatedScene
 from answerable.reader.linking.cues import EXTREMES
 from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
 from answerable.reader.linking.links import Links, Mention
+from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.scene import Scene, build_scene
 
 _MOST_MEANINGS = 3
@@ -22,6 +23,8 @@ _MOST_REWORDINGS = 12
 _MOST_WORDS = 5
 # A link this weak is a guess from half a name; forms that must explain every word make too much of it.
 _LEAST_MEANING = 0.2
+# The lead of a meaning without a rival: larger than any lead in practice.
+_ALONE = 9.0
 # A verb like "take" that connects two things usually means nothing of its own.
 _CONNECTS = 0.5
 # The rows of the only table, called by a word that is not in the data: how many *birds*.
@@ -44,6 +47,9 @@ class _Meaning(NamedTuple):
 
 def rewordings(question: DatedScene) -> list[Rewording]:
     """The likeliest first."""
+    # Quoted text and patterns are said as they are.
+    if question.scene.question.quotes or question.cue("LIKE", "STARTS", "ENDS"):
+        return []
     places = [place for place in range(len(question.words)) if _is_open(question, place)][: _MOST_WORDS + 1]
     if not places or len(places) > _MOST_WORDS:
         return []
@@ -63,7 +69,7 @@ def _chance(meanings: tuple[_Meaning, ...]) -> float:
 
 
 def _lead(options: list[_Meaning]) -> float:
-    return 9.0 if len(options) == 1 else options[0].chance / options[1].chance
+    return _ALONE if len(options) == 1 else options[0].chance / options[1].chance
 
 
 def _is_open(question: DatedScene, place: int) -> bool:
@@ -97,7 +103,7 @@ def _meanings(question: DatedScene, place: int) -> list[_Meaning]:
     found = {(m.kind, m.id): _Meaning(replace(m, score=1.0), m.score) for m in weak if m.score >= _LEAST_MEANING}
     if question.scene.tags[place] in EXTREMES:
         return _of_superlative(question, list(found.values()))
-    if len(question.schema.tables) == 1 and ("table", 0) not in found and not question.tables:
+    if len(question.schema.tables) == 1 and ("table", 0) not in found and _may_name_rows(question, place):
         found["table", 0] = _Meaning(Mention("table", 0, place, place + 1, 1.0), _ROWS_OF_ONLY_TABLE)
     ranked = sorted(found.values(), key=lambda meaning: -meaning.chance)[:_MOST_MEANINGS]
     word = question.words[place]
@@ -107,9 +113,15 @@ def _meanings(question: DatedScene, place: int) -> list[_Meaning]:
     return ranked if ranked or word not in PERSON_WORDS else [_Meaning(None, 1.0)]
 
 
+def _may_name_rows(question: DatedScene, place: int) -> bool:
+    """How many *birds*, which *birds*, *birds* per island."""
+    before = question.scene.tags[place - 1] if place else "WH"
+    return not question.tables and before in ("COUNT", "WH", "THE", "MAX", "MIN", "OLD", "YOUNG", "VERB")
+
+
 def _has_size(question: DatedScene, column: int) -> bool:
     view = question.schema.columns[column]
-    return (view.numeric or view.temporal) and not question.is_key(column) and not view.looks_like_id
+    return (view.numeric or view.temporal) and not question.is_key(column) and not names_something(view)
 
 
 def _of_superlative(question: DatedScene, meanings: list[_Meaning]) -> list[_Meaning]:
@@ -147,4 +159,6 @@ def _without(links: Links, places: set[int]) -> Links:
 
 
 def _rebuilt(scene: Scene, links: Links) -> Scene:
-    return build_scene(scene.question, scene.schema, links)
+    rebuilt = build_scene(scene.question, scene.schema, links)
+    rebuilt.guessed = True
+    return rebuilt

@@ -166,7 +166,14 @@ def first_rows(question: DatedScene) -> Parse | None:
     if both_ends or (not aged and _asks_for_the_number(question, compared.column, cues[0], rows.rows)):
         shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
         return Parse(build_plan(schema, entity, shown, where=where), words if both_ends else words | rows.words)
-    order: list[tuple[Expr, bool]] = [(ref, is_descending(question.words[cues[0].start], cues[0].tag, view))]
+    down = is_descending(question.words[cues[0].start], cues[0].tag, view)
+    if not rows.words and question.words[cues[0].start - 2 : cues[0].start] == ["are", "the"]:
+        # "Who are the youngest": all who share the lowest age.
+        end = Aggregate(function="max" if down else "min", of=ref)
+        extreme = ScalarQuery(plan=build_plan(schema, entity, [end], where=where))
+        plan = build_plan(schema, entity, names, where=[*where, Compare(left=ref, op="=", right=extreme)])
+        return Parse(plan, words)
+    order: list[tuple[Expr, bool]] = [(ref, down)]
     plan = build_plan(schema, entity, names, where=where, order=order, limit=rows.rows)
     return Parse(plan, words | rows.words)
 
@@ -174,11 +181,14 @@ def first_rows(question: DatedScene) -> Parse | None:
 def _asks_for_the_number(question: DatedScene, column: int, extreme: Cue, rows: int) -> bool:
     """The highest total of an invoice, but neither the invoice with the highest total nor who has it."""
     named = [m for m in question.scene.links.columns if m.id == column and m.score >= COLUMN_NAMED]
-    said = any(mention.start >= extreme.end for mention in named)
+    # "The longest beak": the superlative and the word after it name the column together.
+    together = not question.tables and any(mention.end == extreme.end + 1 for mention in named)
+    said = together or any(mention.start >= extreme.end for mention in named)
     # "The largest store by space", "the latest product that we launched": the thing stands before its number.
     number = min((m.start for m in named), default=0)
     rows_first = any(table.start < extreme.start or table.end < number for table in question.tables)
-    asked_of_rows = question.words[0] in ("who", "whose", "which") or rows != 1
+    judged = question.words[extreme.start] in ("best", "worst", "top")
+    asked_of_rows = question.scene.asks_who or question.words[0] in ("whose", "which") or rows != 1 or judged
     return said and not rows_first and not asked_of_rows
 
 

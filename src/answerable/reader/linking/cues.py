@@ -54,10 +54,11 @@ _PHRASES: dict[str, str] = {
     "LT": "less than|lower than|smaller than|younger than|fewer than|under|below|before|shorter than|cheaper than|"
     "earlier than|lighter than|colder than|cooler than|quieter than|poorer than|narrower than|worse than|"
     "lower|smaller|fewer|younger|shorter|earlier|until|prior to|slower than",
-    "GE": "or better|at least|no less than|no fewer than|not less than|or more|or above|or higher|or later|or greater|"
-    "greater than or equal to|more than or equal to|minimum of|a minimum of|at minimum|or over|or older|and above",
-    "LE": "at most|no more than|not more than|up to|or less|or fewer|or below|or lower|less than or equal to|or under|"
-    "smaller than or equal to|a maximum of|or earlier|maximum of|or younger|and below",
+    "GE": "or better|or after|at least|no less than|no fewer than|not less than|or more|or above|or higher|or later|"
+    "or greater|greater than or equal to|more than or equal to|minimum of|a minimum of|at minimum|or over|"
+    "or older|and above",
+    "LE": "or before|at most|no more than|not more than|up to|or less|or fewer|or below|or lower|less than or equal to|"
+    "or under|smaller than or equal to|a maximum of|or earlier|maximum of|or younger|and below",
     "ONCE": "more than once|more than one time|multiple|several|repeatedly",
     "EQ": "exactly|equal to|equals|equal|exact",
     "BETWEEN": "between|in the range|ranging from|ranges from|from between|range",

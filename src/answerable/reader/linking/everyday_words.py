@@ -108,7 +108,7 @@ PERSON_WORDS = frozenset(_PERSONS.split())
 
 _CONNECTING = """
 stop stops stopped carry carries carried host hosts hosted handle handles handled deal deals dealt take takes taking
-took run runs ran running go goes going went get gets getting got lead leads led keep keeps kept give gives gave given
+took run runs ran go goes going went get gets getting got lead leads led keep keeps kept give gives gave given
 hold holds held stay stays stayed use uses used play plays played make makes made come comes came bring brings
 brought put serve serves served offer offers offered belong belongs own owns owned attend attends attended visit visits
 visited

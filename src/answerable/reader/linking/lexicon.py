@@ -8,7 +8,8 @@ it its he she his her him we us our i me my you your please give show list find 
 present state report name count many much any all each every per as than then so also only just can could would
 should will shall may might must if else some such both either neither into onto over under about after before
 between during among through same other another more most less least fewer few along together respective
-respectively corresponding different distinct ever never one ones
+respectively corresponding different distinct ever never one ones whats what's thats that's whos who's hows how's
+wheres where's lets let's im i'm ive i've its it's
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 """Words that need no counterpart in the data."""

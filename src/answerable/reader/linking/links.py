@@ -18,6 +18,8 @@ from answerable.reader.linking.word_meanings import nearness, word_vector
 MAX_VALUE_WORDS = 7
 # One word of a name of four says too little: "name" is not yet "first name of the contact".
 _LEAST_SCORE = 0.3
+# A guess at one word of two ("beak" for `bill_length`) scores less than the word itself.
+_LEAST_GUESS = 0.2
 _PREFIX = 5
 # A name that means nearly the same is weaker evidence than a synonym of the list (0.6), and the more so the less it is
 # like the word. On Spider-Syn the nearest name is the right one for nine of ten words from a similarity of 0.7 on.
@@ -80,11 +82,12 @@ class Links:
 def link(question: TokenizedQuestion, schema: Schema, values: ValueLookup, *, guessing: bool = False) -> Links:
     """With `guessing`, a word may also name what it only comes near to in meaning: earn the salary, who the staff."""
     positions = _positions(question.tokens, schema, guessing)
+    least = _LEAST_GUESS if guessing else _LEAST_SCORE
     targets = {target for found in positions for target in schema.by_stem.get(found, ())}
     mentions = [
         mention
         for target in sorted(targets, key=lambda t: (t.kind, t.id))
-        for mention in _mentions(target, schema.variants_of(target), positions)
+        for mention in _mentions(target, schema.variants_of(target), positions, least)
     ]
     by_kind: dict[str, list[Mention]] = defaultdict(list)
     for mention in mentions:
@@ -171,10 +174,13 @@ def _shared_prefix(left: str, right: str) -> int:
 
 
 def _mentions(
-    target: SchemaElement, variants: Iterable[Variant], positions: Mapping[str, Mapping[int, float]]
+    target: SchemaElement,
+    variants: Iterable[Variant],
+    positions: Mapping[str, Mapping[int, float]],
+    least: float,
 ) -> list[Mention]:
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
-    windows = [window for variant in variants for window in _windows(variant, positions)]
+    windows = [window for variant in variants for window in _windows(variant, positions, least)]
     windows.sort(key=lambda w: (-w.score, -w.matched, w.end - w.start, w.start))
     chosen: list[_Window] = []
     for window in windows:
@@ -190,7 +196,7 @@ class _Window(NamedTuple):
     end: int
 
 
-def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> Iterator[_Window]:
+def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]], least: float) -> Iterator[_Window]:
     places = sorted(
         (place, index, quality)
         for index, stem_ in enumerate(variant.stems)
@@ -210,7 +216,7 @@ def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]]) -> 
                 gained[index] = quality * variant.weights[index]
                 used[place] = index
         score = variant.strength * sum(gained.values()) / total
-        if score >= _LEAST_SCORE:
+        if score >= least:
             yield _Window(round(score, 4), len(used), start, max(used) + 1)
 
 
@@ -255,7 +261,7 @@ def _sexes(schema: Schema, token: QuestionToken, place: int) -> Iterator[ValueMe
         for target in schema.by_stem.get(stem(name), ()):
             if target.kind == "column":
                 for example in schema.columns[target.id].source.examples:
-                    if example.upper() == letter:
+                    if example.upper() == letter or _SEXES.get(example.lower()) == letter:
                         yield ValueMention(place, place + 1, target.id, example, 1.0, False)
 
 

@@ -8,7 +8,13 @@ _DURATIONS = frozenset(
 )
 _SPEEDS = frozenset({"speed", "velocity", "per", "mph", "kmh"})
 _BEGINNINGS = frozenset({"birth", "birthday", "born", "year", "date", "founded", "opening"})
+_NAMES = tuple((word,) for word in ("room", "classroom", "zip", "zipcode", "postcode", "phone", "telephone", "fax"))
 _UP = frozenset({"MAX", "MOST", "COMMON", "OLD"})
+
+
+def names_something(view: ColumnView) -> bool:
+    """Whether the numbers of the column are names (a classroom, a phone number): they have no size and no sum."""
+    return view.looks_like_id or view.words[-1:] in _NAMES
 
 
 def is_descending(word: str, tag: str, view: ColumnView) -> bool:
