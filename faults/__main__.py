@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from faults.server import Room
@@ -41,12 +42,14 @@ def main() -> int:
 def _harmed(name: str, rounds: int | None) -> Stock:
     module = importlib.import_module(f"faults.{name}")
     print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="answerable-faults-") as folder:
         room = Room(Path(folder))
         try:
             stock: Stock = asyncio.run(module.harmed(room, rounds or module.ROUNDS))
         finally:
             room.close()
+    print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return stock
 
 

@@ -21,6 +21,7 @@ from answerable.core.catalog import Catalog
 
 LONGEST = (
     "web/test_journeys.py",
+    "faults/test_scripts.py",
     "faults/escapes/test_escapes.py",
     "web/test_recorded.py",
     "faults/test_bad_files.py",
@@ -39,7 +40,7 @@ LONGEST = (
     "scenarios/test_ask.py",
     "faults/test_store_processes.py",
 )
-"""By processor time, longest first. They begin first, so that no process is left alone with one in the end."""
+"""By time, longest first. They begin first, so that no process is left alone with one in the end."""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)

@@ -17,7 +17,7 @@ from answerable.answers.export import Format
 from answerable.answers.replay import Replay
 from answerable.core.catalog import Catalog
 from answerable.core.events import Event
-from answerable.core.ids import RunId
+from answerable.core.ids import EditId, RunId
 from answerable.core.values import Json
 from answerable.engine.graph import Graph
 from answerable.engine.steps.sql import SqlConfig
@@ -318,14 +318,23 @@ class NameVerbs(Protocol):
         """Everything that is said about a source."""
         ...
 
-    def rewrite(self, name: str, text: str, *, version: str | None = None, note: str = "") -> SemanticDocument:
-        """Replaces the whole text. A mistake is an error with its line and field, and changes nothing."""
+    def rewrite(
+        self, name: str, text: str, *, version: str | None = None, note: str = "", change: EditId | None = None
+    ) -> SemanticDocument:
+        """Replaces the whole text. A mistake is an error with its line and field, and changes nothing. `change`: the id
+        to give the change; one of that id that was made already is not made again."""
         ...
 
     def edit(
-        self, name: str, edits: Sequence[SemanticEdit], *, version: str | None = None, note: str = ""
+        self,
+        name: str,
+        edits: Sequence[SemanticEdit],
+        *,
+        version: str | None = None,
+        note: str = "",
+        change: EditId | None = None,
     ) -> SemanticDocument:
-        """Makes all of the edits or none; the next question is understood by them."""
+        """Makes all of the edits or none; the next question is understood by them. `change`: as in `rewrite`."""
         ...
 
     def history(self, name: str, *, limit: int = 100) -> Sequence[SemanticChange]:

@@ -11,7 +11,7 @@ from answerable.core.ids import EditId
 from answerable.store.base import EditRecord, Store
 
 
-async def settled(store: Store, principal: Principal, source: str, **said: str) -> EditRecord:
+async def settled(store: Store, principal: Principal, source: str, **said: Any) -> EditRecord:
     edit = await store.edits.begin(principal, source, **said)
     await store.edits.settle(edit)
     return edit

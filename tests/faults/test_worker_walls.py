@@ -216,7 +216,7 @@ MEMORY_BOMBS = {
 
 
 MEMORY_BOMBS["duckdb"] = MEMORY_BOMBS["files"]
-MEMORY_BOMBS["postgres"] = ("SELECT repeat('x', 400000000) AS x",)
+MEMORY_BOMBS["postgres"] = ("SELECT repeat('x', 140000000) AS a, repeat('x', 140000000) AS b",)
 """What reaches the worker: the server's own memory is for whoever runs the server to limit."""
 MEMORY_LIMIT = 256
 

@@ -1,12 +1,18 @@
 """A client that does not know whether its request arrived sends it again with the same key, and gets the same run."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from answerable.app import open_service
+from answerable.core.context import LOCAL
+from answerable.core.ids import new_edit_id
 from answerable.gateway.once import CHANGING
+from answerable.settings import Settings
+from answerable.sources.editing import NameEdit
 
 QUERY = {"query_type": "sql", "code": "SELECT count(*) AS n FROM people", "source": "small"}
 CHAT = {"message": "SQL: SELECT count(*) AS n FROM people", "source": "small"}
@@ -127,3 +133,17 @@ def test_what_is_no_key_is_refused(api: httpx.Client, key: str) -> None:
     for path, body in (("/runs", QUERY), ("/sources/small/sync", None)):
         reply = api.post(path, json=body, headers={b"Idempotency-Key": key.encode()})
         assert (reply.status_code, reply.json()["code"]) == (422, "request_invalid")
+
+
+async def test_an_edit_whose_server_died_before_it_could_reply_is_not_made_again(tmp_path: Path) -> None:
+    data = tmp_path / "people.csv"
+    data.write_text("id,city\n1,Oslo\n")
+    settings, change = Settings(home=tmp_path / "home", sources={"small": str(data)}), new_edit_id()
+    edits = [[NameEdit(table="people", description=text)] for text in ("first", "second")]
+    async with open_service(settings, any_location=False) as service:
+        await service.semantic.edit("small", edits[0], LOCAL, note="first", change=change)
+        await service.semantic.edit("small", edits[1], LOCAL, note="second")
+        again = await service.semantic.edit("small", edits[0], LOCAL, note="first", change=change)
+        assert "second" in again.text
+        history = await service.semantic.history("small", LOCAL)
+    assert [each.note for each in history] == ["second", "first"]

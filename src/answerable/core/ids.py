@@ -36,6 +36,11 @@ def new_message_id() -> MessageId:
     return MessageId("msg_" + _sortable())
 
 
+def edit_of(run: RunId) -> EditId:
+    """The id of the change that a request makes, from the id that was chosen for the request."""
+    return EditId("edt_" + run.removeprefix("run_"))
+
+
 def new_edit_id() -> EditId:
     return EditId("edt_" + _sortable())
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from answerable.core.context import Principal
-from answerable.core.errors import AnswerableError, SemanticError, UserError
+from answerable.core.errors import AnswerableError, NotFoundError, SemanticError, UserError
 from answerable.core.ids import EditId
 from answerable.core.values import Frozen
 from answerable.sources.base import Source
@@ -64,11 +64,21 @@ class SemanticService:
         return await _document(name, source, await read_meaning(source))
 
     async def rewrite(
-        self, name: str, text: str, principal: Principal, *, version: str | None = None, note: str = ""
+        self,
+        name: str,
+        text: str,
+        principal: Principal,
+        *,
+        version: str | None = None,
+        note: str = "",
+        change: EditId | None = None,
     ) -> SemanticDocument:
-        """Replaces the whole text. A mistake is an error with its line and field, and changes nothing."""
+        """Replaces the whole text. A mistake is an error with its line and field, and changes nothing. `change`: the id
+        to give the change; one of that id that was made already is not made again."""
         async with self._editing:
-            return await self._write(name, text, version, note, principal)
+            if await self._is_made(name, change, principal):
+                return await self.read(name, principal)
+            return await self._write(name, text, version, note, principal, change)
 
     async def edit(
         self,
@@ -78,13 +88,16 @@ class SemanticService:
         *,
         version: str | None = None,
         note: str = "",
+        change: EditId | None = None,
     ) -> SemanticDocument:
-        """Makes all of the edits or none; the next question is understood by them."""
+        """Makes all of the edits or none; the next question is understood by them. `change`: as in `rewrite`."""
         async with self._editing:
+            if await self._is_made(name, change, principal):
+                return await self.read(name, principal)
             source = await self._registry.get(name, principal)
             check_joinable(await source.describe_plainly(), edits)
             text = edited((await read_meaning(source)).text, edits)
-            return await self._write(name, text, version, note, principal)
+            return await self._write(name, text, version, note, principal, change)
 
     async def history(self, name: str, principal: Principal, *, limit: int = 100) -> Sequence[SemanticChange]:
         """Who changed what, the newest first."""
@@ -110,7 +123,13 @@ class SemanticService:
             return await self._write(name, change.before, meaning.version, note, principal)
 
     async def _write(
-        self, name: str, text: str, version: str | None, note: str, principal: Principal
+        self,
+        name: str,
+        text: str,
+        version: str | None,
+        note: str,
+        principal: Principal,
+        change: EditId | None = None,
     ) -> SemanticDocument:
         source = await self._registry.get(name, principal)
         await self._settle(name, principal)
@@ -119,7 +138,7 @@ class SemanticService:
             await write_meaning(source, text, version=version)  # for its checks
             return await _document(name, source, await read_meaning(source))
         # History comes first: a name in force that history does not know could not be undone.
-        edit = await self._store.edits.begin(principal, name, before=before, after=text, note=note)
+        edit = await self._store.edits.begin(principal, name, before=before, after=text, note=note, edit=change)
         try:
             await write_meaning(source, text, version=version)
         except AnswerableError:
@@ -127,6 +146,16 @@ class SemanticService:
             raise
         await self._store.edits.settle(edit)
         return await _document(name, source, await read_meaning(source))
+
+    async def _is_made(self, name: str, change: EditId | None, principal: Principal) -> bool:
+        if change is None:
+            return False
+        await self._settle(name, principal)
+        try:
+            await self._store.edits.get(principal, change)
+        except NotFoundError:
+            return False
+        return True
 
     async def _settle(self, name: str, principal: Principal) -> None:
         """Finds out what became of edits whose process died between the history and the file."""

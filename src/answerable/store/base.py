@@ -396,7 +396,11 @@ class Edits(Protocol):
     process that is about to write the file, and is settled afterwards. What a process that died has left is settled by
     the next that looks at the source. Only settled edits are history."""
 
-    async def begin(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord: ...
+    async def begin(
+        self, principal: Principal, source: str, *, before: str, after: str, note: str, edit: EditId | None = None
+    ) -> EditRecord:
+        """`edit`: the id to give it, if it was chosen before."""
+        ...
 
     async def settle(self, edit: EditRecord) -> None:
         """The file holds the edit."""

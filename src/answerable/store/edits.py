@@ -27,14 +27,16 @@ class SqlEdits:
         self._clock = clock
         self._leases = leases
 
-    async def begin(self, principal: Principal, source: str, *, before: str, after: str, note: str) -> EditRecord:
-        edit = EditRecord(new_edit_id(), principal, source, self._clock.now(), note, before, after)
-        row = (edit.edit, principal.tenant, principal.user, source, time_text(edit.made_at), note, before, after)
+    async def begin(
+        self, principal: Principal, source: str, *, before: str, after: str, note: str, edit: EditId | None = None
+    ) -> EditRecord:
+        made = EditRecord(edit or new_edit_id(), principal, source, self._clock.now(), note, before, after)
+        row = (made.edit, principal.tenant, principal.user, source, time_text(made.made_at), note, before, after)
         await self._database.write(
             self._leases.renewal(), (_INSERT, (*row, self._leases.owner, principal.tenant, source))
         )
-        self._leases.hold(edit.edit)
-        return edit
+        self._leases.hold(made.edit)
+        return made
 
     async def settle(self, edit: EditRecord) -> None:
         self._leases.drop(edit.edit)

@@ -5,7 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from answerable.gateway.access import PrincipalOf, ServiceOf, SourcePath
+from answerable.core.ids import edit_of
+from answerable.gateway.access import AttemptOf, PrincipalOf, ServiceOf, SourcePath
 from answerable.gateway.once import OnceRoute
 from answerable.gateway.problems import documented
 from answerable.gateway.wire import API, Wire
@@ -44,15 +45,23 @@ async def semantic(name: SourcePath, service: ServiceOf, principal: PrincipalOf)
 
 
 @router.put("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
-async def rewrite(name: SourcePath, body: SemanticText, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
+async def rewrite(
+    name: SourcePath, body: SemanticText, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
+) -> SemanticDocument:
     """Replace the whole file. If it has a mistake, the error names the line and the field, and nothing is changed."""
-    return await service.semantic.rewrite(name, body.text, principal, version=body.version, note=body.note)
+    change = edit_of(attempt.run) if attempt is not None else None
+    return await service.semantic.rewrite(
+        name, body.text, principal, version=body.version, note=body.note, change=change
+    )
 
 
 @router.patch("/sources/{name}/semantic", responses=documented(400, 404, 413, 422, 502, 503))
-async def edit(name: SourcePath, body: SemanticChanges, service: ServiceOf, principal: PrincipalOf) -> SemanticDocument:
+async def edit(
+    name: SourcePath, body: SemanticChanges, service: ServiceOf, principal: PrincipalOf, attempt: AttemptOf
+) -> SemanticDocument:
     """Apply all of the edits or none of them. The next question uses the new definitions."""
-    return await service.semantic.edit(name, body.edits, principal, version=body.version, note=body.note)
+    change = edit_of(attempt.run) if attempt is not None else None
+    return await service.semantic.edit(name, body.edits, principal, version=body.version, note=body.note, change=change)
 
 
 @router.get("/sources/{name}/semantic/history", responses=documented(404, 422))

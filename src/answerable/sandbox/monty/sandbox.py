@@ -81,7 +81,10 @@ class MontySandbox:
         if binary() is None:
             remedy = "Install it again: `pip install pydantic-monty`."
             return Availability(self.name, False, "The program `monty` is not installed.", remedy=remedy)
-        return Availability(self.name, True, f"Monty {__version__}", {**WALLS, "system": _BEHIND})
+        memory = MemoryBounds(watchdog=self._watchdog)
+        await memory.close()
+        walls = {**WALLS, "memory": f"limits of the interpreter, {memory.description}", "system": _BEHIND}
+        return Availability(self.name, True, f"Monty {__version__}", walls)
 
     async def start(self) -> None:
         if self._open:
