@@ -147,6 +147,7 @@ export const OUTCOMES: Record<NonNullable<EvalCaseSummary["outcome"]>, [State, s
   correct: ["ok", "Correct"],
   wrong: ["error", "Wrong"],
   asked: ["waiting", "Asked back"],
+  declined: ["ok", "Declined, rightly"],
   failed: ["error", "Failed"],
 };
 
