@@ -154,6 +154,8 @@ class Reader:
         if guessed.scene.question.truncated:
             return None
         reworded = self._reworded(guessed)
+        if unknown.hopeless and not self._is_plausible(reworded):
+            return None
         still, was_unknown = unknown_words(guessed.scene), bool(unknown.unknown)
         if was_unknown and not (still.hopeless or (unknown.hopeless and still.unknown)):
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
@@ -172,6 +174,11 @@ class Reader:
         first = [one.reading for one in reworded[:REWORDED_CHOICES]]
         rest = [one for one in readings if one.sql not in {reading.sql for reading in first}]
         return self._offer(unknown, [*first, *rest])
+
+    def _is_plausible(self, reworded: "Sequence[RewordedReading]") -> bool:
+        """Whether guesses may be offered for a question of which next to nothing was understood. Every word is near to
+        some name of a large schema, so there only a clear lead says that it is meant."""
+        return bool(reworded) and (len(self.schema.tables) == 1 or reworded[0].is_likely)
 
     def _is_only_reading(self, reworded: "Sequence[RewordedReading]", question: DatedScene) -> bool:
         """Whether a short question of the only table, where just columns can be mistaken, has no other rewording that
