@@ -1,7 +1,8 @@
 """What is said about a source: names, synonyms, descriptions, relationships. Every change is checked and recorded."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 
 from pydantic import Field
@@ -17,6 +18,7 @@ from answerable.sources.editing import (
     check_joinable,
     checked,
     edited,
+    exclusive,
     read_meaning,
     write_meaning,
 )
@@ -56,7 +58,7 @@ class SemanticService:
         self._registry = registry
         self._store = store
         self._editing = asyncio.Lock()
-        """Held by whoever reads a semantic file in order to change it."""
+        """Held by whoever reads a semantic file in order to change it. Other processes are kept out by `exclusive`."""
 
     async def read(self, name: str, principal: Principal) -> SemanticDocument:
         """Everything that is said about a source."""
@@ -75,7 +77,7 @@ class SemanticService:
     ) -> SemanticDocument:
         """Replaces the whole text. A mistake is an error with its line and field, and changes nothing. `change`: the id
         to give the change; one of that id that was made already is not made again."""
-        async with self._editing:
+        async with self._changing(name, principal):
             if await self._is_made(name, change, principal):
                 return await self.read(name, principal)
             return await self._write(name, text, version, note, principal, change)
@@ -91,7 +93,7 @@ class SemanticService:
         change: EditId | None = None,
     ) -> SemanticDocument:
         """Makes all of the edits or none; the next question is understood by them. `change`: as in `rewrite`."""
-        async with self._editing:
+        async with self._changing(name, principal):
             if await self._is_made(name, change, principal):
                 return await self.read(name, principal)
             source = await self._registry.get(name, principal)
@@ -102,8 +104,9 @@ class SemanticService:
     async def history(self, name: str, principal: Principal, *, limit: int = 100) -> Sequence[SemanticChange]:
         """Who changed what, the newest first."""
         self._registry.location(name, principal)
-        async with self._editing:
-            await self._settle(name, principal)
+        if await self._store.edits.unsettled(principal, name):
+            async with self._changing(name, principal):
+                await self._settle(name, principal)
         records = await self._store.edits.of_source(principal, name, limit=limit)
         if not records:
             await self._registry.get(name, principal)  # a path that leads nowhere is an error, not an empty history
@@ -111,7 +114,7 @@ class SemanticService:
 
     async def undo(self, name: str, change_id: str, principal: Principal) -> SemanticDocument:
         """Puts back how it was before the newest change; that is a change too, and can be undone."""
-        async with self._editing:
+        async with self._changing(name, principal):
             await self._settle(name, principal)
             change = await self._store.edits.get(principal, EditId(change_id))
             meaning = await read_meaning(await self._registry.get(name, principal))
@@ -121,6 +124,11 @@ class SemanticService:
                 )
             note = f"Undone: {change.note}" if change.note else "Undone"
             return await self._write(name, change.before, meaning.version, note, principal)
+
+    @asynccontextmanager
+    async def _changing(self, name: str, principal: Principal) -> AsyncIterator[None]:
+        async with self._editing, exclusive(await self._registry.get(name, principal)):
+            yield
 
     async def _write(
         self,

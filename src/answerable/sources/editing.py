@@ -6,8 +6,11 @@ package, a folder that may only be read, a database); then to a file of the home
 
 import asyncio
 import codecs
+import errno
+import fcntl
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from answerable.core.catalog import Catalog
-from answerable.core.errors import OperatorError, SemanticError, UserError
+from answerable.core.errors import AnswerableError, OperatorError, SemanticError, TransientError, UserError
 from answerable.core.file_errors import no_descriptors
 from answerable.core.validation import first_problem
 from answerable.core.values import ColumnType, Frozen
@@ -26,6 +29,9 @@ from answerable.sources.yaml_edit import with_changes
 from answerable.store.whole_files import whole_file
 
 _PACKAGE = Path(__file__).parents[1]
+_LONGEST_EDIT = 10.0
+"""Seconds to wait for another process that is changing the file. A change takes far less."""
+_LOOK_SECONDS = 0.02
 Synonym = Annotated[str, Field(max_length=200)]
 
 
@@ -88,6 +94,25 @@ async def checked(source: Source, text: str, file: Path) -> Semantic:
     semantic = await asyncio.to_thread(parse, text, file.name)
     await asyncio.to_thread(apply, await source.describe_plainly(), semantic)
     return semantic
+
+
+@asynccontextmanager
+async def exclusive(source: Source) -> AsyncIterator[None]:
+    """Keeps other processes from changing what is said about a source between reading and writing it.
+
+    The folder is locked, not the file, because a changed file takes the place of the old one. The lock ends with its
+    process and leaves nothing behind.
+    """
+    file = (await read_meaning(source)).file
+    try:
+        folder = await asyncio.to_thread(_opened_folder, file.parent)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+    try:
+        await _lock(folder, file)
+        yield
+    finally:
+        os.close(folder)
 
 
 async def write_meaning(source: Source, text: str, *, version: str | None = None) -> Meaning:
@@ -207,6 +232,28 @@ def _read(files: Sequence[Path]) -> Meaning:
     return Meaning(found if _is_ours(found) else files[0], text)
 
 
+def _opened_folder(folder: Path) -> int:
+    folder.mkdir(parents=True, exist_ok=True)
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+async def _lock(folder: int, file: Path) -> None:
+    loop = asyncio.get_running_loop()
+    last = loop.time() + _LONGEST_EDIT
+    while True:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EINTR):
+                return  # a file system without locks; versions still tell of most changes in between
+        if loop.time() > last:
+            raise TransientError(
+                f"{file.name} is being changed by another process.", code="semantic_busy", hint="Try again in a moment."
+            )
+        await asyncio.sleep(_LOOK_SECONDS)
+
+
 def _place(files: Sequence[Path]) -> Path:
     """The home folder comes first in the list, and last in the choice."""
     if not files:
@@ -235,8 +282,12 @@ def _write(file: Path, text: str) -> None:
             if file.exists():
                 partial.chmod(file.stat().st_mode & 0o777)
     except OSError as error:
-        raise OperatorError(
-            f"{file} cannot be written: {error.strerror}.",
-            code="semantic_unwritable",
-            hint="Check that the folder may be written to and has room.",
-        ) from error
+        raise _unwritable(file, error) from error
+
+
+def _unwritable(file: Path, error: OSError) -> AnswerableError:
+    return no_descriptors(error) or OperatorError(
+        f"{file} cannot be written: {error.strerror}.",
+        code="semantic_unwritable",
+        hint="Check that the folder may be written to and has room.",
+    )
