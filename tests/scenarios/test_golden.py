@@ -4,7 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 Run = Callable[..., Any]
-KEYS = "cases answered correct accuracy coverage precision asked offered failed seconds results"
+KEYS = (
+    "cases answered correct accuracy given_or_offered coverage precision asked offered unanswerable declined failed "
+    "seconds results"
+)
 
 
 def test_every_golden_question_is_answered_right(answerable: Run) -> None:
@@ -13,7 +16,7 @@ def test_every_golden_question_is_answered_right(answerable: Run) -> None:
     assert set(report) == set(KEYS.split())
     assert [result["id"] for result in report["results"] if result["outcome"] != "correct"] == []
     assert (done.code, report["cases"], report["accuracy"], report["coverage"]) == (0, 120, 1.0, 1.0)
-    assert set(report["results"][0]) == {"id", "outcome", "offered", "code"}
+    assert set(report["results"][0]) == {"id", "outcome", "offered", "unanswerable", "code"}
 
 
 def test_the_demo_shows_question_plan_code_table_and_provenance(answerable: Run) -> None:

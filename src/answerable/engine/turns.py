@@ -31,9 +31,12 @@ class Pace:
         """When somebody began to wait, or a turn came before the window; then when each turn came."""
 
     def interval(self, now: float) -> float:
-        # Counts up to this moment: when no turn comes at all, the estimate grows meanwhile.
-        spent = now - self._moments[0] if self._moments else 0.0
-        return (_EARLIER * self._earlier + spent) / (_EARLIER + max(0, len(self._moments) - 1))
+        turns = len(self._moments) - 1
+        if turns < 1:
+            # Those who work now began together, so that the time until the first of them ends says little.
+            return self._earlier
+        # Counts up to this moment: when no further turn comes, the estimate grows meanwhile.
+        return (_EARLIER * self._earlier + now - self._moments[0]) / (_EARLIER + turns)
 
     def somebody_waits(self, now: float) -> None:
         if not self._moments:

@@ -159,7 +159,6 @@ class Reader:
         still, was_unknown = unknown_words(guessed.scene), bool(unknown.unknown)
         if was_unknown and not (still.hopeless or (unknown.hopeless and still.unknown)):
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
-            unknown = still
         if not reworded:
             return self._offer(unknown, readings) if readings else None
         best = reworded[0]

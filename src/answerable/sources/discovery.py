@@ -33,8 +33,7 @@ _EXPECTED = {
     "json": "JSON",
     "parquet": "a Parquet file",
     "excel": "a workbook",
-    "sqlite": "a SQLite database",
-    "duckdb": "a DuckDB database",
+    **{file.kind: file.name for file in DATABASE_FILES},
 }
 _NOT_IN_FOLDERS = (".txt",)
 """Read when named, but in a folder more often a note than a table."""

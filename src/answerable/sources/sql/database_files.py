@@ -7,6 +7,8 @@ from pathlib import Path
 @dataclass(frozen=True, slots=True)
 class DatabaseFile:
     kind: str
+    name: str
+    """In words."""
     magic: bytes
     offset: int
     """Where in the file the magic bytes are."""
@@ -14,8 +16,8 @@ class DatabaseFile:
 
 
 DATABASE_FILES = (
-    DatabaseFile("sqlite", b"SQLite format 3\0", 0, (".sqlite", ".sqlite3", ".db", ".db3")),
-    DatabaseFile("duckdb", b"DUCK", 8, (".duckdb", ".ddb")),  # after a checksum
+    DatabaseFile("sqlite", "a SQLite database", b"SQLite format 3\0", 0, (".sqlite", ".sqlite3", ".db", ".db3")),
+    DatabaseFile("duckdb", "a DuckDB database", b"DUCK", 8, (".duckdb", ".ddb")),  # after a checksum
 )
 DATABASE_KINDS = frozenset(file.kind for file in DATABASE_FILES)
 DATABASE_SUFFIXES = tuple(suffix for file in DATABASE_FILES for suffix in file.suffixes)

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -92,7 +92,7 @@ class SqliteEngine(SqlEngine):
     def rows(self, request: Request) -> list[Any]:
         with self._running(request.seconds):
             self._only_query(request.sql)
-            fetched = self._decoded(lambda: self._connection.execute(request.sql).fetchmany(request.rows + 1))
+            fetched = self._decoded(lambda: self._fetched(request.sql, request.rows + 1))
         if len(fetched) > request.rows:
             raise failures.too_many_rows(request.rows)
         return fetched
@@ -107,13 +107,24 @@ class SqliteEngine(SqlEngine):
         self._stopped = True
         self._connection.interrupt()
 
+    @contextmanager
+    def _cursor(self, sql: str) -> Iterator[sqlite3.Cursor]:
+        """Closed at once, however it ends: as long as one statement is open, SQLite lets an interruption of another one
+        hold for all that follow."""
+        with closing(self._connection.execute(sql)) as cursor:
+            yield cursor
+
+    def _fetched(self, sql: str, most: int) -> list[Any]:
+        with self._cursor(sql) as cursor:
+            return cursor.fetchmany(most)
+
     def _write(self, sql: str, out: ArrowFile) -> tuple[list[str], list[str]]:
         """Types are taken from the values. When a later batch does not fit those of the first, all is written again."""
         types: list[str | None] | None = None
         while True:
-            cursor = self._connection.execute(sql)
-            names = unique_names([column[0] for column in cursor.description])
-            written = _write_batches(cursor, names, types or [None] * len(names), out)
+            with self._cursor(sql) as cursor:
+                names = unique_names([column[0] for column in cursor.description])
+                written = _write_batches(cursor, names, types or [None] * len(names), out)
             if written.complete:
                 return names, _settled(written.types)
             types = written.types
