@@ -190,6 +190,19 @@ async def test_a_defect_of_a_step_is_told_without_its_trace_and_logged_with_it(
     assert caplog.records[0].fields == {"run": context.run, "node": "a"}  # type: ignore[attr-defined]
 
 
+class Panic(BaseException):
+    """As raised by libraries written in Rust."""
+
+
+async def test_a_panic_of_a_library_fails_the_step(context: RunContext, kind: Any, graph_of: GraphOf) -> None:
+    async def panics(step: Step) -> None:
+        raise Panic
+
+    outcome = await asyncio.wait_for(Engine({"f": kind(panics)}).run(graph_of({"a": ""}), context), 10)
+    assert isinstance(outcome.error, InternalError)
+    assert outcome.error.message == "Step `a` failed because of a defect (Panic)."
+
+
 @pytest.mark.parametrize("output", [{1: 2}, object(), {"x": {3}}, 2**70])
 async def test_an_output_that_json_cannot_hold_is_the_steps_defect(
     context: RunContext, kind: Any, graph_of: GraphOf, output: Any

@@ -23,6 +23,9 @@ DEEPEST = 8
 GRACE = 10.0
 """Seconds that a cancelled step has to clean up."""
 
+_ENDINGS = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
+"""What ends the task or the process itself."""
+
 _log = logging.getLogger("answerable.engine")
 
 
@@ -105,7 +108,11 @@ class Walk:
         except Suspended:
             self.frontier.hold(step.node.id)
             self._advance()
-        except Exception as failure:  # of a step or a guard, which plugins may bring: it fails the step, not the run
+        except _ENDINGS:
+            raise
+        except BaseException as failure:
+            # Of a step or a guard, which plugins may bring: it fails the step, not the run. Libraries written in Rust
+            # raise what is no `Exception` when they panic; passed on, it would leave the run waiting for ever.
             error, took = typed(failure, step), (clock.monotonic() - began) * 1000
             reason = (kind_of(error), error.stable_code, error.message, error.hint)
             # The walk goes on only when the end is stored, so no later step acts on an end that a crash could undo.
