@@ -46,6 +46,15 @@ async def test_of_two_processes_one_delivers_and_the_other_takes_over_when_it_di
     assert once_more.attempt == 3, "the one that lost its claim cannot mark the notice"
 
 
+async def test_what_a_process_could_not_mark_it_claims_again(opened: Any, people: Any) -> None:
+    first, second = await opened(), await opened()
+    await end(first, people, "run_1")
+    [notice] = await first.outbox.claim()  # then the store was away, and nothing could be said about it
+    [again] = await first.outbox.claim()
+    assert (again.stream, again.attempt) == (notice.stream, 2)
+    assert await second.outbox.claim() == []
+
+
 async def test_what_fails_is_tried_again_later_and_keeps_the_order_of_its_run(
     store: Store, people: Any, clock: Any
 ) -> None:

@@ -53,6 +53,8 @@ block = b"x" * (1 << 20)
 with open("x", "wb") as file:
     for _ in range(399):
         file.write(block)
+import time
+time.sleep(20)  # a busy machine may look late; what is found is there until then
 """,
     "scratch-files-and-bytes": """
 open("x", "wb").write(b"x" * (100 << 20))

@@ -45,6 +45,7 @@ FORMS = (
 @example(before="p@", after="", form=FORMS[0])
 @example(before="p/", after="?", form=FORMS[0])
 @example(before="@", after="/x?user=", form=FORMS[0])
+@example(before="", after="://", form=FORMS[14])
 @settings(max_examples=600, deadline=None)
 def test_no_secret_is_part_of_what_is_shown(before: str, after: str, form: str) -> None:
     secret = before + MARKER + after

@@ -21,6 +21,8 @@ class OutboxDelivery:
         self._outbox = store.outbox
         self._handlers = handlers
         self._task: asyncio.Task[None] | None = None
+        self._delivering = asyncio.Lock()
+        """One at a time, because a process may claim its own notices again."""
 
     def keep_delivering(self) -> None:
         """From now on. For a process that stays, such as a server."""
@@ -28,14 +30,15 @@ class OutboxDelivery:
 
     async def deliver(self) -> int:
         """Tries each notice that is due once; returns how many were delivered."""
-        count = 0
-        try:
-            while notices := await self._outbox.claim():
-                for notice in notices:
-                    count += await self._deliver(notice)
-        finally:
-            self._outbox.rest()
-        return count
+        async with self._delivering:
+            count = 0
+            try:
+                while notices := await self._outbox.claim():
+                    for notice in notices:
+                        count += await self._deliver(notice)
+            finally:
+                self._outbox.rest()
+            return count
 
     async def _deliver(self, notice: Notice) -> bool:
         try:

@@ -51,13 +51,15 @@ class SqlOutbox:
         self._leases = leases
 
     async def claim(self) -> Sequence[Notice]:
-        free = f"NOT {self._leases.lives('outbox.owner')}"
+        # Its own claims are free too: it holds them from an earlier attempt whose end could not be stored.
+        free = f"(outbox.owner = ? OR NOT {self._leases.lives('outbox.owner')})"
+        owner = self._leases.owner
         order = "ORDER BY made_at, stream, number LIMIT ?"
-        rows = await self._database.rows(f"{_OPEN} AND {free} {order}", time_text(self._clock.now()), AT_ONCE)
+        rows = await self._database.rows(f"{_OPEN} AND {free} {order}", time_text(self._clock.now()), owner, AT_ONCE)
         if not rows:
             return []
         self._leases.hold(self)
-        claims: list[Statement] = [(f"{_CLAIM} AND {free}", (self._leases.owner, *row[:2])) for row in rows]
+        claims: list[Statement] = [(f"{_CLAIM} AND {free}", (owner, *row[:2], owner)) for row in rows]
         _, *claimed = await self._database.write(self._leases.renewal(), *claims)
         return [_notice(row) for row, changed in zip(rows, claimed, strict=True) if changed]
 

@@ -11,6 +11,7 @@ from answerable.core.errors import UserError
 
 SCHEMES = ("postgresql", "postgres")
 _HOST = re.compile(r"[\w.:%~-]*|[/@].*")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CONNINFO = re.compile(r"(?i)(?:^|[\s'])(?:password|sslpassword|host|hostaddr|dbname|user|service|passfile)\s*=")
 
 
@@ -65,7 +66,7 @@ def shown_url(url: str) -> str:
 
 def is_connection_string(location: str) -> bool:
     """Whether this is libpq's other form, `host=… password=…`, which is no path and must not be shown as one."""
-    return "://" not in location and _CONNINFO.search(location) is not None
+    return _SCHEME.match(location) is None and _CONNINFO.search(location) is not None
 
 
 def _place(rest: dict[str, str]) -> str:
