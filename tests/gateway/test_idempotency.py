@@ -1,5 +1,6 @@
 """A client that does not know whether its request arrived sends it again with the same key, and gets the same run."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,16 @@ def share_of(api: httpx.Client) -> tuple[str, str, dict[str, Any]]:
     return "POST", f"/threads/{api.post('/chat', json=CHAT).json()['thread_id']}/share", {}
 
 
+@pytest.fixture
+def restored(api: httpx.Client) -> Iterator[None]:
+    """Other tests use the same server."""
+    before = api.get("/sources/small/semantic").json()["text"]
+    yield
+    api.delete("/sources/once")
+    assert api.put("/sources/small/semantic", json={"text": before}).is_success
+
+
+@pytest.mark.usefixtures("restored")
 @pytest.mark.parametrize("what", [fork_of, upload_of, edit_of, deletion_of, case_of, share_of])
 def test_a_repeated_change_is_made_once_and_gets_the_same_reply(what: Any, api: httpx.Client) -> None:
     method, path, body = what(api)
