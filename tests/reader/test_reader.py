@@ -139,6 +139,7 @@ def test_the_stages_can_be_shown(reader: Reader) -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(words=st.lists(st.sampled_from(WORDS.split()), max_size=14))
+@example(words=["last", "oldest"])
 def test_no_mix_of_words_breaks_it(reader: Reader, words: list[str]) -> None:
     assert isinstance(reader.read(" ".join(words)), Read | Unsure | Unreadable)
     assert isinstance(reader.read(" ".join(words), force=True), Read | Unreadable)

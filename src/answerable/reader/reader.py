@@ -26,7 +26,7 @@ from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
 from answerable.reader.ranking.dry_run import Run, dry_run_result
 from answerable.reader.ranking.offers import OfferedReadings
-from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers
+from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
 from answerable.reader.ranking.rank import CandidateRanking, rank_candidates
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 from answerable.reader.time.date_phrases import find_dates
@@ -164,7 +164,8 @@ class Reader:
         best = reworded[0]
         agreed = _agreeing(best, readings[:1], self.catalog, run)
         only = was_unknown and self._is_only_reading(reworded, guessed)
-        if only or (agreed and best.is_likely):
+        # If every guess stands for the rows themselves, a word such as "rainy" may have been lost.
+        if names_a_column(best.reading.plan) and (only or (agreed and best.is_likely)):
             confidence = AGREED_CONFIDENCE if agreed else REWORDED_CONFIDENCE
             reading = best.reading.model_copy(update={"confidence": confidence})
             reading = self._with_bindings(reading, question, best.question, None, best.words)

@@ -162,7 +162,7 @@ def first_rows(question: DatedScene) -> Parse | None:
     words = places_of([*cues, *question.tables_of(entity)]) | compared.words | times.words | values.words
     ref, view = column_ref(schema, compared.column), schema.columns[compared.column]
     both_ends = {cue.tag for cue in cues} == {"MAX", "MIN"}
-    aged = cues[0].tag in ("OLD", "YOUNG")
+    aged = any(cue.tag in ("OLD", "YOUNG") for cue in cues)
     if both_ends or (not aged and _asks_for_the_number(question, compared.column, cues[0], rows.rows)):
         shown = [Aggregate.model_validate({"function": cue.tag.lower(), "of": ref}) for cue in cues]
         return Parse(build_plan(schema, entity, shown, where=where), words if both_ends else words | rows.words)
