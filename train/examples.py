@@ -14,9 +14,9 @@ from answerable.reader.candidates.roles import (
     relevant_columns,
 )
 from answerable.reader.fitted.features import Vector
-from answerable.reader.linking.links import link
-from answerable.reader.linking.scene import Scene, build_scene
+from answerable.reader.linking.scene import Scene, link_question
 from answerable.reader.linking.tokens import tokenize
+from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term, all_drafts
 from train.cases import Case, database
 from train.gold import Unsupported, gold_draft
@@ -44,7 +44,9 @@ class Rows:
 def make_sample(case: Case) -> Sample:
     data = database(case.database)
     question = tokenize(case.question)
-    scene = build_scene(question, data.schema, link(question, data.schema, data.values))
+    scene = link_question(question, data.schema, data.values)
+    if unknown_words(scene).unknown:
+        scene = link_question(question, data.schema, data.values, guessing=True)
     gold = None
     if case.gold_sql is not None:
         with suppress(Unsupported, ParseError):

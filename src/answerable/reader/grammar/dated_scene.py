@@ -28,6 +28,7 @@ COLUMN_NAMED = 0.88
 VALUE_NAMED = 0.85
 _CUES_FOR_TOTALS = frozenset({"EACH", "BY", "SUM", "MUCH", "GROW", "SHARE"})
 _UNREACHABLE = 99.0
+_BIRTHS = frozenset({"birth", "born", "birthday", "birthdate", "dob"})
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,10 @@ class DatedScene:
         return _UNREACHABLE if far is None else far
 
     def own_date(self, table: int) -> int | None:
-        """The first column of the table that holds dates."""
-        return next((c for c in self.schema.tables[table].columns if self.schema.columns[c].temporal), None)
+        """The first column of the table that holds dates. Births are meant only if the question speaks of them."""
+        dates = [self.schema.columns[c] for c in self.schema.tables[table].columns if self.schema.columns[c].temporal]
+        said = not _BIRTHS.isdisjoint(self.words)
+        return next((view.id for view in dates if said or _BIRTHS.isdisjoint(view.words)), None)
 
 
 def places_of(mentions: Iterable[Mention | Cue | ValueMention | None]) -> frozenset[int]:

@@ -85,6 +85,8 @@ class TableView:
     key: int | None = None
     display: int | None = None
     """The column that people mean when they ask for the thing itself."""
+    row_names: tuple[int, ...] = ()
+    """The columns that name a row: first and last name together, else the display column."""
     bridge: bool = False
     """Only connects other tables."""
     people: bool = False
@@ -152,6 +154,7 @@ def build_schema(catalog: Catalog, values: ValueLookup | None = None) -> Schema:
     for table_view in schema.tables:
         table_view.bridge = _is_bridge(schema, table_view)
         table_view.display = _display_column(schema, table_view)
+        table_view.row_names = names_of_rows(schema, table_view.id)
     for number, measure in enumerate(catalog.measures):
         variants = _named_variants((measure.name, measure.label, *measure.synonyms), frequency)
         schema.measures.append((measure, variants))
@@ -348,7 +351,9 @@ def _add_meanings(schema: Schema) -> None:
         schema.word_vectors = {name: vector for name, vector in found if vector is not None}
     for table in schema.tables:
         head = _head(table.words)
-        table.people, table.places = is_person(head), is_place(head)
+        # First and last names are those of people, whatever the table is called.
+        table.people = is_person(head) or len(names_of_rows(schema, table.id)) == 2
+        table.places = is_place(head)
     for column in schema.columns:
         column.place = column.source.type == "text" and is_place(_head(column.words))
     people = [stems(spelled_out(table.words)[-1:])[0] for table in schema.tables if table.people]

@@ -1,0 +1,259 @@
+"""A request: what a question asks for, laid out by its cues, before any word is taken for a name of the data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from answerable.reader.everyday.word_options import WordOptions
+from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.linking.cues import EXTREMES, Cue
+from answerable.reader.linking.scene import comparison_at
+
+Asked = Literal["rows", "count", "sum", "avg", "median", "share", "gap"]
+Places = tuple[int, ...]
+
+_COMPARING_WORDS = frozenset({"vs", "vs.", "versus", "against", "compared", "compare", "than"})
+_UNITS_OF_TIME = {"day": "day", "days": "day", "month": "month", "months": "month", "year": "year", "years": "year"}
+_TREND_WORDS = frozenset(
+    {"trend", "changed", "change", "changing", "getting", "going", "developed", "over", "grown", "growing", "evolve"}
+)
+_RATES = frozenset({"rate", "%"})
+_GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
+_TYPICAL = frozenset({"usually", "typical", "typically", "normally", "usual"})
+_FIRST = frozenset({"first", "order"})
+# How far from a number the word may stand that says what is compared.
+_REACH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NumberTest:
+    place: int
+    operator: str
+    low: float
+    high: float | None
+    heads: Places
+    """The words that say what the number is of, the nearest first."""
+    unit: str = ""
+    """The word after the number: kg, times."""
+    unscaled: float = 0.0
+    """The number without the "million" after it: a column may count millions without saying so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    cue: Cue
+    limit: int
+    heads: Places
+    """The words that may say by what rows are ranked: the superlative itself, and those after it."""
+    sorts_all: bool
+    """Asks for an order ("highest first"), not for the first rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    question: DatedScene
+    options: WordOptions
+    asked: Asked
+    subject: int | None
+    """The place of the noun that the question is about."""
+    groups: tuple[Places, ...]
+    numbers: tuple[NumberTest, ...]
+    ranking: Ranking | None
+    negated: Places
+    """Words in the scope of a negation."""
+    negated_values: frozenset[int]
+    """Places of values in the scope of a negation."""
+    compares: bool
+    """Values or periods are set against each other."""
+    trend: bool
+    unit: str | None
+    """A day, month or year that is asked for: the hottest day, which month."""
+
+    @property
+    def content(self) -> list[int]:
+        return sorted(self.options.by_place)
+
+
+def request_of(question: DatedScene, options: WordOptions) -> Request:
+    groups = _groups(question, options)
+    grouped = {place for places in groups for place in places}
+    numbers = _number_tests(question, options)
+    negated, negated_values = _negations(question, options)
+    words = set(question.words)
+    return Request(
+        question=question,
+        options=options,
+        asked=_asked(question),
+        subject=_subject(question, options, grouped),
+        groups=groups,
+        numbers=numbers,
+        ranking=_ranking(question, options),
+        negated=negated,
+        negated_values=negated_values,
+        compares=not words.isdisjoint(_COMPARING_WORDS)
+        or (question.cue("EITHER") is not None and bool(words & {"more", "less", "better", "bigger", "who", "which"})),
+        unit=_unit_asked_for(question),
+        trend=not words.isdisjoint(_TREND_WORDS) and bool({"year", "years", "time", "month", "months"} & words),
+    )
+
+
+def _unit_asked_for(question: DatedScene) -> str | None:
+    for place, word in enumerate(question.words):
+        before = question.words[max(0, place - 1) : place]
+        after_cue = any(cue.end == place and cue.tag in (*EXTREMES, "WH") for cue in question.scene.cues)
+        if word in _UNITS_OF_TIME and (after_cue or before in (["which"], ["what"])):
+            return _UNITS_OF_TIME[word]
+    return None
+
+
+def _asked(question: DatedScene) -> Asked:
+    words = set(question.words)
+    if question.cue("SHARE") or not words.isdisjoint(_RATES):
+        return "share"
+    if not words.isdisjoint(_GAPS) and question.cue("MAX") and (question.cue("MIN") or question.cue("BETWEEN")):
+        return "gap"
+    if question.cue("AVG") or not words.isdisjoint(_TYPICAL):
+        return "avg"
+    if "median" in words:
+        return "median"
+    if question.cue("COUNT"):
+        return "count"
+    if question.cue("SUM", "MUCH"):
+        return "sum"
+    return "rows"
+
+
+def _subject(question: DatedScene, options: WordOptions, grouped: set[int]) -> int | None:
+    count = question.cue("COUNT")
+    start = count.end if count is not None else 0
+    content = [place for place in sorted(options.by_place) if place >= start and place not in grouped]
+    return content[0] if content else None
+
+
+def _groups(question: DatedScene, options: WordOptions) -> tuple[Places, ...]:
+    """What stands after "by", "per" and "each", up to the next cue."""
+    found: list[Places] = []
+    ranked = question.cue(*EXTREMES) is not None
+    for cue in question.cues("EACH", "BY"):
+        if question.words[cue.start : cue.end] == ["for", "all"]:
+            continue
+        # "The top 3 by revenue" ranks by revenue.
+        if cue.tag == "BY" and ranked and not question.cue("AVG", "SUM", "COUNT", "MUCH"):
+            continue
+        places = _run(question, options, cue.end)
+        if places:
+            found.append(places)
+            while question.words[places[-1] + 1 : places[-1] + 2] in (["and"], [","]):
+                places = _run(question, options, places[-1] + 2)
+                if not places:
+                    break
+                found.append(places)
+    return tuple(found)
+
+
+def _run(question: DatedScene, options: WordOptions, start: int) -> Places:
+    """The content words from here on, at most two, with an article before them."""
+    while question.words[start : start + 1] and question.words[start] in ("the", "our", "a", "of"):
+        start += 1
+    places = []
+    while start in options.by_place and len(places) < 2:
+        places.append(start)
+        start += 1
+    if len(places) == 2 and not _is_one_name(options, *places):
+        places.pop()
+    return tuple(places)
+
+
+def _is_one_name(options: WordOptions, first: int, second: int) -> bool:
+    """Whether both words name the same: "card type"."""
+    both = options.by_place[first].keys() & options.by_place[second].keys()
+    return any(options.chance(second, element) >= 0.4 for element in both)
+
+
+def _number_tests(question: DatedScene, options: WordOptions) -> tuple[NumberTest, ...]:
+    places = question.free_numbers
+    ranges = _ranges(question, places)
+    rankings = question.cues(*EXTREMES)
+    found = []
+    for place in places:
+        number = question.scene.tokens[place].value
+        if number is None or any(place == high for _, high in ranges) or _is_scale(question, place):
+            continue
+        if any(_is_limit(question, ranking, place) for ranking in rankings):
+            continue
+        high = next((second for first, second in ranges if first == place), None)
+        low, scale = float(number), _scale_after(question, place)
+        top = None
+        if high is not None:
+            scale = max(scale, _scale_after(question, high))
+            top = float(question.scene.tokens[high].value or 0) * _scale_after(question, high)
+        operator = "between" if high is not None else comparison_at(question.scene, place)
+        heads = _heads(question, options, place, high if high is not None else place)
+        unit = (question.words[place + 1 : place + 2] or [""])[0]
+        found.append(NumberTest(place, operator, low * scale, top, heads, unit, low))
+    return tuple(found)
+
+
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "hundred": 100}
+
+
+def _is_scale(question: DatedScene, place: int) -> bool:
+    return question.words[place] in _SCALES and place > 0 and question.scene.tokens[place - 1].value is not None
+
+
+def _scale_after(question: DatedScene, place: int) -> int:
+    return _SCALES.get((question.words[place + 1 : place + 2] or [""])[0], 1)
+
+
+def _ranges(question: DatedScene, places: Sequence[int]) -> list[tuple[int, int]]:
+    found = []
+    for cue in question.cues("BETWEEN"):
+        after = [place for place in places if cue.end <= place <= cue.end + 5 and not _is_scale(question, place)]
+        if len(after) >= 2:
+            found.append((after[0], after[1]))
+    return found
+
+
+def _heads(question: DatedScene, options: WordOptions, first: int, last: int) -> Places:
+    """The content words after the number, then those before it: more than 10 *albums*, *older* than 60."""
+    after = [place for place in range(last + 1, min(last + 1 + _REACH, len(question.words))) if place in options.by_place]
+    before = [place for place in range(first - 1, max(-1, first - 1 - _REACH), -1) if place in options.by_place]
+    return (*after[:2], *before[:2])
+
+
+def _is_limit(question: DatedScene, cue: Cue, place: int) -> bool:
+    """Top 5, the 3 biggest: how many rows, not a condition."""
+    near = place == cue.end or place == cue.start - 1
+    return near and comparison_at(question.scene, place) == "=" and isinstance(question.scene.tokens[place].value, int)
+
+
+def _ranking(question: DatedScene, options: WordOptions) -> Ranking | None:
+    all_cues = question.cues(*EXTREMES)
+    order = next((cue for cue in all_cues if _says_order(question, cue)), None)
+    cues = [cue for cue in all_cues if cue is not order and (order is None or cue.start != order.end)]
+    cue = cues[0] if cues else order
+    if cue is None:
+        return None
+    numbers = [place for place in question.free_numbers if any(_is_limit(question, one, place) for one in all_cues)]
+    limit = int(question.scene.tokens[numbers[0]].value or 1) if numbers else 1
+    after = [place for place in range(cue.end, len(question.words)) if place in options.by_place]
+    before = [place for place in range(cue.start - 1, -1, -1) if place in options.by_place]
+    by = [place for one in question.cues("BY") for place in _run(question, options, one.end)]
+    heads = tuple(dict.fromkeys([*range(cue.start, cue.end), *by, *after, *before]))
+    return Ranking(cue, limit, heads, sorts_all=not cues)
+
+
+def _says_order(question: DatedScene, cue: Cue) -> bool:
+    """Highest first, oldest first."""
+    return cue.end > 1 and (question.words[cue.end : cue.end + 1] or [""])[0] in _FIRST
+
+
+def _negations(question: DatedScene, options: WordOptions) -> tuple[Places, frozenset[int]]:
+    places: list[int] = []
+    values: set[int] = set()
+    for cue in question.cues("NEG"):
+        ends = [one.start for one in question.scene.cues if one.start >= cue.end and one.tag in ("REL", "AND", "EACH")]
+        end = min(ends, default=len(question.words))
+        places += [place for place in range(cue.end, end) if place in options.by_place]
+        values |= {value.start for value in question.values if cue.end <= value.start < max(end, cue.end + 3)}
+    return tuple(places), frozenset(values)

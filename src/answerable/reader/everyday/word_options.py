@@ -1,0 +1,125 @@
+"""What each content word of a question may mean: tables, columns and values, each with how well it fits."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from answerable.core.words import singular, stem
+from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
+from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.word_meanings import is_person, nearness, word_vector
+
+# Any table of people may be meant by a word for people: kids, folks, buyers.
+_A_PERSON = 0.35
+# The noun that a question is about may be a name for the rows that the data does not know: "games" of `vgsales`.
+_THE_ROWS = 0.15
+# A word that is left over: the less it says, the less it costs.
+_LEFT_OVER = 0.04
+_CONNECTING_LEFT_OVER = 0.4
+_PERSON_LEFT_OVER = 0.25
+# "Sunny" is near enough to the value "sun"; "cold" is not near enough to "fog".
+_LEAST_LIKE_VALUE = 0.62
+_SAME_START = 4
+_FEW_VALUES = 40
+_VERY_FEW_VALUES = 12
+
+
+class Element(NamedTuple):
+    """What a word may mean: a table, a column, or a value of a column."""
+
+    kind: str
+    id: int
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class WordOptions:
+    """For each content word, by its place, what it may mean and how well that fits."""
+
+    question: DatedScene
+    by_place: Mapping[int, Mapping[Element, float]]
+
+    def chance(self, place: int, element: Element) -> float:
+        return self.by_place.get(place, {}).get(element, 0.0)
+
+    def best(self, element: Element, places: Iterator[int] | list[int] | tuple[int, ...]) -> float:
+        return max((self.chance(place, element) for place in places), default=0.0)
+
+    def left_over(self, place: int) -> float:
+        """How likely a word like this means nothing of its own."""
+        word = self.question.words[place]
+        if word in CONNECTING_VERBS or word in GENERIC:
+            return _CONNECTING_LEFT_OVER
+        return _PERSON_LEFT_OVER if word in PERSON_WORDS else _LEFT_OVER
+
+
+def word_options(question: DatedScene) -> WordOptions:
+    places = [place for place in range(len(question.words)) if _is_content(question, place)]
+    return WordOptions(question, {place: dict(_options(question, place)) for place in places})
+
+
+def _is_content(question: DatedScene, place: int) -> bool:
+    token, tag = question.scene.tokens[place], question.scene.tags[place]
+    if token.kind != "word" or token.value is not None or place in question.time_places:
+        return False
+    if place in question.value_places:
+        return False
+    if token.lower in PERSON_WORDS:
+        return True
+    if tag not in ("O", "TAB", "COL", "GROW", "SAME", "NULL", "VERB", "SORT"):
+        return False
+    linked = any(m.start <= place < m.end for m in (*question.scene.links.tables, *question.scene.links.columns))
+    return linked or not (needs_no_link(token.lower) or token.lower in STOPWORDS)
+
+
+def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]]:
+    found: dict[Element, float] = {}
+    links = question.scene.links
+    for mention in (*links.tables, *links.columns):
+        if mention.start <= place < mention.end:
+            element = Element(mention.kind, mention.id)
+            found[element] = max(found.get(element, 0.0), min(1.0, mention.score))
+    word = question.words[place]
+    schema = question.schema
+    if word in PERSON_WORDS or is_person(singular(word)):
+        for table in schema.tables:
+            if table.people:
+                element = Element("table", table.id)
+                found[element] = max(found.get(element, 0.0), _A_PERSON)
+    for element, chance in _values_like(question, word):
+        found[element] = max(found.get(element, 0.0), chance)
+    yield from found.items()
+
+
+def _values_like(question: DatedScene, word: str) -> Iterator[tuple[Element, float]]:
+    """Values that the word is derived from or comes near to: foggy days have the weather "fog"."""
+    if len(word) < 4 or needs_no_link(word):
+        return
+    own, root = word_vector(word), stem(word)
+    names = {column for table in question.schema.tables for column in table.row_names}
+    for view in question.schema.columns:
+        source = view.source
+        if source.type != "text" or not 1 < (source.distinct_count or 0) <= _FEW_VALUES or view.looks_like_id:
+            continue
+        # Names of people and places are near to every word about people and places.
+        few = (source.distinct_count or 0) <= _VERY_FEW_VALUES and not view.place and view.id not in names
+        for text in source.examples:
+            parts = text.lower().split()
+            for part in parts:
+                if len(part) < 3:
+                    continue
+                # One word of three is a weak hint at the whole value.
+                share = 0.7 / len(parts)
+                if stem(part) == root or _same_start(root, stem(part)):
+                    yield Element("value", view.id, text), share
+                elif own is not None and few and (other := word_vector(part)) is not None:
+                    like = nearness(own, other)
+                    if like >= _LEAST_LIKE_VALUE:
+                        yield Element("value", view.id, text), share * like
+
+
+def _same_start(one: str, other: str) -> bool:
+    """Bank, banking; fail, failure; sun, sunny."""
+    short, long = sorted((one, other), key=len)
+    return long.startswith(short) and (len(short) >= _SAME_START or len(long) - len(short) <= 2)
