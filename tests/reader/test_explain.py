@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from answerable.core.catalog import Catalog, Column, Table
 from answerable.core.errors import UserError
+from answerable.query.nouns import plural, singular, spoken
 from answerable.query.plan import ColumnRef, Compare, Constant, InList, QueryPlan
 from answerable.query.sql.to_sql import to_sql
-from answerable.reader.explaining.nouns import plural, singular, spoken
 from answerable.reader.explaining.sentence import sentence
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "explain"

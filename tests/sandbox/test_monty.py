@@ -227,6 +227,10 @@ async def test_an_error_that_looks_like_a_limit_is_the_codes_own(monty: MontySan
         assert (ended.outcome, ended.reason) == ("error", "exception")
 
 
+def workers() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
+
+
 @pytest.mark.parametrize("code", ["while True:\n    pass", "def f():\n    f()\nf()", "x = 'a' * 10 ** 9"])
 async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: MontySandbox, code: str) -> None:
     await ran(monty, "result = 1")
@@ -238,13 +242,29 @@ async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: Mont
     assert not set(workers()) & set(before)
 
 
+async def test_after_its_runs_an_interpreter_is_replaced_and_no_run_is_lost() -> None:
+    """The process that holds the sessions may not start programs: it goes together with its interpreter."""
+    sandbox = MontySandbox(1, runs_per_process=3)
+    await sandbox.start()
+    seen = []
+    for number in range(7):
+        assert (await sandbox.run(SandboxRequest(f"result = {number}"))).value == number
+        seen.append(workers())
+    await sandbox.close()
+    assert seen[0] == seen[1]
+    assert not seen[1] & seen[4]
+    assert not seen[4] & seen[6]
+
+
 async def test_closing_ends_a_run_that_is_under_way() -> None:
     sandbox = MontySandbox(1)
     await sandbox.start()
     running = asyncio.create_task(sandbox.run(SandboxRequest("while True:\n    pass")))
     await asyncio.sleep(0.1)
-    await sandbox.close()
-    ended = await running
+    async with asyncio.timeout(SandboxLimits().seconds / 2):
+        await sandbox.close()
+        ended = await running
+        await sandbox.close()  # has nothing to wait for
     assert (ended.outcome, ended.reason) == ("stopped", "cancelled")
 
 

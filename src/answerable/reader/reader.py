@@ -10,10 +10,10 @@ from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock
 from answerable.core.clock import today as today_of
 from answerable.core.errors import UserError
+from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.explaining.bindings import bindings_of
-from answerable.reader.explaining.nouns import Nouns
 from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
