@@ -160,7 +160,7 @@ async def test_the_parquet_of_others_is_not_touched(folder: Path, opened: Callab
         "b": "json",
         "d": "text",
     }
-    assert (await source.rows("SELECT a, b, d FROM odd"))[0] == ("[1, 2]", '{"c": 1}', "x")
+    assert (await source.rows("SELECT a, b, d FROM odd"))[0] == ("[1,2]", '{"c":1}', "x")
     assert path.read_bytes() == before
 
 

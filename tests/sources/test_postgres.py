@@ -196,14 +196,6 @@ async def test_percent_signs_and_quotes_are_text(write: Callable[[str], None], o
     assert await source.rows("SELECT a FROM t WHERE a LIKE '50%' AND a <> '%(x)s' -- end") == [("50%s",)]
 
 
-async def test_dates_beyond_what_can_be_held(opened: Callable[..., Any], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="too large") as caught:
-        await (await opened()).execute(
-            as_written("SELECT 'infinity'::timestamp AS t", "postgres"), tmp_path / "x.arrow", Limits()
-        )
-    assert caught.value.stable_code == "sql_failed"
-
-
 async def test_a_fraction_that_comes_late(opened: Callable[..., Any], tmp_path: Path) -> None:
     sql = "SELECT CASE WHEN i = 40000 THEN 0.5 ELSE i END AS n FROM generate_series(1, 50000) i"
     done = await (await opened()).execute(as_written(sql, "postgres"), tmp_path / "x.arrow", Limits())

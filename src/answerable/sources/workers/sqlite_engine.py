@@ -14,7 +14,7 @@ from answerable.sources.workers.engine import Deadline, Request, SqlEngine, quot
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.sizing import rows_next
-from answerable.sources.workers.sqlite_types import declared_type, widened
+from answerable.sources.workers.sqlite_types import declared_type, settled, widened
 
 T = TypeVar("T")
 
@@ -229,8 +229,7 @@ def _write_batches(cursor: sqlite3.Cursor, names: list[str], types: list[str | N
 
 
 def _settled(types: Sequence[str | None]) -> list[str]:
-    """A column in which every value is null is text."""
-    return [kind or "text" for kind in types]
+    return settled(types, if_null="text")
 
 
 def _opened(path: Path) -> sqlite3.Connection:
