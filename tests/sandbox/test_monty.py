@@ -61,8 +61,8 @@ async def ran(monty: MontySandbox, code: str, **asked: Any) -> SandboxResult:
     return await monty.run(SandboxRequest(code, host=HOST, **asked))
 
 
-def workers() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
+def workers() -> set[psutil.Process]:
+    return {child for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
 
 
 def status_of(process: psutil.Process) -> str:
@@ -227,10 +227,6 @@ async def test_an_error_that_looks_like_a_limit_is_the_codes_own(monty: MontySan
         assert (ended.outcome, ended.reason) == ("error", "exception")
 
 
-def workers() -> set[int]:
-    return {child.pid for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
-
-
 @pytest.mark.parametrize("code", ["while True:\n    pass", "def f():\n    f()\nf()", "x = 'a' * 10 ** 9"])
 async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: MontySandbox, code: str) -> None:
     await ran(monty, "result = 1")
@@ -239,17 +235,18 @@ async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: Mont
     assert workers() == before
     assert (await ran(monty, code, limits=SandboxLimits(seconds=0.5))).outcome == "stopped"
     assert (await ran(monty, "result = 1")).value == 1
-    assert not set(workers()) & set(before)
+    assert not workers() & before
 
 
 async def test_after_its_runs_an_interpreter_is_replaced_and_no_run_is_lost() -> None:
     """The process that holds the sessions may not start programs: it goes together with its interpreter."""
+    others = workers()
     sandbox = MontySandbox(1, runs_per_process=3)
     await sandbox.start()
     seen = []
     for number in range(7):
         assert (await sandbox.run(SandboxRequest(f"result = {number}"))).value == number
-        seen.append(workers())
+        seen.append(workers() - others)
     await sandbox.close()
     assert seen[0] == seen[1]
     assert not seen[1] & seen[4]
