@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,25 @@ def demo_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
             await source.close()
 
     return asyncio.run(described())
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    """Opens a location as a source that is asked in SQL; all that were opened are closed in the end."""
+    from answerable.sources.open import open_source
+    from answerable.sources.sql.source import SqlSource
+
+    sources: list[SqlSource] = []
+
+    async def opened(location: Path | str, **more: Any) -> SqlSource:
+        source = await open_source(str(location), cache=tmp_path / "cache", **more)
+        assert isinstance(source, SqlSource)
+        sources.append(source)
+        return source
+
+    yield opened
+    for source in sources:
+        await source.close()
 
 
 @pytest.fixture

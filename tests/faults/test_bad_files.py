@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,7 @@ import xlsxwriter  # type: ignore[import-untyped]
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError
-from answerable.sources.open import open_source
-from answerable.sources.sql.source import SourceOptions, SqlSource
-
-
-@pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    """Opens a location, and closes all of them in the end."""
-    sources: list[SqlSource] = []
-
-    async def opened(location: Path | str, options: SourceOptions | None = None) -> SqlSource:
-        source = await open_source(str(location), cache=tmp_path / "cache", options=options)
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
+from answerable.sources.sql.source import SourceOptions
 
 
 @pytest.fixture
@@ -59,14 +42,14 @@ def read(opened: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 def read_all(opened: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     """As `read`, for many files at once: they are in one folder, and one process reads them."""
 
-    async def read_all(contents: Mapping[str, str | bytes]) -> dict[str, tuple[list[Any], dict[str, str], list[str]]]:
+    async def read_all(contents: Mapping[str, str | bytes]) -> dict[str, Any]:
         folder = tmp_path / "all"
         folder.mkdir()
         for name, content in contents.items():
             (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
         source = await opened(folder)
         catalog: Catalog = await source.describe()
-        found = {}
+        found: dict[str, Any] = {}
         for name, table in zip(sorted(contents), sorted(catalog.tables, key=lambda table: table.name), strict=True):
             assert table.name == Path(name).stem
             rows = await source.rows(f'SELECT * FROM "{table.name}"')
@@ -641,17 +624,17 @@ async def test_too_many_files_and_too_much(opened: Callable[..., Any], tmp_path:
     for number in range(5):
         (folder / f"{number}.csv").write_text("a\n1\n")
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, SourceOptions(max_files=4))).describe()
+        await (await opened(folder, options=SourceOptions(max_files=4))).describe()
     assert caught.value.stable_code == "source_too_large"
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, SourceOptions(max_mb=0))).describe()
+        await (await opened(folder, options=SourceOptions(max_mb=0))).describe()
     assert caught.value.stable_code == "source_too_large"
 
 
 async def test_a_bomb_in_a_packed_file(opened: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000))
     with pytest.raises(LimitError, match="larger than 5 MB") as caught:
-        await (await opened(tmp_path / "bomb.csv.gz", SourceOptions(max_mb=5))).describe()
+        await (await opened(tmp_path / "bomb.csv.gz", options=SourceOptions(max_mb=5))).describe()
     assert caught.value.stable_code == "file_too_large"
 
 
