@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,15 @@ Described = Callable[[Path | str], Any]
 
 
 @pytest.fixture
-async def described(tmp_path: Path) -> AsyncIterator[Described]:
-    sources: list[SqlSource] = []
-
+def described(opened: Callable[..., Any]) -> Described:
     async def described(location: Path | str) -> Catalog:
-        source = await open_source(str(location), cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        catalog = await source.describe()
+        source = await opened(location)
+        catalog: Catalog = await source.describe()
         await source.values()
         assert await source.rows(Sql("SELECT a FROM own")) == [(1,)], "the rest can be asked"
         return catalog
 
-    yield described
-    for source in sources:
-        await source.close()
+    return described
 
 
 def notes(catalog: Catalog) -> dict[str, str]:

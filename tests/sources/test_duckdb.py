@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,6 @@ from as_written import as_written
 
 from answerable.core.errors import LimitError, SourceError
 from answerable.sources.base import Limits
-from answerable.sources.open import open_source
-from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -32,18 +31,8 @@ def write(path: Path) -> Callable[[str], None]:
 
 
 @pytest.fixture
-async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[SqlSource] = []
-
-    async def opened() -> SqlSource:
-        source = await open_source(str(path), cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
+def opened(opened: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    return partial(opened, path)
 
 
 TYPES: dict[str, tuple[str, str, Any]] = {

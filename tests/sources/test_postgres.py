@@ -13,7 +13,6 @@ from as_written import as_written
 from answerable.core.errors import TransientError, UserError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import SqlSource
 
 
 @pytest.fixture
@@ -26,18 +25,8 @@ def write(postgres_url: str) -> Callable[[str], None]:
 
 
 @pytest.fixture
-async def opened(postgres_url: str, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[SqlSource] = []
-
-    async def opened(url: str = postgres_url) -> SqlSource:
-        source = await open_source(url, cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
+def opened(opened: Callable[..., Any], postgres_url: str) -> Callable[..., Any]:
+    return lambda url=postgres_url: opened(url)
 
 
 TYPES: dict[str, tuple[str, str, Any]] = {
