@@ -16,7 +16,6 @@ from answerable.reader.candidates.roles import (
 from answerable.reader.fitted.features import Vector
 from answerable.reader.linking.scene import Scene, link_question
 from answerable.reader.linking.tokens import tokenize
-from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term, all_drafts
 from train.cases import Case, database
 from train.gold import Unsupported, gold_draft
@@ -44,9 +43,7 @@ class Rows:
 def make_sample(case: Case) -> Sample:
     data = database(case.database)
     question = tokenize(case.question)
-    scene = link_question(question, data.schema, data.values)
-    if unknown_words(scene).unknown:
-        scene = link_question(question, data.schema, data.values, guessing=True)
+    scene = link_question(question, data.schema, data.values, guessing=True)
     gold = None
     if case.gold_sql is not None:
         with suppress(Unsupported, ParseError):

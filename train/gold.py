@@ -64,7 +64,7 @@ class _Reader:
         self.column_ids = {(t.lower(), c.lower()): number for (t, c), number in schema.column_ids.items()}
 
     def table_of(self, name: str) -> int | None:
-        """Gold statements call the table of a file like the file (`seattle-weather`), the catalog spells it as a name."""
+        """Gold statements call the only table of a file like the file (`seattle-weather`), not as the catalog does."""
         return self.table_ids.get(name.lower(), 0 if len(self.table_ids) == 1 else None)
 
     def query(self, tree: exp.Expr) -> Draft:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
-from typing import Any
+from itertools import islice, zip_longest
+from typing import Any, NamedTuple
 
 from answerable.answers.answer import Binding
 from answerable.core.catalog import Catalog, ValueLookup
@@ -14,13 +14,13 @@ from answerable.core.errors import UserError
 from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.to_sql import compiled, to_sql
+from answerable.reader.everyday.weighing import everyday_plans
 from answerable.reader.explaining.bindings import bindings_of
 from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.follow_up import parse_follow_up
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
-from answerable.reader.grammar.rewording import rewordings
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
@@ -37,15 +37,12 @@ from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
 MAX_READINGS = 5
-# A rewording is a guess at what words mean. It is answered only if its words come near to no other names, and if the
-# fitted candidates, which know nothing of forms, put the same rows first.
-LIKELY_REWORDING = 0.15
-LEAST_LEAD = 1.05
-LEAST_LEAD_IN_ONE_TABLE = 1.15
-REWORDED_CHOICES = 3
-# Fairly sure at best, and surer if both ways of reading agree.
-REWORDED_CONFIDENCE = 0.7
+# Two ways of reading that agree are fairly sure; a proposal by itself is a guess.
 AGREED_CONFIDENCE = 0.8
+GUESSED_CONFIDENCE = 0.5
+EVERYDAY_CHOICES = 4
+_MOST_OFFERED = 8
+_MOST_LEFT_OVER = 2
 # A word that nothing in the data answers to keeps a reading from being sure, however likely it is.
 PARTLY_UNDERSTOOD = 0.8
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
@@ -64,20 +61,12 @@ class GrammarReading:
     """The places of the words that the form accounts for."""
 
 
-@dataclass(frozen=True, slots=True)
-class RewordedReading:
-    """A reading that a form makes of a rewording."""
+class EverydayReading(NamedTuple):
+    """A reading of a question in people's own words."""
 
     reading: Reading
-    question: DatedScene
-    words: frozenset[int]
-    chance: float
-    lead: float
-
-    @property
-    def is_likely(self) -> bool:
-        """Whether each of its words comes near to one name, and to no other."""
-        return self.chance >= LIKELY_REWORDING and self.lead >= LEAST_LEAD
+    left_over: int
+    """How many content words have no part in it."""
 
 
 class Reader:
@@ -156,7 +145,7 @@ class Reader:
         if unknown.hopeless and not force:
             reply = self._rows_of_each_table(dated, unknown)
             return reply or self._in_own_words(question, unknown, (), run) or unknown.reply()
-        ranking = self.rank(scene)
+        ranking = self.rank(self._linked(question, guessing=True).scene)
         # If the answer is forced, nobody chooses: one reading without a dry run is enough.
         readings = self._offered.best(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
@@ -179,59 +168,56 @@ class Reader:
     def _in_own_words(
         self, question: str, unknown: UnknownWords, readings: Sequence[Reading], run: Run | None
     ) -> Reply | None:
-        """Reads the question once more, with words taken for names that they come near to in meaning. `readings` are
-        those of the words as they are. None if that brings nothing new."""
+        """Reads the question once more, with words taken for what they come near to in meaning. `readings` are those
+        of the words as they are. None if that brings nothing new."""
         guessed = self._linked(question, guessing=True)
         if guessed.scene.question.truncated:
             return None
-        reworded = self._reworded(guessed)
-        if unknown.hopeless and not self._is_plausible(reworded):
+        everyday = self._everyday(guessed)
+        if unknown.hopeless and not (everyday and everyday[0].left_over < _MOST_LEFT_OVER):
             return None
-        still, was_unknown = unknown_words(guessed.scene), bool(unknown.unknown)
-        if was_unknown and not (still.hopeless or (unknown.hopeless and still.unknown)):
+        if unknown.hopeless and not unknown_words(guessed.scene).hopeless:
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
-        if not reworded:
+        if not everyday:
             return self._offer(unknown, readings) if readings else None
-        best = reworded[0]
-        agreed = _agreeing(best, readings[:1], self.catalog, run)
-        only = was_unknown and self._is_only_reading(reworded, guessed)
-        # If every guess stands for the rows themselves, a word such as "rainy" may have been lost.
-        if names_a_column(best.reading.plan) and (only or (agreed and best.is_likely)):
-            confidence = AGREED_CONFIDENCE if agreed else REWORDED_CONFIDENCE
-            reading = best.reading.model_copy(update={"confidence": confidence})
-            reading = self._with_bindings(reading, question, best.question, None, best.words)
+        best = everyday[0]
+        # The proposals and the fitted candidates are made in different ways: where they agree, both are likely right.
+        if not best.left_over and names_a_column(best.reading.plan) and self._agree(best.reading, readings[:1], run):
+            reading = best.reading.model_copy(update={"confidence": AGREED_CONFIDENCE})
+            words = frozenset(range(len(guessed.words)))
+            reading = self._with_bindings(reading, question, guessed, None, words)
             others = tuple(one for one in readings if one.sql != reading.sql)
             return Read(best=reading, others=others[: MAX_READINGS - 1])
-        first = [one.reading for one in reworded[:REWORDED_CHOICES]]
-        rest = [one for one in readings if one.sql not in {reading.sql for reading in first}]
-        return self._offer(unknown, [*first, *rest])
+        return self._offer(unknown, _in_turn([one.reading for one in everyday], readings))
 
-    def _is_plausible(self, reworded: "Sequence[RewordedReading]") -> bool:
-        """Whether guesses may be offered for a question of which next to nothing was understood. Every word is near to
-        some name of a large schema, so there only a clear lead says that it is meant."""
-        return bool(reworded) and (len(self.schema.tables) == 1 or reworded[0].is_likely)
+    def _everyday(self, question: DatedScene) -> "list[EverydayReading]":
+        """Readings of proposals, the likeliest first."""
+        found: dict[str, EverydayReading] = {}
+        for one in everyday_plans(question):
+            try:
+                sql = to_sql(one.plan, self.catalog)
+            except UserError:
+                continue
+            if len(found) >= EVERYDAY_CHOICES:
+                break
+            reading = Reading(plan=one.plan, sentence=self._sentence(one.plan), confidence=GUESSED_CONFIDENCE, sql=sql)
+            found.setdefault(sql, EverydayReading(reading, len(one.left_over)))
+        return list(found.values())
 
-    def _is_only_reading(self, reworded: "Sequence[RewordedReading]", question: DatedScene) -> bool:
-        """Whether a short question of the only table, where just columns can be mistaken, has no other rewording that
-        comes close. Periods make other readings likely."""
-        best, *others = (one.chance for one in reworded[:2])
-        alone = all(best >= LEAST_LEAD_IN_ONE_TABLE * other for other in others)
-        return len(self.schema.tables) == 1 and (alone or reworded[0].is_likely) and not question.dates
+    def _agree(self, best: Reading, readings: Sequence[Reading], run: Run | None) -> bool:
+        """Whether one of the other readings is the same query or, after a dry run, gives the same rows."""
+        if any(reading.sql == best.sql for reading in readings):
+            return True
+        if run is None or not readings:
+            return False
+        own, *others = run([compiled(one.plan, self.catalog) for one in (best, *readings)])
+        if not own:
+            return False
+        key = dry_run_result(own, ordered=False).key
+        return any(rows is not None and dry_run_result(rows, ordered=False).key == key for rows in others)
 
     def _offer(self, unknown: UnknownWords, readings: Sequence[Reading]) -> Unsure:
-        return Unsure(question=unknown.question(), readings=tuple(readings[:MAX_READINGS]), unknown=unknown.unknown)
-
-    def _reworded(self, question: DatedScene) -> "list[RewordedReading]":
-        """Readings of forms that explain a rewording of the question, the likeliest first."""
-        found: dict[str, RewordedReading] = {}
-        for rewording in rewordings(question):
-            parsed = parse_question(rewording.question)
-            grammar = None if parsed is None else self._grammar_reading(parsed.parse, certain=False)
-            if grammar is not None and grammar.reading.sql not in found:
-                found[grammar.reading.sql or ""] = RewordedReading(
-                    grammar.reading, rewording.question, grammar.words, rewording.chance, rewording.lead
-                )
-        return list(found.values())
+        return Unsure(question=unknown.question(), readings=tuple(readings[:_MOST_OFFERED]), unknown=unknown.unknown)
 
     def rank(self, scene: Scene) -> CandidateRanking:
         return rank_candidates(scene, self.weights.roles, self.weights.shapes, self.weights.ranker)
@@ -332,17 +318,10 @@ def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:
     return replace(unknown, unknown=others, named=named) if others else unknown
 
 
-def _agreeing(best: RewordedReading, readings: Sequence[Reading], catalog: Catalog, run: Run | None) -> bool:
-    """Whether one of the other readings is the same query or, after a dry run, gives the same rows."""
-    if any(reading.sql == best.reading.sql for reading in readings):
-        return True
-    if run is None or not readings:
-        return False
-    own, *others = run([compiled(one.plan, catalog) for one in (best.reading, *readings)])
-    if own is None:
-        return False
-    key = dry_run_result(own, ordered=False).key
-    return any(rows is not None and dry_run_result(rows, ordered=False).key == key for rows in others)
+def _in_turn(everyday: Sequence[Reading], readings: Sequence[Reading]) -> list[Reading]:
+    """The two best proposals, then one of each kind in turn; no query twice."""
+    rest = [one for pair in zip_longest(readings, everyday[2:]) for one in pair if one is not None]
+    return list({one.sql: one for one in (*everyday[:2], *rest)}.values())
 
 
 def _rebuilt(

@@ -155,7 +155,7 @@ def _run(question: DatedScene, options: WordOptions, start: int) -> Places:
     """The content words from here on, at most two, with an article before them."""
     while question.words[start : start + 1] and question.words[start] in ("the", "our", "a", "of"):
         start += 1
-    places = []
+    places: list[int] = []
     while start in options.by_place and len(places) < 2:
         places.append(start)
         start += 1
@@ -216,7 +216,9 @@ def _ranges(question: DatedScene, places: Sequence[int]) -> list[tuple[int, int]
 
 def _heads(question: DatedScene, options: WordOptions, first: int, last: int) -> Places:
     """The content words after the number, then those before it: more than 10 *albums*, *older* than 60."""
-    after = [place for place in range(last + 1, min(last + 1 + _REACH, len(question.words))) if place in options.by_place]
+    after = [
+        place for place in range(last + 1, min(last + 1 + _REACH, len(question.words))) if place in options.by_place
+    ]
     before = [place for place in range(first - 1, max(-1, first - 1 - _REACH), -1) if place in options.by_place]
     return (*after[:2], *before[:2])
 

@@ -1,0 +1,109 @@
+"""What rows are grouped by: what stands after "by" and "each", periods, and values that are compared."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, product
+from math import log
+
+from answerable.query.plan import DatePart, Expr
+from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.proposal import Proposal
+from answerable.reader.everyday.reach import EACH_JOIN
+from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.word_options import Element
+from answerable.reader.grammar.clauses import date_column, time_bucket, year_column
+from answerable.reader.linking.schema import ColumnView
+from answerable.reader.plans.draft_to_plan import column_ref
+from answerable.reader.plans.joins import distance
+
+_MOST_OPTIONS = 3
+
+
+def grouped(request: Request, base: Proposal, conditions: ConditionOption) -> Iterator[Proposal]:
+    """With each way to take what stands after "by" and "each"."""
+    question, schema = request.question, request.question.schema
+    choices: list[list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]] = []
+    if conditions.compared is not None:
+        key = column_ref(schema, conditions.compared)
+        choices.append([((key,), (key,), frozenset({Element("column", conditions.compared)}), 0.0)])
+    for places in request.groups:
+        choices.append(list(dimensions_at(request, base.table, places)))
+    if (question.spans("bucket") or request.trend) and (bucket := time_key(request, base.table)) is not None:
+        choices.append([((bucket,), (bucket,), frozenset(), 0.0)])
+    elif question.spans("bucket"):
+        return
+    spans = question.spans("range", "point", "comparison")
+    if not choices and request.compares and len(spans) > 1 and (bucket := _period_of(request, base.table)) is not None:
+        choices.append([((bucket,), (bucket,), frozenset(), 0.0)])
+    for chosen in islice(product(*(options[:_MOST_OPTIONS] for options in choices)), 9):
+        keys = tuple(dict.fromkeys(expr for key, _, _, _ in chosen for expr in key))
+        shown = tuple(dict.fromkeys(expr for _, show, _, _ in chosen for expr in show))
+        yield replace(
+            base,
+            select=shown,
+            group=keys,
+            uses=base.uses.union(*(uses for _, _, uses, _ in chosen)),
+            weight=base.weight + sum(weight for *_, weight in chosen),
+            order=((shown[-1], False),) if request.trend and shown else (),
+        )
+
+
+def dimensions_at(
+    request: Request, table: int, places: Sequence[int]
+) -> Iterator[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]:
+    schema = request.question.schema
+    found: dict[Element, float] = {}
+    for place in places:
+        for element, chance in request.options.by_place[place].items():
+            if element.kind != "value":
+                found[element] = max(found.get(element, 0.0), chance)
+    for element in sorted(found, key=lambda one: -found[one]):
+        owner = element.id if element.kind == "table" else schema.columns[element.id].table
+        if distance(schema, table, owner) is None:
+            continue
+        weight = log(found[element]) * 0.3 - (distance(schema, table, owner) or 0.0) * EACH_JOIN
+        if element.kind == "table":
+            if element.id == table and len(schema.tables) > 1 and request.asked == "count":
+                continue
+            shown = tuple(column_ref(schema, column) for column in schema.tables[element.id].row_names)
+            key = schema.tables[element.id].key
+            keys = (*((column_ref(schema, key),) if key is not None else ()), *shown)
+            if shown:
+                yield tuple(dict.fromkeys(keys)), shown, frozenset({element}), weight
+        else:
+            view = schema.columns[element.id]
+            # A column without repetition groups nothing.
+            if (
+                view.key
+                or (view.looks_like_id and not _few_kinds(view))
+                or (view.source.unique and view.table == table)
+            ):
+                continue
+            ref = column_ref(schema, element.id)
+            yield (ref,), (ref,), frozenset({element, Element("table", view.table)}), weight
+
+
+def _few_kinds(view: ColumnView) -> bool:
+    return view.source.type == "text" and (view.source.distinct_count or 99) < 50
+
+
+def time_key(request: Request, table: int) -> Expr | None:
+    question = request.question
+    if question.spans("bucket"):
+        bucket = time_bucket(question, table)
+        return None if bucket is None else bucket.expr
+    year = year_column(question.schema, table)
+    if year is not None:
+        return column_ref(question.schema, year)
+    dated = date_column(question, table)
+    return None if dated is None else DatePart(part="year", of=column_ref(question.schema, dated.column))
+
+
+def _period_of(request: Request, table: int) -> Expr | None:
+    """The part of the date by which two periods differ: the year of two Decembers, the month of one year."""
+    question = request.question
+    starts = [span.start for span in question.spans("range", "point", "comparison") if span.start is not None]
+    if len({start.year for start in starts}) > 1:
+        return time_key(request, table) if not question.spans("bucket") else None
+    dated = date_column(question, table)
+    return None if dated is None else DatePart(part="month", of=column_ref(question.schema, dated.column))

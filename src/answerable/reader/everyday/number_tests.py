@@ -1,0 +1,106 @@
+"""Numbers of the question as conditions: of a column, in its unit, or of how many rows belong together."""
+
+from math import log
+
+from answerable.query.plan import Aggregate, Between, Compare, Constant, Filter
+from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.reach import UNSAID, UNSAID_NUMBER, headed, is_many, join_weight, reach
+from answerable.reader.everyday.request import NumberTest, Request
+from answerable.reader.everyday.word_options import Element
+from answerable.reader.linking.schema import ColumnView, Schema
+from answerable.reader.plans.draft_to_plan import column_ref
+
+_COUNT_ROWS = Aggregate(function="count")
+_UNITS = {
+    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000)),
+    **dict.fromkeys(("cm", "centimeters", "centimetres"), ("mm", 10)),
+    **dict.fromkeys(("km", "kilometers", "kilometres"), ("m", 1000)),
+    **dict.fromkeys(("hour", "hours"), ("min", 60)),
+}
+"""Units of questions, with the smaller unit that a column may be in and how many of those one is."""
+
+
+def number_options(request: Request, table: int, test: NumberTest) -> list[ConditionOption]:
+    schema = request.question.schema
+    found: list[tuple[float, ConditionOption]] = []
+    for view in schema.columns:
+        if reach(schema, table, view.id) is None or not _may_be_compared(view, test):
+            continue
+        chance = headed(request, Element("column", view.id), test.heads)
+        if test.unit in _UNITS and _UNITS[test.unit][0] in view.words:
+            chance = max(chance, 0.5)
+        if chance == 0.0 and (view.table != table or not _in_range(view, test)):
+            continue
+        weight = (0.0 if chance > 0.0 else UNSAID_NUMBER + UNSAID) + join_weight(schema, table, view.id)
+        uses = frozenset({Element("column", view.id)}) if chance > 0.0 else frozenset()
+        weight += 0.0 if _in_range(view, test) else -1.5
+        where = (_comparison(schema, view, test),)
+        option = ConditionOption(where=where, uses=uses, weight=weight, tested=(view.id,))
+        found.append((log(max(chance, 0.05)) + weight, option))
+    if test.unit in ("times", "time"):
+        for end in (table, *(edge.end for edge in schema.edges.get(table, ()) if is_many(schema, table, edge.end))):
+            said = request.options.best(Element("table", end), request.content)
+            option = ConditionOption(having=_count_is(test), counted=end, uses=frozenset({Element("table", end)}))
+            found.append((log(max(said, 0.3)), option))
+    for other in schema.tables:
+        chance = headed(request, Element("table", other.id), test.heads)
+        if chance > 0.0 and other.id != table and is_many(schema, table, other.id):
+            uses = frozenset({Element("table", other.id)})
+            found.append((log(chance), ConditionOption(having=_count_is(test), uses=uses, counted=other.id)))
+    found.sort(key=lambda pair: -pair[0])
+    return [option for _, option in found]
+
+
+def _count_is(test: NumberTest) -> Filter:
+    low = Constant(value=_whole(test.low))
+    if test.high is not None:
+        return Between(left=_COUNT_ROWS, low=low, high=Constant(value=_whole(test.high)))
+    return Compare.model_validate({"left": _COUNT_ROWS, "op": test.operator, "right": low})
+
+
+def _may_be_compared(view: ColumnView, test: NumberTest) -> bool:
+    if view.key or view.foreign or view.looks_like_id:
+        return False
+    if view.temporal:
+        return False
+    if view.numeric:
+        return True
+    return test.operator == "=" and any(example.strip().isdigit() for example in view.source.examples[:3])
+
+
+def _in_range(view: ColumnView, test: NumberTest) -> bool:
+    low, high = view.source.minimum, view.source.maximum
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return True
+    return low <= _said_number(view, test) <= high
+
+
+def _in_unit(view: ColumnView, number: float, unit: str = "") -> float:
+    """50 million passengers are 50 where the column counts millions, 5 kg are 5000 in `mass_g`."""
+    words = view.words
+    if unit in _UNITS and _UNITS[unit][0] in words:
+        return number * _UNITS[unit][1]
+    for word, size in (("million", 10**6), ("billion", 10**9), ("thousand", 10**3)):
+        if word in words or f"{word}s" in words:
+            return number / size if number >= size else number
+    return number
+
+
+def _said_number(view: ColumnView, test: NumberTest) -> float:
+    number, high = _in_unit(view, test.low, test.unit), view.source.maximum
+    fits = not isinstance(high, int | float) or number <= high or test.unscaled > high
+    return number if fits else test.unscaled
+
+
+def _comparison(schema: Schema, view: ColumnView, test: NumberTest) -> Filter:
+    left = column_ref(schema, view.id)
+    low = _whole(_said_number(view, test))
+    if test.high is not None:
+        high = _whole(_in_unit(view, test.high, test.unit))
+        return Between(left=left, low=Constant(value=low), high=Constant(value=high))
+    right = Constant(value=low if view.numeric else str(low))
+    return Compare.model_validate({"left": left, "op": test.operator, "right": right})
+
+
+def _whole(number: float) -> float | int:
+    return int(number) if float(number).is_integer() else number

@@ -1,0 +1,155 @@
+"""Superlatives: the first rows, groups and periods by a number, or by how many rows belong to them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from answerable.query.plan import Aggregate, ColumnRef, DatePart, Expr
+from answerable.reader.everyday.figures import figures_of_groups, ranked_by, with_measure
+from answerable.reader.everyday.groups import dimensions_at
+from answerable.reader.everyday.proposal import Proposal
+from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, is_many
+from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.shown import row_keys, shown_columns
+from answerable.reader.everyday.word_options import Element
+from answerable.reader.grammar.clauses import date_column
+from answerable.reader.grammar.measure_expressions import is_additive
+from answerable.reader.linking.scales import is_descending
+from answerable.reader.plans.draft_to_plan import column_ref
+from answerable.reader.plans.joins import distance
+
+_COUNT_ROWS = Aggregate(function="count")
+_MOST_OPTIONS = 3
+# Beyond three joins nobody means a column without saying its table.
+_FAR = 3.0
+
+
+def first_by_figure(request: Request, base: Proposal, function: str) -> Iterator[Proposal]:
+    """Which species is the heaviest on average: the subject groups the rows, the superlative says the number."""
+    assert request.ranking is not None
+    schema, ranking = request.question.schema, request.ranking
+    word, tag = request.question.words[ranking.cue.start], ranking.cue.tag
+    places = (request.subject,) if request.subject is not None else ()
+    for keys, shown, uses, weight in dimensions_at(request, base.table, places):
+        grouped = replace(base, select=shown, group=keys, uses=base.uses | uses, weight=base.weight + weight)
+        for view, chance in ranked_by(request, grouped):
+            if not view.numeric or column_ref(schema, view.id) in keys:
+                continue
+            figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
+            one = with_measure(request, grouped, view, chance)
+            order = ((figure, is_descending(word, tag, view)),)
+            yield replace(one, order=order, limit=ranking.limit)
+
+
+def first_periods(request: Request, base: Proposal) -> Iterator[Proposal]:
+    """The hottest day, the wettest month: a day is a row, a month or year is made of many."""
+    assert request.ranking is not None
+    question, schema, ranking = request.question, request.question.schema, request.ranking
+    dated = date_column(question, base.table)
+    if dated is None:
+        return
+    of = column_ref(schema, dated.column)
+    word, tag = question.words[ranking.cue.start], ranking.cue.tag
+    for view, chance in ranked_by(request, base):
+        if not view.numeric:
+            continue
+        one = with_measure(request, base, view, chance)
+        by = column_ref(schema, view.id)
+        descending = is_descending(word, tag, view)
+        if request.unit == "day":
+            first = replace(one, order=((by, descending),), limit=ranking.limit)
+            yield replace(first, select=(of,))
+            yield replace(first, select=(of, by), weight=one.weight - 0.5)
+        else:
+            part = DatePart.model_validate({"part": request.unit, "of": of})
+            function = "sum" if is_additive(view) and request.asked != "avg" else "avg"
+            figure = Aggregate.model_validate({"function": function, "of": by})
+            first = replace(one, order=((figure, descending),), limit=ranking.limit)
+            yield replace(first, select=(part,), group=(part,))
+
+
+def ranked_groups(request: Request, ones: Iterable[Proposal]) -> Iterator[Proposal]:
+    """The group with the highest figure is shown alone; "highest first" sorts them all."""
+    ranking = request.ranking
+    for one in ones:
+        if ranking is None or not one.group:
+            yield one
+            continue
+        descending = ranking.cue.tag in ("MAX", "MOST", "COMMON", "OLD")
+        order = ((one.select[-1], descending),)
+        if ranking.sorts_all:
+            yield replace(one, order=order)
+        else:
+            yield replace(one, select=one.select[:-1], order=order, limit=ranking.limit)
+
+
+def extremes_of_groups(request: Request, base: Proposal) -> Iterator[Proposal]:
+    """The heaviest of each kind: the highest number of each."""
+    assert request.ranking is not None
+    if request.ranking.sorts_all:
+        yield from ranked_groups(request, figures_of_groups(request, base))
+        return
+    for view, chance in ranked_by(request, base):
+        if not view.numeric:
+            continue
+        descending = is_descending(request.question.words[request.ranking.cue.start], request.ranking.cue.tag, view)
+        figure = Aggregate(function="max" if descending else "min", of=column_ref(request.question.schema, view.id))
+        one = with_measure(request, base, view, chance)
+        yield replace(one, select=(*one.select, figure))
+
+
+def first_rows(request: Request, base: Proposal) -> Iterator[Proposal]:
+    assert request.ranking is not None
+    question, schema, ranking = request.question, request.question.schema, request.ranking
+    word, tag = question.words[ranking.cue.start], ranking.cue.tag
+    counting = tag in ("MOST", "LEAST", "COMMON", "RARE")
+    for shown in shown_columns(request, base):
+        for view, chance in ranked_by(request, base):
+            said = chance if chance > 0.0 else 0.0
+            one = with_measure(request, shown, view, said)
+            by = column_ref(schema, view.id)
+            descending = is_descending(word, tag, view)
+            if view.table != base.table and is_many(schema, base.table, view.table):
+                total: Expr = Aggregate(function="sum" if is_additive(view) else "max", of=by)
+                many = replace(one, group=row_keys(schema, one))
+                yield replace(many, order=((total, descending),), limit=ranking.limit)
+            else:
+                yield replace(one, order=((by, descending),), limit=ranking.limit)
+        if counting or tag in ("MAX", "MIN"):
+            yield from _with_most(request, shown, tag in ("MOST", "COMMON", "MAX"), counting)
+
+
+def _with_most(request: Request, base: Proposal, descending: bool, counting: bool) -> Iterator[Proposal]:
+    """What most rows of another table belong to, or the value that most rows have."""
+    assert request.ranking is not None
+    schema, limit = request.question.schema, request.ranking.limit
+    order = ((_COUNT_ROWS, descending),)
+    for other in schema.tables:
+        if other.id == base.table or distance(schema, base.table, other.id) is None:
+            continue
+        chance = request.options.best(Element("table", other.id), request.content)
+        child = is_many(schema, base.table, other.id)
+        if chance == 0.0 and not (child and counting):
+            continue
+        weight = base.weight - EACH_JOIN + (0.0 if chance > 0.0 else UNSAID) - (0.0 if counting else 1.0)
+        uses = base.uses | ({Element("table", other.id)} if chance > 0.0 else set())
+        most = replace(base, group=row_keys(schema, base), order=order, limit=limit, extra=(other.id,))
+        yield replace(most, uses=uses, weight=weight)
+    if base.select and all(isinstance(expr, ColumnRef) for expr in base.select):
+        shown = schema.tables[base.table].row_names
+        unique = any(
+            schema.columns[c].source.unique
+            for c in schema.tables[base.table].columns
+            if column_ref(schema, c) in base.select
+        )
+        if tuple(column_ref(schema, column) for column in shown) != base.select and not unique:
+            common = replace(base, group=base.select, order=order, limit=limit)
+            yield replace(common, weight=base.weight - 0.3)
+
+
+def with_many(request: Request, base: Proposal, counted: int) -> Iterator[Proposal]:
+    schema = request.question.schema
+    for shown in shown_columns(request, base):
+        if counted == base.table:
+            yield replace(shown, group=shown.select)
+        else:
+            yield replace(shown, group=row_keys(schema, shown), extra=(counted,))
