@@ -31,9 +31,9 @@ run:  ## Answers five sample questions, then serves the page on 127.0.0.1:8321.
 	$(MAKE) --no-print-directory -j2 setup page
 	$(BIN)/answerable demo
 
-test: $(VENV)/.dev  ## Runs every test, three at a time: many wait for processes of their own.
+test: $(VENV)/.dev  ## Runs every test, four at a time: many wait for processes of their own.
 	$(PYTHON) scripts/page.py tools build
-	$(BIN)/python -m pytest --numprocesses=3 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest --numprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 test-fast: $(VENV)/.dev  ## Runs the units and one scenario for each seam: in about a minute, while you work.
 	$(BIN)/python -m pytest --numprocesses=2 --dist=worksteal $$($(BIN)/python tests/fast.py) $(ARGS)

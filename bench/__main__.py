@@ -8,11 +8,12 @@ import platform
 import sqlite3
 import subprocess
 import sys
+import traceback
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench.figures import Figure, table
+from bench.figures import Figure, failed, table
 
 MODULES = (
     "value_index",
@@ -61,8 +62,13 @@ def main() -> int:
 
 
 def _measured(name: str, quick: bool) -> list[Figure]:
+    """A measurement that fails is a missed line, so that those before and after it are not lost."""
     print(f"measuring {name} …", file=sys.stderr, flush=True)
-    figures: list[Figure] = importlib.import_module(f"bench.{name}").measure(quick)
+    try:
+        figures: list[Figure] = importlib.import_module(f"bench.{name}").measure(quick)
+    except Exception as error:
+        traceback.print_exc()
+        return [failed(name, error)]
     return figures
 
 

@@ -1,6 +1,7 @@
 """What a measurement says, and how measurements are taken: ours and the floor in turn, medians of several repeats."""
 
 import gc
+import math
 import statistics
 import time
 from collections.abc import Awaitable, Callable
@@ -23,7 +24,9 @@ class Figure:
         return self.ratio <= self.limit if self.better == "lower" else self.ratio >= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "met": self.met}
+        """JSON has no sign for what is no number: None stands for it."""
+        values = {name: None if value != value else value for name, value in asdict(self).items()}
+        return {**values, "met": self.met}
 
 
 def compared(
@@ -31,6 +34,11 @@ def compared(
 ) -> Figure:
     """The plain case: the ratio is ours to the floor."""
     return Figure(name, ours, floor, unit, ours / floor, limit, better)
+
+
+def failed(name: str, error: Exception) -> Figure:
+    """Stands for the figures of a measurement that broke off; its limit counts as missed."""
+    return Figure(f"{name}: {type(error).__name__}", math.nan, math.nan, "", math.nan, math.nan)
 
 
 Call: TypeAlias = Callable[[], Awaitable[object]]

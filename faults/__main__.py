@@ -1,4 +1,7 @@
-"""`python -m faults [NAME…] [--rounds N] [--json]`: does harm, prints what is left; exit 1 if it is not whole."""
+"""`python -m faults [NAME…] [--rounds N] [--pause SECONDS] [--json]`: does harm and prints what is left.
+
+Exits with 1 if that is not whole.
+"""
 
 import argparse
 import asyncio
@@ -21,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults", description="Harm done to servers, and what is left.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which: {', '.join(MODULES)} (default: all)")
     parser.add_argument("--rounds", type=int, help="how often the harm is done; each script has its own default")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds between two requests of a client")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # servers that are started would compile themselves each time
@@ -31,7 +35,7 @@ def main() -> int:
     if not options.json:
         print(f"{'':12}" + "".join(f"{name:>10}" for name in ("requests", *Stock().counts())), flush=True)
     for name in options.names or MODULES:
-        stocks[name] = _harmed(name, options.rounds)
+        stocks[name] = _harmed(name, options.rounds, options.pause)
         if not options.json:
             _print(name, stocks[name])
     if options.json:
@@ -39,12 +43,12 @@ def main() -> int:
     return 0 if all(stock.whole for stock in stocks.values()) else 1
 
 
-def _harmed(name: str, rounds: int | None) -> Stock:
+def _harmed(name: str, rounds: int | None, pause: float) -> Stock:
     module = importlib.import_module(f"faults.{name}")
     print(f"{name}: {(module.__doc__ or '').splitlines()[0]}", file=sys.stderr, flush=True)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="answerable-faults-") as folder:
-        room = Room(Path(folder))
+        room = Room(Path(folder), pause)
         try:
             stock: Stock = asyncio.run(module.harmed(room, rounds or module.ROUNDS))
         finally:

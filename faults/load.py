@@ -1,4 +1,4 @@
-"""Clients that ask without a pause while harm is done, and what they were promised."""
+"""Clients that ask again and again while harm is done, and what they were promised."""
 
 import asyncio
 import itertools
@@ -32,6 +32,7 @@ class Load:
         first: int = 1,
     ) -> None:
         self._servers = servers
+        self._pause = servers[0].room.pause
         self._clients = clients
         self._kinds = kinds
         self._allowed = allowed
@@ -89,6 +90,7 @@ class Load:
                 self.kept.append(work)
             except RefusedError as error:
                 self.stock.lost.append(str(error))
+            await asyncio.sleep(self._pause)
 
     @asynccontextmanager
     async def _door(self) -> AsyncIterator[Door]:

@@ -20,10 +20,14 @@ ORPHAN_SECONDS = 5.0
 
 
 class Room:
-    """The servers of one script, and the folder with their home, their data and their temporary files."""
+    """The servers of one script, and the folder with their home, their data and their temporary files.
 
-    def __init__(self, folder: Path) -> None:
+    `pause`: how many seconds each client of the load waits before its next request.
+    """
+
+    def __init__(self, folder: Path, pause: float = 0.0) -> None:
         self.folder = folder
+        self.pause = pause
         self.home = folder / "home"
         self.data = folder / "data"
         self.temporary = folder / "temporary"

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,25 +22,31 @@ from answerable.core.catalog import Catalog
 LONGEST = (
     "web/test_journeys.py",
     "faults/test_scripts.py",
+    "gateway/test_openapi.py",
+    "scenarios/test_federation.py",
     "faults/escapes/test_escapes.py",
     "web/test_recorded.py",
     "faults/test_bad_files.py",
-    "scenarios/test_federation.py",
     "conformance/test_sources.py",
-    "test_docs.py",
-    "gateway/test_openapi.py",
-    "sandbox/test_kernel.py",
-    "conformance/test_sandboxes.py",
-    "scenarios/test_programs.py",
-    "scenarios/test_models.py",
-    "query/test_names.py",
     "scenarios/test_failures_met.py",
     "faults/test_kill_sweep.py",
+    "sandbox/test_kernel.py",
+    "conformance/test_sandboxes.py",
+    "test_docs.py",
+    "scenarios/test_programs.py",
+    "scenarios/test_models.py",
     "faults/test_commit_sweep.py",
-    "scenarios/test_ask.py",
+    "faults/test_run_processes.py",
     "faults/test_store_processes.py",
+    "faults/test_worker_walls.py",
+    "gateway/test_stopping.py",
+    "query/test_names.py",
+    "scenarios/test_ask.py",
 )
-"""By time, longest first. They begin first, so that no process is left alone with one in the end."""
+"""By time, longest first. They begin first, so that no process is left alone with one in the end.
+
+The escape suite takes both cores: it is not among the first, beside the page and the servers under load.
+"""
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 _numbers = itertools.count(1)
@@ -72,10 +78,18 @@ def pytest_unconfigure() -> None:
     gc.callbacks[:] = [function for function in gc.callbacks if not function.__module__.startswith("hypothesis.")]
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Nothing of the user's own settings or stores reaches a test."""
-    folder = tmp_path / "home"
+def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing of the user's own settings or stores reaches a test.
+
+    Not below `tmp_path`: most tests need no folder of their own, and pytest takes longer to make one than they run.
+    """
+    folder = homes / str(next(_numbers))
     folder.mkdir()
     for name in [name for name in os.environ if name.startswith(("ANSWERABLE_", "OPENAI_"))]:
         monkeypatch.delenv(name)
@@ -147,6 +161,25 @@ def demo_catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
             await source.close()
 
     return asyncio.run(described())
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    """Opens a location as a source that is asked in SQL; all that were opened are closed in the end."""
+    from answerable.sources.open import open_source
+    from answerable.sources.sql.source import SqlSource
+
+    sources: list[SqlSource] = []
+
+    async def opened(location: Path | str, **more: Any) -> SqlSource:
+        source = await open_source(str(location), cache=tmp_path / "cache", **more)
+        assert isinstance(source, SqlSource)
+        sources.append(source)
+        return source
+
+    yield opened
+    for source in sources:
+        await source.close()
 
 
 @pytest.fixture

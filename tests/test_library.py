@@ -13,10 +13,16 @@ from answerable.core.events import Event
 from answerable.service.sources import SourceList
 
 
-@pytest.fixture
-def people(tmp_path: Path, home: Path) -> Iterator[Answerable]:
-    (tmp_path / "people.csv").write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,<b>Cy</b>,Berlin\n")
-    with Answerable(tmp_path / "people.csv", home=home / "answerable") as data:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    path.write_text("id,name,city\n1,Ana,Berlin\n2,Bo,Paris\n3,<b>Cy</b>,Berlin\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def people(file: Path) -> Iterator[Answerable]:
+    with Answerable(file, home=file.parent / "home") as data:
         yield data
 
 
@@ -67,8 +73,13 @@ def test_the_catalog_is_at_hand(people: Answerable) -> None:
     assert [column.name for column in people.catalog().tables[0].columns] == ["id", "name", "city"]
 
 
-def test_the_verbs_of_the_service_are_there(people: Answerable, tmp_path: Path) -> None:
+def test_the_verbs_of_the_service_are_there(file: Path, tmp_path: Path) -> None:
     """What the page and the command line can do, a script can do."""
+    with Answerable(file, home=tmp_path / "home") as people:
+        _use_the_verbs(people, tmp_path)
+
+
+def _use_the_verbs(people: Answerable, tmp_path: Path) -> None:
     run = people.ask("how many people per city?").answer.run_id
     assert [record.run for record in people.runs.list()] == [run]
     assert [event.type for event in people.runs.events(run)][-1] == "run.finished"
@@ -90,9 +101,9 @@ def test_the_verbs_of_the_service_are_there(people: Answerable, tmp_path: Path) 
         people.runs.cancel("run_" + "0" * 24)
 
 
-def test_arguments_may_stand_after_the_place_of_the_principal(people: Answerable, tmp_path: Path) -> None:
+def test_arguments_may_stand_after_the_place_of_the_principal(people: Answerable, file: Path, tmp_path: Path) -> None:
     (tmp_path / "pets.csv").write_text("name,city\nRex,Berlin\n")
-    both = people.sources.describe(str(tmp_path / "people.csv"), str(tmp_path / "pets.csv"))
+    both = people.sources.describe(str(file), str(tmp_path / "pets.csv"))
     assert {table.name for table in both.tables} == {"people", "pets"}
     assert people.runs.list() == people.runs.list(limit=50)
 

@@ -132,6 +132,12 @@ class Settings(Frozen):
         description="Hosts, separated by commas, whose databases may be added over HTTP; "
         "this machine's may be if the server listens on loopback.",
     )
+    postgres_functions: str = Field(
+        default="",
+        pattern=r"^\s*([^\s.,]+\.[^\s.,]+\s*(,\s*[^\s.,]+\.[^\s.,]+\s*)*)?$",
+        description="Functions (`schema.name`, separated by commas) that queries of PostgreSQL may call besides those "
+        "of the system; name only those in schemas where nobody else can create functions.",
+    )
     keep_days: int = Field(default=0, ge=0, description="Days that finished runs are kept; 0 keeps them for ever.")
     keep_runs: int = Field(default=0, ge=0, description="Most runs that are kept of each tenant; 0 for any number.")
     keep_mb: int = Field(
@@ -175,7 +181,8 @@ class Settings(Frozen):
 
         named = {"demo": str(demo.location()), **self.sources}
         places = WorkerPlaces(self.source_workers, self.source_workers_mb)
-        options = SourceOptions(memory_mb=self.query_memory_mb, places=places)
+        functions = tuple(name.strip() for name in self.postgres_functions.split(",") if name.strip())
+        options = SourceOptions(memory_mb=self.query_memory_mb, postgres_functions=functions, places=places)
         registry = SourceRegistry(
             named, self.home, any_location=any_location, hosts=self.allowed_hosts, options=options
         )

@@ -17,7 +17,8 @@ from answerable.answers.present import asked_back
 from answerable.answers.prose import DescribedResult, prose
 from answerable.core.ids import RunId
 from answerable.core.values import OutputColumn
-from answerable.query.plan import Aggregate, ColumnRef, IsNull, Join, OrderItem, QueryPlan, SelectItem
+from answerable.query.headings import RowNoun
+from answerable.query.plan import Aggregate, ColumnRef, IsNull, OrderItem, QueryPlan, SelectItem
 
 Answered = Callable[..., Answer]
 Ranked = Callable[..., QueryPlan]
@@ -31,14 +32,52 @@ def test_one_value(answered: Answered) -> None:
     assert (link.row, link.column) == (0, 0)
 
 
+TICKETS = RowNoun(one="support ticket", many="support tickets")
+
+
 def test_a_plain_count_says_what_it_counts(answered: Answered) -> None:
     plan = QueryPlan(entity="support_tickets", select=(SelectItem(expr=Aggregate(function="count")),))
-    assert answered({"count": [1141]}, plan=plan).text == "1,141 support tickets."
+    assert answered({"count": [1141]}, plan=plan, noun=TICKETS).text == "1,141 support tickets."
     narrowed = plan.model_copy(update={"where": IsNull(left=ColumnRef(table="support_tickets", column="closed_on"))})
-    assert answered({"count": [12]}, plan=narrowed).text == "12 support tickets match."
-    assert answered({"count": [1]}, plan=narrowed).text == "Count: 1."
-    joined = plan.model_copy(update={"joins": (Join(table="customers"),)})
-    assert answered({"count": [12]}, plan=joined).text == "Count: 12."
+    assert answered({"count": [12]}, plan=narrowed, noun=TICKETS).text == "12 support tickets match."
+    assert answered({"count": [1]}, plan=narrowed, noun=TICKETS).text == "1 support ticket matches."
+    assert answered({"count": [0]}, plan=narrowed, noun=TICKETS).text == "0 support tickets match."
+    assert answered({"count": [12]}, plan=narrowed).text == "Count: 12."
+
+
+def test_what_the_rows_are_called_may_have_digits_in_it(answered: Answered) -> None:
+    noun = RowNoun(one="q3 2023 sale", many="q3 2023 sales")
+    plan = QueryPlan(entity="q3_2023_sales", select=(SelectItem(expr=Aggregate(function="count")),))
+    answer = answered({"count": [91]}, plan=plan, noun=noun)
+    assert answer.text == "91 q3 2023 sales."
+    assert answer.provenance.findings == ()
+
+
+def test_a_number_of_things_in_the_sentences_of_a_model_has_to_be_in_the_rows(answered: Answered) -> None:
+    data = {"city": ["Berlin", "Paris"], "revenue": [5, 9]}
+    answer = answered(data, noun=RowNoun(one="city", many="cities"), proposed="Paris has 2 shops.")
+    assert "2 shops" not in answer.text
+
+
+def test_people_have_full_names(answered: Answered, ranked: Ranked) -> None:
+    people = {"LastName": ["Lovelace", "Turing"], "FirstName": ["Ada", "Alan"]}
+    noun = RowNoun(one="customer", many="customers")
+    assert answered(people, noun=noun).text == "2 customers: Ada Lovelace and Alan Turing."
+    assert answered({name: values[:1] for name, values in people.items()}).text == "Ada Lovelace."
+    paid = {**people, "paid": [9, 5]}
+    assert answered(paid, plan=ranked("paid", "LastName", "FirstName")).text == (
+        "Ada Lovelace has the highest paid: 9, followed by Alan Turing: 5."
+    )
+
+
+def test_a_group_without_a_name_is_a_row(answered: Answered) -> None:
+    noun = RowNoun(one="country", many="countries")
+    assert answered({"country": ["Peru", "Chile", None], "n": [1, 2, 2]}, noun=noun).text.startswith("3 rows.")
+    assert answered({"country": ["Peru", "Chile", "Cuba"], "n": [1, 3, 2]}, noun=noun).text.startswith("3 countries.")
+
+
+def test_the_label_comes_before_the_number(answered: Answered) -> None:
+    assert answered({"count": [12], "channel": ["Online"]}).text == "Channel: Online; Count: 12."
 
 
 def test_one_value_that_is_missing(answered: Answered) -> None:
@@ -52,10 +91,11 @@ def test_nothing_matched(answered: Answered, ranked: Ranked) -> None:
     answer = answered(empty, provenance=told, plan=ranked("revenue", "city"))
     assert answer.kind == "table"
     assert answer.row_count == 0
-    assert answer.text == (
-        "Nothing matched. What was looked for: total revenue of sales where city is “Atlantis” in 2024."
-    )
-    assert answered(empty, plan=ranked("revenue", "city")).text == "Nothing matched in sales."
+    # What was understood stands beside the answer, and is not said twice.
+    assert answer.text == "Nothing matched."
+    noun = RowNoun(one="sale", many="sales")
+    listed = QueryPlan(entity="sales", select=(SelectItem(expr=ColumnRef(table="sales", column="city")),))
+    assert answered(empty, plan=listed, noun=noun).text == "No sales match."
     assert answered(empty).text == "The query ran and gave no rows."
 
 
@@ -73,7 +113,7 @@ def test_the_lowest_alone(answered: Answered, ranked: Ranked) -> None:
 
 def test_a_shared_first_place(answered: Answered, ranked: Ranked) -> None:
     answer = answered({"city": ["Berlin", "Paris"], "revenue": [5, 5]}, plan=ranked("revenue", "city"))
-    assert answer.text == "Berlin and Paris share the highest revenue: 5. 2 rows."
+    assert answer.text == "Berlin and Paris share the highest revenue: 5."
 
 
 def test_extremes_of_unordered_rows(answered: Answered) -> None:

@@ -27,3 +27,27 @@ def test_an_unknown_name_is_wrong_usage() -> None:
     done = bench("nonsense")
     assert done.returncode == 2
     assert "there is no nonsense; choose from value_index" in done.stderr
+
+
+ONE_FAILS = """
+import sys
+import bench.engine, bench.sleeps
+from bench.__main__ import main
+from bench.figures import compared
+
+bench.engine.measure = lambda quick: 1 / 0
+bench.sleeps.measure = lambda quick: [compared("ours", 1, 2, "ms", 1)]
+sys.argv[1:] = ["engine", "sleeps", "--json"]
+sys.exit(main())
+"""
+
+
+def test_a_measurement_that_fails_is_a_missed_line_and_the_others_are_kept() -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_FAILS], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    figures = json.loads(done.stdout)["figures"]
+    assert [(figure["name"], figure["ratio"], figure["met"]) for figure in figures] == [
+        ("engine: ZeroDivisionError", None, False),
+        ("ours", 0.5, True),
+    ]
+    assert done.returncode == 1
+    assert "ZeroDivisionError: division by zero" in done.stderr

@@ -1,5 +1,8 @@
 """`answerable doctor`: what this machine offers, and how to get what is missing."""
 
+import contextlib
+import json
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,3 +49,21 @@ def test_it_tells_what_is_kept_and_when_it_was_last_pruned(answerable: Answerabl
     pruned = answerable("runs", "prune", "--json", env=keep).json
     assert pruned == {"dry_run": False, "pruned": {"runs": 0, "threads": 0, "artifacts": 0, "bytes": 0}}
     assert answerable("doctor", "--json", env=keep).json["store"]["pruned_at"]
+
+
+def test_sources_and_what_was_left_out_of_them_are_named(answerable: Answerable, tmp_path: Path, home: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
+        connection.execute("CREATE TABLE own AS SELECT 1 AS a")
+        connection.execute("CREATE VIEW broken AS SELECT x FROM gone")
+        connection.commit()
+    named = {"shop": str(tmp_path / "shop.sqlite"), "lost": str(tmp_path / "lost.sqlite")}
+    (home / ".answerable").mkdir()
+    (home / ".answerable" / "settings.yaml").write_text(json.dumps({"sources": named, "source": "shop"}))
+    found = {source["name"]: source for source in answerable("doctor", "--json").json["sources"]}
+    assert set(found) == {"demo", "shop", "lost"}
+    assert (found["shop"]["tables"], found["shop"]["error"]) == (1, None)
+    assert [note["subject"] for note in found["shop"]["notes"]] == ["broken"]
+    assert found["lost"]["error"]["code"] == "source_missing"
+    said = answerable("doctor").out
+    assert "broken: is left out, because the database cannot read it: no such table: main.gone" in said
+    assert "source lost: cannot be read:" in said

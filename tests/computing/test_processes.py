@@ -67,6 +67,17 @@ async def test_a_process_that_dies_is_replaced(processes: ComputingProcesses) ->
     await _warm(processes)
 
 
+async def test_closing_ends_a_job_that_is_under_way() -> None:
+    processes = ComputingProcesses(most=1)
+    await _warm(processes)
+    under_way = asyncio.create_task(processes.compute(Busy(60), [1]))
+    await asyncio.sleep(0.05)
+    async with asyncio.timeout(20):
+        await processes.close()
+        with pytest.raises(TransientError):
+            await under_way
+
+
 async def test_whoever_waits_for_a_process_that_dies_gets_an_answer() -> None:
     processes = ComputingProcesses(most=1)
     await _warm(processes)

@@ -16,6 +16,7 @@ import polars as pl
 import psutil
 import psycopg
 import pytest
+import pytest_asyncio
 from as_written import as_written
 
 from answerable.core.errors import AnswerableError, LimitError, RefusedError, UserError
@@ -23,6 +24,8 @@ from answerable.sources.base import Limits, QueryResult
 from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KINDS = ("files", "sqlite", "duckdb", "postgres")
 
@@ -132,12 +135,21 @@ def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Data(kind, fresh(), folder / "cache", fresh)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def source(data: Data) -> AsyncIterator[SqlSource]:
-    opened = await open_source(data.location, name="shop", cache=data.cache)
-    assert isinstance(opened, SqlSource)
-    yield opened
-    await opened.close()
+    """One for all tests that leave it as it was."""
+    async with opened(data) as source:
+        yield source
+
+
+@contextlib.asynccontextmanager
+async def opened(data: Data) -> AsyncIterator[SqlSource]:
+    source = await open_source(data.location, name="shop", cache=data.cache)
+    assert isinstance(source, SqlSource)
+    try:
+        yield source
+    finally:
+        await source.close()
 
 
 @pytest.fixture
@@ -202,11 +214,8 @@ async def test_finds_keys_and_relationships(source: SqlSource, data: Data) -> No
 async def test_describing_again_reads_nothing(source: SqlSource, data: Data) -> None:
     first = await source.describe()
     assert await source.describe() is first
-    again = await open_source(data.location, name="shop", cache=data.cache)
-    try:
+    async with opened(data) as again:
         assert await again.describe() == first
-    finally:
-        await again.close()
 
 
 async def test_gives_typed_rows(run: Callable[..., Any]) -> None:
@@ -347,18 +356,22 @@ async def test_nothing_can_be_written(run: Callable[..., Any], source: SqlSource
     assert frame.rows() == [(4, 4)]
 
 
-async def test_a_million_rows_in_bounded_memory(run: Callable[..., Any], source: SqlSource) -> None:
+async def test_a_million_rows_in_bounded_memory(data: Data, tmp_path: Path) -> None:
     sql = "SELECT a.n AS a, b.n AS b, a.n * 1000 + b.n AS x, note FROM numbers a, numbers b, orders WHERE id = 10"
-    await run(f"{sql} LIMIT 100000", seconds=100)
-    [worker] = workers()
-    small, parent_small = peak(worker.pid), peak("self")
-    into = Path(source._cache) / "million.arrow"
-    into.parent.mkdir(parents=True, exist_ok=True)
-    result = await source.execute(as_written(sql, source.languages[0]), into, Limits(seconds=100))
-    assert result.row_count == 1_000_000
-    assert result.byte_count == into.stat().st_size
-    assert peak(worker.pid) - small < 48, "the worker's memory does not grow with the rows"
-    assert peak("self") - parent_small < 16, "the parent holds none of them"
+    others, into = workers(), tmp_path / "million.arrow"
+    async with opened(data) as source:
+
+        async def execute(sql: str) -> QueryResult:
+            return await source.execute(as_written(sql, source.languages[0]), into, Limits(seconds=100))
+
+        await execute(f"{sql} LIMIT 100000")
+        [worker] = [process for process in workers() if process not in others]
+        small, parent_small = peak(worker.pid), peak("self")
+        result = await execute(sql)
+        assert result.row_count == 1_000_000
+        assert result.byte_count == into.stat().st_size
+        assert peak(worker.pid) - small < 48, "the worker's memory does not grow with the rows"
+        assert peak("self") - parent_small < 16, "the parent holds none of them"
     frame = pl.scan_ipc(into).select(pl.len(), pl.col("x").sum(), pl.col("note").n_unique()).collect()
     assert frame.rows() == [(1_000_000, 499_999_500_000, 1)]
     into.unlink()
@@ -427,7 +440,7 @@ def change(kind: str, location: str) -> None:
             connection.execute("INSERT INTO numbers VALUES (5000)")
 
 
-def written_when_free(location: str) -> duckdb.DuckDBPyConnection:
+def written_when_free(location: str) -> "duckdb.DuckDBPyConnection":
     """DuckDB has either readers or one writer: an idle source must let go of the file."""
     for _ in range(100):
         with contextlib.suppress(duckdb.IOException):
@@ -436,11 +449,12 @@ def written_when_free(location: str) -> duckdb.DuckDBPyConnection:
     raise AssertionError("the source holds on to the file")
 
 
-async def test_says_which_walls_stand(source: SqlSource, data: Data) -> None:
-    assert source.isolation == {}
-    await source.check(as_written("SELECT 1", source.languages[0]))
-    assert set(source.isolation) == {"memory", "files", "network", "programs"}
-    assert source.isolation["memory"] == "2048 MB"
+async def test_says_which_walls_stand(data: Data) -> None:
+    async with opened(data) as source:
+        assert source.isolation == {}
+        await source.check(as_written("SELECT 1", source.languages[0]))
+        assert set(source.isolation) == {"memory", "files", "network", "programs"}
+        assert source.isolation["memory"] == "2048 MB"
 
 
 async def test_a_meaning_beside_the_data(data: Data, tmp_path: Path) -> None:
@@ -465,11 +479,11 @@ async def test_a_meaning_beside_the_data(data: Data, tmp_path: Path) -> None:
 
 
 async def test_closing_ends_the_workers(data: Data) -> None:
-    source = await open_source(data.location, cache=data.cache)
-    await source.check(as_written("SELECT 1", source.languages[0]))
-    assert workers()
-    await source.close()
-    assert workers() == []
+    before = workers()
+    async with opened(data) as source:
+        await source.check(as_written("SELECT 1", source.languages[0]))
+        assert len(workers()) > len(before)
+    assert workers() == before
 
 
 @pytest.fixture(autouse=True)

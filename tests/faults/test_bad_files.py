@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import zipfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,7 @@ import xlsxwriter  # type: ignore[import-untyped]
 
 from answerable.core.catalog import Catalog
 from answerable.core.errors import AnswerableError, LimitError, NotFoundError, SourceError, UserError
-from answerable.sources.open import open_source
-from answerable.sources.sql.source import SourceOptions, SqlSource
-
-
-@pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    """Opens a location, and closes all of them in the end."""
-    sources: list[SqlSource] = []
-
-    async def opened(location: Path | str, options: SourceOptions | None = None) -> SqlSource:
-        source = await open_source(str(location), cache=tmp_path / "cache", options=options)
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
+from answerable.sources.sql.source import SourceOptions
 
 
 @pytest.fixture
@@ -53,6 +36,28 @@ def read(opened: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
         return rows, {c.name: c.type for c in table.columns}, [w.message for w in catalog.warnings]
 
     return read
+
+
+@pytest.fixture
+def read_all(opened: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
+    """As `read`, for many files at once: they are in one folder, and one process reads them."""
+
+    async def read_all(contents: Mapping[str, str | bytes]) -> dict[str, Any]:
+        folder = tmp_path / "all"
+        folder.mkdir()
+        for name, content in contents.items():
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        source = await opened(folder)
+        catalog: Catalog = await source.describe()
+        found: dict[str, Any] = {}
+        for name, table in zip(sorted(contents), sorted(catalog.tables, key=lambda table: table.name), strict=True):
+            assert table.name == Path(name).stem
+            rows = await source.rows(f'SELECT * FROM "{table.name}"')
+            notes = [w.message for w in catalog.warnings if w.subject == name]
+            found[name] = rows, {c.name: c.type for c in table.columns}, notes
+        return found
+
+    return read_all
 
 
 @pytest.fixture
@@ -175,22 +180,25 @@ async def test_formats_by_content(opened: Callable[..., Any], tmp_path: Path) ->
 # Encodings
 
 
-@pytest.mark.parametrize(
-    ("encoding", "told"),
-    [
-        ("utf-8", None),
-        ("utf-8-sig", None),
-        ("utf-16", "UTF-16"),
-        ("utf-16-le", "UTF-16"),
-        ("cp1252", "Windows-1252"),
-        ("latin-1", "Windows-1252"),
-    ],
-)
-async def test_encodings(read: Callable[..., Any], encoding: str, told: str | None) -> None:
-    rows, types, notes = await read("name,größe\nMüller,1.5\nÅse,2\n".encode(encoding))
-    assert rows == [("Müller", 1.5), ("Åse", 2.0)]
-    assert types == {"name": "text", "größe": "number"}
-    assert notes == [] if told is None else told in notes[0]
+ENCODINGS = {
+    "utf-8": None,
+    "utf-8-sig": None,
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16",
+    "cp1252": "Windows-1252",
+    "latin-1": "Windows-1252",
+}
+
+
+async def test_encodings(read_all: Callable[..., Any]) -> None:
+    names = {f"{encoding.replace('-', '_')}.csv": encoding for encoding in ENCODINGS}
+    text = "name,größe\nMüller,1.5\nÅse,2\n"
+    found = await read_all({name: text.encode(encoding) for name, encoding in names.items()})
+    for name, (rows, types, notes) in found.items():
+        told = ENCODINGS[names[name]]
+        assert rows == [("Müller", 1.5), ("Åse", 2.0)], name
+        assert types == {"name": "text", "größe": "number"}, name
+        assert notes == [] if told is None else told in notes[0], name
 
 
 async def test_zero_bytes_are_left_out_and_told(read: Callable[..., Any]) -> None:
@@ -199,10 +207,10 @@ async def test_zero_bytes_are_left_out_and_told(read: Callable[..., Any]) -> Non
     assert notes == ["1 NUL characters were left out"]
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-async def test_line_endings(read: Callable[..., Any], ending: str) -> None:
-    rows, _, _ = await read(ending.join(["a,b", "1,x", "2,y", ""]))
-    assert rows == [(1, "x"), (2, "y")]
+async def test_line_endings(read_all: Callable[..., Any]) -> None:
+    endings = {"unix.csv": "\n", "windows.csv": "\r\n", "old_mac.csv": "\r"}
+    found = await read_all({name: ending.join(["a,b", "1,x", "2,y", ""]) for name, ending in endings.items()})
+    assert {name: rows for name, (rows, _, _) in found.items()} == {name: [(1, "x"), (2, "y")] for name in endings}
 
 
 async def test_mixed_line_endings(read: Callable[..., Any]) -> None:
@@ -214,13 +222,14 @@ async def test_mixed_line_endings(read: Callable[..., Any]) -> None:
 # Delimiters, quotes, rows that do not fit
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-async def test_delimiters(read: Callable[..., Any], delimiter: str) -> None:
-    text = 'id,name,note\n1,"Smith, J; Dr | x\ty",ok\n2,Ann,"two\nlines"\n'
-    quoted = "\n".join(text.replace(",name,note", f"{delimiter}name{delimiter}note").split("\n")[:1])
-    body = f'1{delimiter}"Smith, J; Dr | x\ty"{delimiter}ok\n2{delimiter}Ann{delimiter}"two\nlines"\n'
-    rows, _, _ = await read(f"{quoted}\n{body}")
-    assert rows == [(1, "Smith, J; Dr | x\ty", "ok"), (2, "Ann", "two\nlines")]
+async def test_delimiters(read_all: Callable[..., Any]) -> None:
+    rows = [["id", "name", "note"], ["1", '"Smith, J; Dr | x\ty"', "ok"], ["2", "Ann", '"two\nlines"']]
+    delimiters = {"comma.csv": ",", "semicolon.csv": ";", "tab.csv": "\t", "bar.csv": "|"}
+    found = await read_all(
+        {name: "".join(f"{delimiter.join(row)}\n" for row in rows) for name, delimiter in delimiters.items()}
+    )
+    for name, (read, _, _) in found.items():
+        assert read == [(1, "Smith, J; Dr | x\ty", "ok"), (2, "Ann", "two\nlines")], name
 
 
 async def test_delimiter_stated_as_excel_does(read: Callable[..., Any]) -> None:
@@ -326,41 +335,50 @@ async def test_a_nameless_first_column(read: Callable[..., Any]) -> None:
 # Values
 
 
-@pytest.mark.parametrize(
-    ("values", "type_"),
-    [
-        (["1", "-2", "+3", "0"], "integer"),
-        (["1", "2.5", "1e3", ".5"], "number"),
-        (["007", "123"], "text"),
-        (["12345678901234567890"], "text"),
-        (["true", "FALSE"], "boolean"),
-        (["yes", "no"], "text"),
-        (["2024-01-31", "2024-2-9"], "date"),
-        (["2024-02-30"], "text"),
-        (["2024-01-31 10:30", "2024-01-31T10:30:00.5"], "datetime"),
-        (["2024-01-31T10:30:00Z", "2024-01-31 10:30:00+02:00"], "datetime"),
-        (["2024-01-31 00:00:00", "2024-02-01 00:00:00"], "date"),
-        (["31/01/2024", "01/02/2024"], "date"),
-        (["1/31/2024", "2/1/2024"], "date"),
-        (["31.01.2024 08:00", "01.02.2024 09:30"], "datetime"),
-        (["Jan 5 2024", "Dec 31 2023"], "date"),
-        (["5 January 2024", "31 December 2023"], "date"),
-        (["10:30", "23:59:59"], "time"),
-        (["x", "1"], "text"),
-    ],
-)
-async def test_types(read: Callable[..., Any], values: list[str], type_: str) -> None:
-    _, types, _ = await read("v,w\n" + "".join(f"{value},x\n" for value in values))
-    assert types["v"] == type_
+TYPES = [
+    (["1", "-2", "+3", "0"], "integer"),
+    (["1", "2.5", "1e3", ".5"], "number"),
+    (["007", "123"], "text"),
+    (["12345678901234567890"], "text"),
+    (["true", "FALSE"], "boolean"),
+    (["yes", "no"], "text"),
+    (["2024-01-31", "2024-2-9"], "date"),
+    (["2024-02-30"], "text"),
+    (["2024-01-31 10:30", "2024-01-31T10:30:00.5"], "datetime"),
+    (["2024-01-31T10:30:00Z", "2024-01-31 10:30:00+02:00"], "datetime"),
+    (["2024-01-31 00:00:00", "2024-02-01 00:00:00"], "date"),
+    (["31/01/2024", "01/02/2024"], "date"),
+    (["1/31/2024", "2/1/2024"], "date"),
+    (["31.01.2024 08:00", "01.02.2024 09:30"], "datetime"),
+    (["Jan 5 2024", "Dec 31 2023"], "date"),
+    (["5 January 2024", "31 December 2023"], "date"),
+    (["10:30", "23:59:59"], "time"),
+    (["x", "1"], "text"),
+]
 
 
-async def test_day_and_month(read: Callable[..., Any]) -> None:
-    rows, _, _ = await read("when,w\n31/01/2024,x\n02/03/2024,x\n")
-    assert [row[0].isoformat() for row in rows] == ["2024-01-31", "2024-03-02"]
-    rows, _, notes = await read("when,w\n01/02/2024,x\n01/03/2024,x\n", "monthly.csv")
+async def test_types(read_all: Callable[..., Any]) -> None:
+    files = {
+        f"case_{number:02}.csv": "v,w\n" + "".join(f"{value},x\n" for value in values)
+        for number, (values, _) in enumerate(TYPES)
+    }
+    found = await read_all(files)
+    assert [(values, found[name][1]["v"]) for name, (values, _) in zip(files, TYPES, strict=True)] == TYPES
+
+
+async def test_day_and_month(read_all: Callable[..., Any]) -> None:
+    found = await read_all(
+        {
+            "clear.csv": "when,w\n31/01/2024,x\n02/03/2024,x\n",
+            "monthly.csv": "when,w\n01/02/2024,x\n01/03/2024,x\n",
+            "either.csv": "when,w\n01/02/2024,x\n05/03/2024,x\n",
+        }
+    )
+    assert [row[0].isoformat() for row in found["clear.csv"][0]] == ["2024-01-31", "2024-03-02"]
+    rows, _, notes = found["monthly.csv"]
     assert [row[0].isoformat() for row in rows] == ["2024-02-01", "2024-03-01"]
     assert "day first" in notes[0]
-    _, types, notes = await read("when,w\n01/02/2024,x\n05/03/2024,x\n", "either.csv")
+    _, types, notes = found["either.csv"]
     assert types["when"] == "text"
     assert "day/month or month/day" in notes[0]
 
@@ -371,12 +389,12 @@ async def test_missing_values(read: Callable[..., Any]) -> None:
     assert types == {"n": "integer", "t": "text"}
 
 
-async def test_na_means_missing_only_where_the_file_uses_it_so(read: Callable[..., Any]) -> None:
-    rows, _, notes = await read("n,country\n1,NA\nNA,DE\n")
+async def test_na_means_missing_only_where_the_file_uses_it_so(read_all: Callable[..., Any]) -> None:
+    found = await read_all({"missing.csv": "n,country\n1,NA\nNA,DE\n", "namibia.csv": "n,country\n1,NA\n2,DE\n"})
+    rows, _, notes = found["missing.csv"]
     assert rows == [(1, None), (None, "DE")]
     assert notes == ["'NA' was read as a missing value"]
-    rows, _, _ = await read("n,country\n1,NA\n2,DE\n", "namibia.csv")
-    assert rows == [(1, "NA"), (2, "DE")]
+    assert found["namibia.csv"][0] == [(1, "NA"), (2, "DE")]
 
 
 async def test_separators_of_thousands_stay_text_and_are_told(read: Callable[..., Any]) -> None:
@@ -406,14 +424,22 @@ async def test_a_late_fraction_makes_all_numbers(read: Callable[..., Any]) -> No
 # JSON
 
 
-async def test_json_forms(read: Callable[..., Any]) -> None:
+async def test_json_forms(read_all: Callable[..., Any]) -> None:
     records = [{"id": 1, "name": "a"}, {"id": 2, "name": None, "extra": True}]
     expected = [(1, "a", None), (2, None, True)]
-    assert (await read(json.dumps(records), "list.json"))[0] == expected
-    assert (await read("\n".join(map(json.dumps, records)), "lines.ndjson"))[0] == expected
-    rows, _, notes = await read(json.dumps({"total": 2, "items": records}), "wrapped.json")
-    assert (rows, notes) == (expected, ["the records are those under 'items'"])
-    assert (await read("[1, 2, 3]", "bare.json"))[0] == [(1,), (2,), (3,)]
+    found = await read_all(
+        {
+            "list.json": json.dumps(records),
+            "lines.ndjson": "\n".join(map(json.dumps, records)),
+            "wrapped.json": json.dumps({"total": 2, "items": records}),
+            "bare.json": "[1, 2, 3]",
+        }
+    )
+    assert found["list.json"][0] == expected
+    assert found["lines.ndjson"][0] == expected
+    assert found["wrapped.json"][0] == expected
+    assert found["wrapped.json"][2] == ["the records are those under 'items'"]
+    assert found["bare.json"][0] == [(1,), (2,), (3,)]
 
 
 async def test_nested_json(read: Callable[..., Any]) -> None:
@@ -511,18 +537,24 @@ MISMATCHES = {
 @pytest.mark.parametrize("name", MISMATCHES)
 async def test_what_a_file_is_and_what_was_expected(opened: Callable[..., Any], tmp_path: Path, name: str) -> None:
     content, told = MISMATCHES[name]
-    (tmp_path / "folder").mkdir()
-    for place in (tmp_path / name, tmp_path / "folder" / name):
-        place.write_bytes(content)
+    (tmp_path / name).write_bytes(content)
     with pytest.raises(SourceError) as caught:
         await opened(tmp_path / name)
     assert told in caught.value.message
     assert name in caught.value.message
     assert (caught.value.stable_code, caught.value.exit_code) == ("file_mismatch", 2)
-    (tmp_path / "folder" / "good.csv").write_text("a\n1\n")
-    catalog = await (await opened(tmp_path / "folder")).describe()
+
+
+async def test_in_a_folder_each_of_them_is_left_out_and_named(opened: Callable[..., Any], tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, (content, _) in MISMATCHES.items():
+        (folder / name).write_bytes(content)
+    (folder / "good.csv").write_text("a\n1\n")
+    catalog = await (await opened(folder)).describe()
     assert [table.name for table in catalog.tables] == ["good"]
-    assert any(name in f"{warning.subject} {warning.message}" for warning in catalog.warnings)
+    told = [f"{warning.subject} {warning.message}" for warning in catalog.warnings]
+    assert [name for name in MISMATCHES if not any(name in line for line in told)] == []
 
 
 @pytest.mark.parametrize("content", [gzip.compress(PDF), gzip.compress(PNG), gzip.compress(sqlite_bytes())])
@@ -533,9 +565,10 @@ async def test_what_is_packed_is_looked_at_too(refused: Callable[..., Any], cont
     assert error.exit_code == 2
 
 
-@pytest.mark.parametrize("header", ["MZ,b", "PAR1,PAR2", "ORC,b", "BZh,b", "GIF8,b", "PK,b", "Obj,b"])
-async def test_words_that_begin_as_other_files_do(read: Callable[..., Any], header: str) -> None:
-    assert (await read(f"{header}\n1,2\n"))[0] == [(1, 2)]
+async def test_words_that_begin_as_other_files_do(read_all: Callable[..., Any]) -> None:
+    headers = ("MZ,b", "PAR1,PAR2", "ORC,b", "BZh,b", "GIF8,b", "PK,b", "Obj,b")
+    found = await read_all({f"case_{number}.csv": f"{header}\n1,2\n" for number, header in enumerate(headers)})
+    assert [rows for rows, _, _ in found.values()] == [[(1, 2)]] * len(headers)
 
 
 # Folders
@@ -591,17 +624,17 @@ async def test_too_many_files_and_too_much(opened: Callable[..., Any], tmp_path:
     for number in range(5):
         (folder / f"{number}.csv").write_text("a\n1\n")
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, SourceOptions(max_files=4))).describe()
+        await (await opened(folder, options=SourceOptions(max_files=4))).describe()
     assert caught.value.stable_code == "source_too_large"
     with pytest.raises(LimitError) as caught:
-        await (await opened(folder, SourceOptions(max_mb=0))).describe()
+        await (await opened(folder, options=SourceOptions(max_mb=0))).describe()
     assert caught.value.stable_code == "source_too_large"
 
 
 async def test_a_bomb_in_a_packed_file(opened: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000))
     with pytest.raises(LimitError, match="larger than 5 MB") as caught:
-        await (await opened(tmp_path / "bomb.csv.gz", SourceOptions(max_mb=5))).describe()
+        await (await opened(tmp_path / "bomb.csv.gz", options=SourceOptions(max_mb=5))).describe()
     assert caught.value.stable_code == "file_too_large"
 
 

@@ -5,7 +5,7 @@ import contextlib
 import os
 import resource
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +18,9 @@ from as_written import as_written
 from answerable.core.errors import AnswerableError, OperatorError, SourceError, TransientError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
 
 Opened = Callable[[Path | str], Any]
-
-
-@pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Opened]:
-    sources: list[SqlSource] = []
-
-    async def opened(location: Path | str) -> SqlSource:
-        source = await open_source(str(location), cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
 
 
 @pytest.fixture

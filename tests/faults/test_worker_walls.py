@@ -18,7 +18,6 @@ from as_written import as_written
 
 from answerable.core.errors import AnswerableError, LimitError
 from answerable.sources.base import Limits
-from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
 
@@ -55,21 +54,6 @@ async def listener() -> AsyncIterator[tuple[int, list[bytes]]]:
     yield server.sockets[0].getsockname()[1], heard
     server.close()
     await server.wait_closed()
-
-
-@pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[SqlSource] = []
-
-    async def opened(location: str) -> SqlSource:
-        source = await open_source(location, cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
 
 
 def make_files(folder: Path) -> str:

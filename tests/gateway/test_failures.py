@@ -3,17 +3,15 @@
 import asyncio
 import json
 import logging
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
+from served_app import serving
 
 from answerable.core.errors import OperatorError
 from answerable.gateway.app import create_app
-from answerable.gateway.connections import BoundedConnection
 from answerable.gateway.middleware import SECURITY_HEADERS
 from answerable.settings import Settings
 
@@ -36,17 +34,8 @@ async def port(tmp_path: Path) -> AsyncIterator[int]:
     async def unwritable() -> object:
         return {"a": object()}
 
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(app, log_config=None, http=BoundedConnection, ws="none", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve([listening]))
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.01)
-    yield listening.getsockname()[1]
-    server.should_exit = True
-    await serving
-    listening.close()
+    async with serving(app) as port:
+        yield port
 
 
 def request(line: str, *headers: str, body: bytes = b"", token: str = "token") -> bytes:

@@ -1,13 +1,12 @@
 """Clients that hold connections without asking for anything, over real sockets."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
+from served_app import serving
 
 from answerable.gateway import middleware
 from answerable.gateway.app import create_app
@@ -25,18 +24,8 @@ async def port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     monkeypatch.setattr(BoundedConnection, "head_seconds", 0.6)
     monkeypatch.setattr(BoundedConnection, "most_per_client", 20)
     monkeypatch.setattr(middleware, "BODY_SECONDS", 0.6)
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    app = create_app(Settings(home=tmp_path / "home"))
-    config = uvicorn.Config(app, log_config=None, http=BoundedConnection, timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve([listening]))
-    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-        await asyncio.sleep(0.01)
-    yield listening.getsockname()[1]
-    server.should_exit = True
-    await serving
-    listening.close()
+    async with serving(create_app(Settings(home=tmp_path / "home"))) as port:
+        yield port
 
 
 async def is_closed(port: int, sent: bytes, drip: bytes) -> bool:

@@ -16,6 +16,7 @@ for missing in ("pyarrow", "numpy"):
 import polars as pl  # noqa: E402
 from polars.exceptions import PanicException, PolarsError  # noqa: E402
 
+from answerable.sandbox.runner import Unreturnable  # noqa: E402
 from answerable.sandbox.tables.received import received, write_table  # noqa: E402
 
 SEED = 20261116
@@ -60,7 +61,7 @@ def main(folder: Path, kept: Path, count: int) -> None:
     good = [path.read_bytes() for path in sorted(folder.iterdir())]
     taken = 0
     for _ in range(count):
-        with suppress(ValueError):
+        with suppress(ValueError, Unreturnable):
             with kept.open("wb") as file:
                 write_table(received(memoryview(damaged(chance.choice(good), chance))), file.fileno())
             taken += 1

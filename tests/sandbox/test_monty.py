@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import psutil
 import pytest
+import pytest_asyncio
 
 from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
@@ -21,6 +22,8 @@ from answerable.sandbox.base import HostCalls, Pause, Paused, SandboxLimits, San
 from answerable.sandbox.monty import launch
 from answerable.sandbox.monty.sandbox import MontySandbox
 from answerable.sandbox.policy import SMALL
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 STUBS = """
 def fetch(path: str, count: int = 1) -> dict[str, Any]: ...
@@ -45,8 +48,9 @@ async def anything(value: Json) -> Json:
 HOST = HostCalls({"fetch": fetch, "grant": grant, "anything": anything}, STUBS)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def monty() -> AsyncIterator[MontySandbox]:
+    """One for all tests: starting it takes longer than most of them."""
     sandbox = MontySandbox(1)
     await sandbox.start()
     yield sandbox
@@ -55,6 +59,14 @@ async def monty() -> AsyncIterator[MontySandbox]:
 
 async def ran(monty: MontySandbox, code: str, **asked: Any) -> SandboxResult:
     return await monty.run(SandboxRequest(code, host=HOST, **asked))
+
+
+def workers() -> set[psutil.Process]:
+    return {child for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
+
+
+def status_of(process: psutil.Process) -> str:
+    return Path(f"/proc/{process.pid}/status").read_text()
 
 
 # The result
@@ -217,9 +229,6 @@ async def test_an_error_that_looks_like_a_limit_is_the_codes_own(monty: MontySan
 
 @pytest.mark.parametrize("code", ["while True:\n    pass", "def f():\n    f()\nf()", "x = 'a' * 10 ** 9"])
 async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: MontySandbox, code: str) -> None:
-    def workers() -> set[int]:
-        return {child.pid for child in psutil.Process().children(recursive=True) if child.name() == "monty"}
-
     await ran(monty, "result = 1")
     before = workers()
     await ran(monty, "result = 1")
@@ -229,13 +238,30 @@ async def test_a_process_in_which_code_was_stopped_is_not_used_again(monty: Mont
     assert not workers() & before
 
 
+async def test_after_its_runs_an_interpreter_is_replaced_and_no_run_is_lost() -> None:
+    """The process that holds the sessions may not start programs: it goes together with its interpreter."""
+    others = workers()
+    sandbox = MontySandbox(1, runs_per_process=3)
+    await sandbox.start()
+    seen = []
+    for number in range(7):
+        assert (await sandbox.run(SandboxRequest(f"result = {number}"))).value == number
+        seen.append(workers() - others)
+    await sandbox.close()
+    assert seen[0] == seen[1]
+    assert not seen[1] & seen[4]
+    assert not seen[4] & seen[6]
+
+
 async def test_closing_ends_a_run_that_is_under_way() -> None:
     sandbox = MontySandbox(1)
     await sandbox.start()
     running = asyncio.create_task(sandbox.run(SandboxRequest("while True:\n    pass")))
     await asyncio.sleep(0.1)
-    await sandbox.close()
-    ended = await running
+    async with asyncio.timeout(SandboxLimits().seconds / 2):
+        await sandbox.close()
+        ended = await running
+        await sandbox.close()  # has nothing to wait for
     assert (ended.outcome, ended.reason) == ("stopped", "cancelled")
 
 
@@ -333,7 +359,6 @@ asyncio.run(main())
 
 async def test_another_process_goes_on_from_the_snapshot(monty: MontySandbox) -> None:
     paused = await paused_by(monty)
-    await monty.close()
     done = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", CONTINUES], input=pickle.dumps(paused), capture_output=True, timeout=60
     )
@@ -359,31 +384,26 @@ async def test_the_loop_goes_on_while_code_runs(monty: MontySandbox) -> None:
     assert ticks > 5
 
 
-async def test_nothing_of_the_environment_reaches_the_worker() -> None:
-    sandbox = MontySandbox(1)
-    await sandbox.start()
-    await sandbox.run(SandboxRequest("result = 1"))
-    workers = [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
-    environments = [worker.environ() for worker in workers]
-    await sandbox.close()
-    assert environments == [{}]
-
-
-def status_of(process: int) -> str:
-    return Path(f"/proc/{process}/status").read_text()
+async def test_nothing_of_the_environment_reaches_the_worker(monty: MontySandbox) -> None:
+    await ran(monty, "result = 1")
+    assert [worker.environ() for worker in workers()] == [{}]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
-async def test_the_worker_is_behind_walls_and_the_result_names_them() -> None:
-    sandbox = MontySandbox(1)
-    await sandbox.start()
-    result = await sandbox.run(SandboxRequest("result = 1"))
-    (worker,) = [child for child in psutil.Process().children(recursive=True) if child.name() == "monty"]
-    status = status_of(worker.pid)
-    await sandbox.close()
+async def test_the_worker_is_behind_walls_and_the_result_names_them(monty: MontySandbox) -> None:
+    result = await ran(monty, "result = 1")
+    [worker] = workers()
+    status = status_of(worker)
     assert "seccomp" in result.isolation["system"]
     assert "Seccomp:\t2" in status
     assert "NoNewPrivs:\t1" in status
+
+
+def behind_walls(program: list[str], told: Path) -> subprocess.CompletedProcess[bytes]:
+    found = shutil.which(program[0])
+    assert found is not None
+    command = [sys.executable, "-I", "-S", launch.__file__, str(told), os.path.realpath(found)]
+    return subprocess.run([*command, *program[1:]], capture_output=True, check=False)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="walls of the Linux kernel")
@@ -397,12 +417,9 @@ async def test_the_worker_is_behind_walls_and_the_result_names_them() -> None:
     ],
     ids=["a-system-library", "a-file", "a-folder", "another-program"],
 )
-def test_what_the_walls_of_a_worker_let_through(program: list[str], seen: bool, tmp_path: Path) -> None:
+async def test_what_the_walls_of_a_worker_let_through(program: list[str], seen: bool, tmp_path: Path) -> None:
     """Other programs in the place of the interpreter try what it has no words for."""
-    found = shutil.which(program[0])
-    assert found is not None
-    command = [sys.executable, "-I", "-S", launch.__file__, str(tmp_path / "walls"), os.path.realpath(found)]
-    done = subprocess.run([*command, *program[1:]], capture_output=True, check=False)
+    done = await asyncio.to_thread(behind_walls, program, tmp_path / "walls")
     if "Landlock" not in (tmp_path / "walls").read_text():
         pytest.skip("this kernel has no Landlock")
     assert (done.returncode == 0) is seen, done.stderr

@@ -2,7 +2,7 @@
 
 import contextlib
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from answerable.core.catalog import Catalog
+from answerable.core.errors import AnswerableError
 from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
 from answerable.sources.sql.statements import Sql
@@ -19,21 +20,15 @@ Described = Callable[[Path | str], Any]
 
 
 @pytest.fixture
-async def described(tmp_path: Path) -> AsyncIterator[Described]:
-    sources: list[SqlSource] = []
-
+def described(opened: Callable[..., Any]) -> Described:
     async def described(location: Path | str) -> Catalog:
-        source = await open_source(str(location), cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        catalog = await source.describe()
+        source = await opened(location)
+        catalog: Catalog = await source.describe()
         await source.values()
         assert await source.rows(Sql("SELECT a FROM own")) == [(1,)], "the rest can be asked"
         return catalog
 
-    yield described
-    for source in sources:
-        await source.close()
+    return described
 
 
 def notes(catalog: Catalog) -> dict[str, str]:
@@ -128,3 +123,54 @@ async def test_postgres(described: Described, postgres_url: str) -> None:
     assert "permission denied" in found["of_a_hidden_table"]
     assert "no handler" in found["far_away"]
     assert "division by zero" in found["failing"]
+
+
+PURE = {
+    "json": "SELECT json_extract('{\"x\": 5}', '$.x') AS x FROM own",
+    "arrow": "SELECT '{\"x\": 5}' ->> '$.x' AS x FROM own",
+    "each": "SELECT value AS x FROM own, json_each('[5]')",
+    "words": "SELECT length(printf('%05d', a)) AS x FROM own",
+    "numbers": "SELECT round(sqrt(25.0)) AS x FROM own",
+    "window": "SELECT 4 + row_number() OVER (ORDER BY a) AS x FROM own",
+    "recursion": "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r WHERE x < 5) SELECT max(x) x FROM r",
+}
+
+
+async def test_views_of_sqlite_may_use_every_function_that_only_computes(described: Described, tmp_path: Path) -> None:
+    path = tmp_path / "shop.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE own AS SELECT 1 AS a")
+        for name, select in PURE.items():
+            connection.execute(f'CREATE VIEW "{name}" AS {select}')
+        connection.execute("CREATE TABLE made (a, x AS (json_extract(a, '$.x')))")
+        connection.execute("INSERT INTO made VALUES ('{\"x\": 5}')")
+        connection.commit()
+    catalog = await described(path)
+    assert not notes(catalog)
+    source = await open_source(str(path), cache=tmp_path / "cache")
+    assert isinstance(source, SqlSource)
+    try:
+        found = {name: await source.rows(Sql(f'SELECT x FROM "{name}"')) for name in (*PURE, "made")}
+    finally:
+        await source.close()
+    assert {name: float(rows[0][0]) for name, rows in found.items()} == dict.fromkeys((*PURE, "made"), 5.0)
+
+
+@pytest.mark.parametrize("call", ["load_extension('/tmp/x.so')", "sqlite_version()", "sqlite_compileoption_get(1)"])
+async def test_a_schema_of_sqlite_reaches_nothing_outside(call: str, tmp_path: Path) -> None:
+    """The authorizer does not see what a generated column calls."""
+    path = tmp_path / "shop.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE own (a)")
+        connection.execute("INSERT INTO own VALUES (1)")
+        connection.execute("PRAGMA writable_schema = 1")  # SQLite itself refuses to create some of these
+        written = f"CREATE TABLE own (a, x AS ({call}))"
+        connection.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'own'", [written])
+        connection.commit()
+    source = await open_source(str(path), cache=tmp_path / "cache")
+    assert isinstance(source, SqlSource)
+    try:
+        with pytest.raises(AnswerableError):
+            await source.rows(Sql("SELECT x FROM own"))
+    finally:
+        await source.close()

@@ -4,6 +4,7 @@ down that they were used. Nothing that the source does may use them."""
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import polars as pl
 import psycopg
 import pytest
 
@@ -11,7 +12,7 @@ from answerable.core.errors import AnswerableError
 from answerable.query.sql.check import checked
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
-from answerable.sources.sql.source import SqlSource
+from answerable.sources.sql.source import SourceOptions, SqlSource
 
 TRAP = "LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN PERFORM nextval('public.sprung'); RETURN {}; END $$"
 TRAPS = f"""
@@ -152,3 +153,58 @@ def test_the_traps_do_spring(postgres_url: str) -> None:
             connection.execute("ALTER SEQUENCE sprung RESTART")
             connection.execute(sql)
             assert connection.execute("SELECT is_called FROM sprung").fetchall() == [(True,)], sql
+
+
+OWN = f"""
+CREATE SCHEMA tools;
+CREATE FUNCTION tools.plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT lower($1) $$;
+CREATE FUNCTION tools."Plain"(text) RETURNS text {TRAP.format("'x'")};
+CREATE FUNCTION tools.levenshtein(text, text) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT 7 $$;
+CREATE FUNCTION tools.upper(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'tools' $$;
+CREATE FUNCTION public.plain(text) RETURNS text {TRAP.format("'x'")};
+CREATE FUNCTION tools.other(text) RETURNS text {TRAP.format("'x'")};
+"""
+NAMED = ("tools.plain", "tools.levenshtein", "tools.upper")
+RUNS = {
+    "SELECT plain('ÄB') AS v": "äb",
+    "SELECT PLAIN('AB') AS v": "ab",
+    "SELECT tools.plain('AB') AS v": "ab",
+    'SELECT "TOOLS"."Plain"(\'AB\') AS v': "ab",
+    "SELECT tools.plain(plain(upper('ab'))) AS v": "ab",
+    "SELECT levenshtein('a', 'b') AS v": 7,
+    "SELECT upper('ab') AS v": "AB",
+    "SELECT tools.upper('ab') AS v": "tools",
+    "SELECT plain(status) AS v FROM orders WHERE plain(status) = 'open' LIMIT 1": "open",
+}
+STILL_REFUSED = (
+    "SELECT public.plain('x')",
+    "SELECT tools.other('x')",
+    "SELECT other('x')",
+    "SELECT plain(other('x'))",
+    "SELECT plain(pg_read_file('/etc/passwd'))",
+    "SELECT * FROM tools.plain('x')",
+    "SELECT * FROM plain('x')",
+    "SELECT plain('x') FROM pg_catalog.pg_authid",
+    "SELECT (orders).plain FROM orders",
+)
+
+
+async def test_functions_that_the_operator_names(
+    postgres_url: str, tmp_path: Path, source: SqlSource, sprung: Callable[[], bool]
+) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(OWN)
+    named = await open_source(postgres_url, cache=tmp_path / "cache", options=SourceOptions(postgres_functions=NAMED))
+    try:
+        catalog = await named.describe()
+        for sql, expected in RUNS.items():
+            await named.execute(checked(sql, catalog), tmp_path / "x.arrow", Limits())
+            assert pl.read_ipc(tmp_path / "x.arrow")["v"].to_list() == [expected], sql
+        for sql in STILL_REFUSED:
+            with pytest.raises(AnswerableError):
+                await named.execute(checked(sql, catalog), tmp_path / "x.arrow", Limits())
+        with pytest.raises(AnswerableError):
+            checked("SELECT tools.plain('x')", await source.describe())
+    finally:
+        await named.close()
+    assert not sprung()

@@ -2,7 +2,7 @@
 
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from as_written import as_written
 
 from answerable.core.errors import SourceError
 from answerable.sources.base import Limits
-from answerable.sources.open import open_source
 from answerable.sources.sql.source import SqlSource
 
 
@@ -29,18 +28,8 @@ def writer(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.fixture
-async def opened(path: Path, tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
-    sources: list[SqlSource] = []
-
-    async def opened(location: Path = path) -> SqlSource:
-        source = await open_source(str(location), cache=tmp_path / "cache")
-        assert isinstance(source, SqlSource)
-        sources.append(source)
-        return source
-
-    yield opened
-    for source in sources:
-        await source.close()
+def opened(opened: Callable[..., Any], path: Path) -> Callable[..., Any]:
+    return lambda location=path: opened(location)
 
 
 async def result(source: SqlSource, sql: str, into: Path) -> tuple[list[str], list[tuple[Any, ...]]]:

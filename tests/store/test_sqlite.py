@@ -66,9 +66,10 @@ async def test_a_path_a_url_and_a_home_are_understood(
     await opened("relative.db")
     await opened("sqlite:///relative-url.db")
     await opened("~/home.db")
-    for name in ("path", "url", "relative", "relative-url", "home/home"):
-        assert (tmp_path / f"{name}.db").is_file(), name
-        assert (tmp_path / f"{name}.artifacts").is_dir(), name
+    places = [tmp_path / name for name in ("path", "url", "relative", "relative-url")]
+    for place in (*places, home / "home"):
+        assert place.with_suffix(".db").is_file(), place
+        assert place.with_suffix(".artifacts").is_dir(), place
 
 
 async def test_a_relative_artifact_folder_stays_where_it_was(tmp_path: Path, opened: Any, monkeypatch: Any) -> None:

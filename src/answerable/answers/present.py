@@ -13,6 +13,7 @@ from answerable.answers.prose import DescribedResult, counted, prose
 from answerable.answers.result_rows import ResultRows, Rows
 from answerable.core.ids import RunId
 from answerable.core.values import FrameRef, Json
+from answerable.query.headings import RowNoun
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
 
@@ -40,10 +41,12 @@ def present(
     drawn: Json = None,
     proposed: str | None = None,
     headers: Mapping[str, str] | None = None,
+    noun: RowNoun | None = None,
 ) -> Answer:
     """Builds the answer whose rows are in the Arrow file at `path`. `known_rows`: all rows, if they need not be read;
     `drawn`: a chart that a program drew from the rows; `proposed`: text about the rows that a model or program wrote,
-    which is checked like our own; `headers`: heads for columns."""
+    which is checked like our own; `headers`: heads for columns;
+    `noun`: what the rows are."""
     result_rows = ResultRows(path, known_rows)
     rows = result_rows.part(0, row_limit)
     provenance = provenance or Provenance()
@@ -51,30 +54,30 @@ def present(
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
-    own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, provenance.understood))
+    own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
 
-    def check(text: str) -> CheckedText:
+    def check(text: str, *more_facts: ExtraFact) -> CheckedText:
         return check_claims(
             text,
             result.columns,
             rows,
-            _extra_facts(provenance, plan, result, len(rows)),
+            (*_extra_facts(provenance, plan, result, len(rows)), *more_facts),
             row_count=result.row_count,
             plan=plan,
             question=question,
             units=units,
         )
 
-    checked = check(proposed or own)
+    checked = check(proposed) if proposed else check(own, *_noun_facts(noun, result))
     if proposed and not _says_the_answer(checked, result, rows, spec):
         # The answer's value is always said: where the proposed text lacks it, our own sentence comes first.
-        checked = _joined(check(own), checked)
+        checked = _joined(check(own, *_noun_facts(noun, result)), checked)
     return Answer(
         run_id=run_id,
         status=status,
         kind="chart" if drawn else _kind(question, result, picture),
         # The check may leave out every sentence. The number of rows is always true.
-        text=checked.text or counted(result.row_count),
+        text=checked.text or counted(result.row_count, None),
         columns=result.columns,
         rows=tuple(rows),
         row_count=result.row_count,
@@ -140,6 +143,15 @@ def _extra_facts(provenance: Provenance, plan: QueryPlan | None, result: FrameRe
     understood = (ExtraFact(value=provenance.understood, basis="what was understood"),) if provenance.understood else ()
     part = (ExtraFact(value=shown, basis="the rows shown"),) if shown < result.row_count else ()
     return (*understood, *(plan_facts(plan) if plan else ()), *part)
+
+
+def _noun_facts(noun: RowNoun | None, result: FrameRef) -> tuple[ExtraFact, ...]:
+    """What our own sentences say of the rows as a whole: "238 customers". In the sentences of a model a number of
+    customers may be meant as anything, so there it has to be found in the rows."""
+    if noun is None:
+        return ()
+    names = (ExtraFact(value=name, basis="what the rows are") for name in (noun.one, noun.many))
+    return (ExtraFact(value=result.row_count, basis="the number of rows"), *names)
 
 
 def _completed(

@@ -1,18 +1,22 @@
 """Writes a few honest sentences about the rows. Every number in them is a cell or a count."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from answerable.answers.format import FormatSpec, format_cell
-from answerable.answers.roles import Field, fields, words
+from answerable.answers.roles import Field, fields, person_name
 from answerable.core.values import Json, OutputColumn
-from answerable.query.plan import Aggregate, QueryPlan
+from answerable.query.headings import COUNT_ROWS, RowNoun
+from answerable.query.plan import QueryPlan
 
 Rows = Sequence[Sequence[Json]]
 
 _LISTED = 5
 _FIELDS_IN_SENTENCE = 6
 _LONG_TEXT = 80
+_NAMED_IN_RANKING = 2
+"""A ranking names the first two rows. If there are no more, it need not count them."""
+_NAMES = frozenset({"name", "title", "full name", "label"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class DescribedResult:
     row_count: int
     spec: FormatSpec
     plan: QueryPlan | None = None
-    understood: str | None = None
+    noun: RowNoun | None = None
+    """What the rows are, or what a plain count counts."""
 
     @property
     def complete(self) -> bool:
@@ -50,16 +55,26 @@ def prose(result: DescribedResult) -> str:
     return " ".join(part for part in parts if part)
 
 
-def counted(rows: int) -> str:
-    return f"{rows:,} row{'' if rows == 1 else 's'}."
-
-
 def _nothing(result: DescribedResult) -> str:
-    if result.understood:
-        return f"Nothing matched. What was looked for: {_ended(result.understood)}"
-    if result.plan is not None:
-        return f"Nothing matched in {result.plan.entity}."
-    return "The query ran and gave no rows."
+    """What was looked for stands beside the answer, as what was understood."""
+    if result.noun is not None and result.plan is not None and not result.plan.group_by:
+        return f"No {result.noun.many} match."
+    return "Nothing matched." if result.plan is not None else "The query ran and gave no rows."
+
+
+def counted(rows: int, noun: RowNoun | None) -> str:
+    """How many rows there are, in a sentence."""
+    return f"{_number_of(rows, noun)}."
+
+
+def _number_of(rows: int, noun: RowNoun | None) -> str:
+    return f"{rows:,} {noun.of(rows) if noun else 'row' if rows == 1 else 'rows'}"
+
+
+def _counted(result: DescribedResult, label: int | None = None) -> str:
+    """The number of rows. A group without a name is a row, but no country."""
+    unnamed = label is not None and any(row[label] is None for row in result.rows)
+    return _number_of(result.row_count, None if unnamed else result.noun)
 
 
 def _one_row(result: DescribedResult) -> str:
@@ -69,28 +84,33 @@ def _one_row(result: DescribedResult) -> str:
         return f"{_label(result, 0, ranked)} has {_superlative(result, ranked)}: {result.shown(0, ranked.index)}."
     if len(result.columns) > _FIELDS_IN_SENTENCE:
         return f"1 row with {len(result.columns)} columns."
-    heads = [column.header for column in result.spec.columns]
-    return "; ".join(f"{head}: {result.shown(0, i)}" for i, head in enumerate(heads)) + "."
+    found = fields(result.columns, result.plan)
+    name = person_name(found)
+    # What a number is about comes before the number.
+    rest = sorted((field for field in found if field not in name), key=lambda field: field.role == "measure")
+    parts = [f"{result.spec.columns[field.index].header}: {result.shown(0, field.index)}" for field in rest]
+    return _ended("; ".join([*([_full_name(result, 0, name)] if name else []), *parts]))
 
 
 def _one_value(result: DescribedResult) -> str:
     head = result.spec.columns[0].header
-    if result.rows[0][0] is None:
+    value = result.rows[0][0]
+    if value is None:
         return f"{head}: no value. Either nothing matched, or what matched is empty."
-    if (things := _counted_things(result)) is not None:
-        return f"{result.shown(0, 0)} {things}."
-    return f"{head}: {_ended(result.shown(0, 0))}"
+    if isinstance(value, int) and (things := _counted_things(result, value)) is not None:
+        return things
+    shown = _ended(result.shown(0, 0))
+    # A name needs no "Name:" before it.
+    return shown if head.lower() in _NAMES and not shown[:1].isdigit() else f"{head}: {shown}"
 
 
-def _counted_things(result: DescribedResult) -> str | None:
-    """What a plain count counts: the rows of one table, all of them or those that match. Joins may repeat rows."""
-    plan = result.plan
-    if plan is None or plan.joins or plan.group_by or plan.set_operation or len(plan.select) != 1:
+def _counted_things(result: DescribedResult, count: int) -> str | None:
+    """What a plain count counts: the rows of one table, all of them or those that match."""
+    plan, noun = result.plan, result.noun
+    if plan is None or noun is None or plan.group_by or len(plan.select) != 1 or plan.select[0].expr != COUNT_ROWS:
         return None
-    # “1 orders” would be wrong, and the name of a table has no reliable singular.
-    if plan.select[0].expr != Aggregate(function="count") or result.rows[0][0] == 1:
-        return None
-    return " ".join(words(plan.entity)) + (" match" if plan.where else "")
+    match = (" matches" if count == 1 else " match") if plan.where or plan.joins else ""
+    return f"{_number_of(count, noun)}{match}."
 
 
 def _ranking(result: DescribedResult) -> str | None:
@@ -100,10 +120,10 @@ def _ranking(result: DescribedResult) -> str | None:
         return None
     top, second = _label(result, 0, ranked), _label(result, 1, ranked)
     value, next_value = result.shown(0, ranked.index), result.shown(1, ranked.index)
-    count = counted(result.row_count)
+    count = "" if result.row_count == _NAMED_IN_RANKING else f" {_counted(result)}."
     if result.rows[0][ranked.index] == result.rows[1][ranked.index]:
-        return f"{top} and {second} share {_superlative(result, ranked)}: {value}. {count}"
-    return f"{top} has {_superlative(result, ranked)}: {value}, followed by {second}: {next_value}. {count}"
+        return f"{top} and {second} share {_superlative(result, ranked)}: {value}.{count}"
+    return f"{top} has {_superlative(result, ranked)}: {value}, followed by {second}: {next_value}.{count}"
 
 
 def _overview(result: DescribedResult) -> str:
@@ -113,16 +133,18 @@ def _overview(result: DescribedResult) -> str:
     if len(labels) == 1 and len(measures) == 1 and len(found) == 2 and result.complete:
         return f"{_extent(result, labels[0])} {_extremes(result, labels[0], measures[0])}".strip()
     if len(found) == 1 and found[0].role in ("category", "time"):
-        return _listed(result)
-    return counted(result.row_count)
+        return _listed(result, lambda row: result.shown(row, 0))
+    if name := person_name(found):
+        return _listed(result, lambda row: _full_name(result, row, name))
+    return f"{_counted(result, labels[0].index if len(labels) == 1 else None)}."
 
 
 def _extent(result: DescribedResult, label: Field) -> str:
     values = [(row[label.index], i) for i, row in enumerate(result.rows) if row[label.index] is not None]
     if label.role != "time" or len(values) < len(result.rows):
-        return counted(result.row_count)
+        return f"{_counted(result, label.index)}."
     first, last = (result.shown(row, label.index) for _, row in (min(values), max(values)))
-    return f"{result.row_count:,} rows, from {first} to {last}."
+    return f"{_counted(result)}, from {first} to {last}."
 
 
 def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
@@ -142,11 +164,15 @@ def _extremes(result: DescribedResult, label: Field, measure: Field) -> str:
     return f"{head}: {', '.join(parts)}." if parts else ""
 
 
-def _listed(result: DescribedResult) -> str:
-    names = [result.shown(i, 0) for i in range(min(_LISTED, len(result.rows)))]
+def _listed(result: DescribedResult, name: Callable[[int], str]) -> str:
+    names = [name(row) for row in range(min(_LISTED, len(result.rows)))]
     if result.row_count > len(names):
-        return f"{result.row_count:,} rows; the first are {_joined(names)}."
-    return f"{result.row_count:,} rows: {_joined(names)}."
+        return f"{_counted(result)}; the first are {_joined(names)}."
+    return f"{_counted(result)}: {_joined(names)}."
+
+
+def _full_name(result: DescribedResult, row: int, name: Sequence[Field]) -> str:
+    return " ".join(result.shown(row, field.index) for field in name)
 
 
 def _missing(result: DescribedResult) -> str:
@@ -177,6 +203,8 @@ def _ranked_by(result: DescribedResult) -> Field | None:
 
 def _label(result: DescribedResult, row: int, ranked: Field) -> str:
     named = [f for f in fields(result.columns, result.plan) if f.index != ranked.index]
+    if name := person_name(named):
+        return _full_name(result, row, name)
     best = [f for f in named if f.role == "category"] or [f for f in named if f.role in ("time", "key")]
     return ", ".join(result.shown(row, f.index) for f in best[:2])
 

@@ -23,6 +23,8 @@ _KEY_WORDS = frozenset(
     {"id", "key", "code", "zip", "postcode", "sku", "isbn", "ean", "uuid", "guid", "phone", "no", "nr"}
 )
 _CALENDAR_WORDS = frozenset({"year", "quarter", "month", "week", "day", "weekday", "hour", "minute"})
+_FIRST_NAMES = frozenset({"firstname", "forename", "givenname", "fname"})
+_LAST_NAMES = frozenset({"lastname", "surname", "familyname", "lname"})
 _FRACTION_WORDS = frozenset({"share", "percent", "percentage", "pct", "rate", "ratio", "margin", "growth", "%"})
 
 
@@ -59,6 +61,17 @@ def is_fraction_name(name: str) -> bool:
 def is_key_name(name: str) -> bool:
     found = words(name)
     return bool(found) and (found[-1] in _KEY_WORDS or found == ["number"])
+
+
+def person_name(found: Sequence[Field]) -> tuple[Field, ...]:
+    """The columns that make up the full name of a person, the first name first. Empty if one of them is missing."""
+    first = next((field for field in found if _says(field, _FIRST_NAMES)), None)
+    last = next((field for field in found if _says(field, _LAST_NAMES)), None)
+    return (first, last) if first is not None and last is not None else ()
+
+
+def _says(field: Field, names: frozenset[str]) -> bool:
+    return field.type == "text" and "".join(words(field.name)) in names
 
 
 def calendar_part(name: str) -> str | None:

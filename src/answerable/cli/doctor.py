@@ -1,5 +1,6 @@
 """`answerable doctor`"""
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from answerable.service.setup import DoctorReport
 
 
+_SOURCE_SECONDS = 20.0
+
+
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(as_json: bool) -> None:
@@ -24,7 +28,7 @@ def command(as_json: bool) -> None:
     Exit code 0 when generated code can run in the sandbox that the settings name, else 1.
     """
     with progress("Looking …"):
-        report, limits = with_service(_machine, empty_store=True)
+        report, limits, sources = with_service(_machine, empty_store=True)
         retention = _retention()
     if as_json:
         if isinstance(retention, Exception):
@@ -32,17 +36,54 @@ def command(as_json: bool) -> None:
         else:
             stored = retention.model_dump()
         found = report.model_dump(mode="json")
-        tell_json({"ready": found["ready"], "machine": found["machine"], "store": stored, **found})
+        tell_json({"ready": found["ready"], "machine": found["machine"], "store": stored, **found, "sources": sources})
     else:
         _tell(report)
+        _tell_sources(sources)
         _tell_retention(retention)
     sys.exit(0 if report.ready else 1)
 
 
-async def _machine(service: "Service", principal: "Principal") -> "tuple[DoctorReport, dict[str, Any]]":
-    """What the machine offers, and the limits of what is stored: both are known without the store."""
+async def _machine(
+    service: "Service", principal: "Principal"
+) -> "tuple[DoctorReport, dict[str, Any], list[dict[str, Any]]]":
+    """What the machine offers, the limits of what is stored, and the sources: all are known without the store."""
     empty = await service.retention.report()
-    return await service.setup.doctor(principal), empty.model_dump(include={"keep_days", "keep_runs", "keep_mb"})
+    limits = empty.model_dump(include={"keep_days", "keep_runs", "keep_mb"})
+    names = dict.fromkeys([*service.sources.names(principal), service.sources.default])
+    sources = await asyncio.gather(*(_source(service, principal, name) for name in names))
+    return await service.setup.doctor(principal), limits, sources
+
+
+async def _source(service: "Service", principal: "Principal", name: str) -> dict[str, Any]:
+    """Whether a source can be read, and what had to be left out of it."""
+    from answerable.core.errors import AnswerableError
+    from answerable.sources.open import shown_location
+
+    found: dict[str, Any] = {"name": shown_location(name), "tables": None, "error": None, "notes": []}
+    try:
+        async with asyncio.timeout(_SOURCE_SECONDS):
+            catalog = await service.sources.describe(name, principal)
+    except TimeoutError:
+        message = f"Reading it takes longer than {_SOURCE_SECONDS:g} seconds."
+        return {**found, "error": {"code": "source_slow", "message": message, "hint": None}}
+    except AnswerableError as error:
+        return {**found, "error": {"code": error.stable_code, "message": error.message, "hint": error.hint}}
+    notes = [warning.model_dump() for warning in catalog.warnings]
+    return {**found, "tables": len(catalog.tables), "notes": notes}
+
+
+def _tell_sources(sources: list[dict[str, Any]]) -> None:
+    say()
+    for source in sources:
+        if source["error"] is not None:
+            say(f"source {source['name']}: cannot be read: {source['error']['message']} [{source['error']['code']}]")
+            if source["error"]["hint"]:
+                say(f"    Hint: {source['error']['hint']}")
+            continue
+        say(f"source {source['name']}: tables: {source['tables']:,}")
+        for note in source["notes"]:
+            say(f"    {note['subject']}: {note['message']}")
 
 
 def _retention() -> "RetentionReport | OperatorError":

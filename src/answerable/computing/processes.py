@@ -215,9 +215,9 @@ class _Process:
             await self._send(await answer(message.question))
 
     async def end(self) -> None:
-        self._socket.close()
         self._process.kill()
         await asyncio.to_thread(self._process.wait)
+        self._socket.close()  # only now: the event loop never wakes a reader whose socket was closed under it
 
     async def _send(self, message: Any) -> None:
         await asyncio.get_running_loop().sock_sendall(self._socket, packed(message))

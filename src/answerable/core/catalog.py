@@ -123,6 +123,8 @@ class Catalog(Frozen):
     as_of: date | None = None
     """The day from which "last month" is counted, for data that no longer changes. None for the current day."""
     warnings: tuple[Warning, ...] = ()
+    functions: tuple[str, ...] = ()
+    """Functions of the database's own that queries may call because the operator says so: `schema.name`."""
 
     @cached_property
     def _by_name(self) -> Mapping[str, Table]:

@@ -144,7 +144,8 @@ class Groups:
             while self._all:
                 self._all[-1].remove()
                 self._all.pop()
-            self._folder.rmdir()
+            with suppress(FileNotFoundError):  # closed before
+                self._folder.rmdir()
         except OSError:
             return False
         return True

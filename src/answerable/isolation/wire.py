@@ -6,6 +6,7 @@ written as an object with one key, which no other value can be: whatever is nest
 
 import array
 import json
+import math
 import socket
 import struct
 from collections.abc import Callable
@@ -32,9 +33,25 @@ def decoded(body: bytes) -> Any:
 
 def nested_as_text(value: Any) -> Any:
     """Lists, structs and maps of the data, as the JSON text that stands for them."""
-    if isinstance(value, list | tuple | dict):
-        return json.dumps(value, default=str, ensure_ascii=False)
-    return value
+    if not isinstance(value, list | tuple | dict):
+        return value
+    try:
+        return json.dumps(value, default=_text_of, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(_without_odd_numbers(value), default=_text_of, ensure_ascii=False)
+
+
+def _text_of(value: Any) -> str:
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+
+
+def _without_odd_numbers(value: Any) -> Any:
+    """NaN and infinities as texts, because JSON has no such numbers."""
+    if isinstance(value, list | tuple):
+        return [_without_odd_numbers(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_odd_numbers(item) for key, item in value.items()}
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def send(connection: socket.socket, message: Any) -> None:
@@ -96,10 +113,18 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, bytes | bytearray | memoryview):
         return {"$bytes": bytes(value).hex()}
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() and value.as_tuple().exponent == 0 else float(value)
+        return _number(value)
     if isinstance(value, UUID | timedelta):
         return str(value)
     raise TypeError(f"{type(value).__name__} cannot be sent")
+
+
+def _number(value: Decimal) -> int | float | str:
+    """A number that holds it exactly; else its text."""
+    if value.as_tuple().exponent == 0:
+        return int(value)
+    nearest = float(value)
+    return nearest if not math.isfinite(nearest) or Decimal(repr(nearest)) == value else format(value, "f")
 
 
 _READERS: dict[str, Callable[[str], Any]] = {

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from answerable.isolation.frames import FrameReader, Intake
 
@@ -29,6 +30,7 @@ class WorkerProcess:
                 self.socket.close()
                 raise
         self.socket.setblocking(False)
+        self._killed = False
         self._reader = FrameReader(self.socket)
 
     @property
@@ -41,7 +43,7 @@ class WorkerProcess:
 
     @property
     def open(self) -> bool:
-        return self.socket.fileno() >= 0 and self.alive
+        return not self._killed and self.alive
 
     async def send(self, frame: bytes, descriptors: Sequence[int] = ()) -> None:
         """Raises `Gone`."""
@@ -75,13 +77,20 @@ class WorkerProcess:
             return None
 
     def kill(self) -> None:
+        """Whoever waits for a frame gets `Gone` now. `ended` must be awaited too."""
         if self.alive:
             self._process.send_signal(signal.SIGKILL)
-        self.socket.close()
+        if not self._killed:
+            self._killed = True
+            # Not closed yet: the event loop never wakes a reader whose socket was closed under it.
+            with suppress(OSError):  # some systems complain if the other end is closed already
+                self.socket.shutdown(socket.SHUT_RDWR)
 
     async def ended(self) -> None:
+        """Kills the process and waits until it is gone."""
         self.kill()
         await asyncio.to_thread(self._process.wait)
+        self.socket.close()
 
 
 def _started(module: str, descriptor: int, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":

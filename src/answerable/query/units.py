@@ -2,6 +2,7 @@
 
 from answerable.core.catalog import Catalog
 from answerable.query.labels import labels_in
+from answerable.query.nouns import unit_in_name
 from answerable.query.plan import Aggregate, Arithmetic, ColumnRef, Expr, MeasureRef, QueryPlan
 from answerable.query.quantities import Quantity, is_percentage, quantity_of
 from answerable.query.scope import Scope, scope_of, selected
@@ -24,7 +25,8 @@ def result_quantities(plan: QueryPlan, catalog: Catalog) -> dict[str, Quantity]:
 def _unit(expr: Expr, scope: Scope) -> str | None:
     match expr:
         case ColumnRef():
-            return scope.column(expr).unit
+            column = scope.column(expr)
+            return column.unit or unit_in_name(column)
         case MeasureRef():
             return scope.measure(expr)[0].unit
         case Aggregate(of=of) if of is not None and expr.function != "count":

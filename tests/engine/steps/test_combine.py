@@ -138,8 +138,8 @@ async def test_every_type_of_column_passes(store: Store, combine: Combine) -> No
     first, second = await rows_of(store, outcome)
     found = dict(zip(TYPES.columns, first, strict=True))
     assert found["zoned"] == datetime(2026, 1, 2, tzinfo=UTC)
-    assert found["huge"] == pytest.approx(1e30)
-    same = ("whole", "big", "number", "flag", "day", "moment", "clock", "kind", "bytes", "nothing")
+    assert (found["big"], found["huge"]) == (str(2**63), str(10**30))
+    same = ("whole", "number", "flag", "day", "moment", "clock", "kind", "bytes", "nothing")
     assert {name: found[name] for name in same} == {name: TYPES[name][0] for name in same}
     assert found["list"] == "[1,2]"
     assert second[-1] is None

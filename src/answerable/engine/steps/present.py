@@ -167,7 +167,8 @@ class PresentStep:
             quantities=last.quantities,
             drawn=last.chart,
             proposed=presentation.prose,
-            headers=presentation.headers,
+            headers={**last.headers, **presentation.headers},
+            noun=last.noun,
             status="partial" if presentation.incomplete else "done",
             usage=self._usage(step, presentation.mind, results),
         )

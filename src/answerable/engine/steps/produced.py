@@ -5,6 +5,7 @@ from datetime import datetime
 
 from answerable.core.ids import ArtifactId, NodeId
 from answerable.core.values import FrameRef, Frozen, Json
+from answerable.query.headings import RowNoun
 from answerable.query.quantities import Quantity
 
 
@@ -37,6 +38,10 @@ class Produced(Frozen):
     """The units of columns, where they are known."""
     quantities: Mapping[str, Quantity] = {}
     """Which columns add up, change or are part of a whole, where this is known."""
+    headers: Mapping[str, str] = {}
+    """What people call columns, where that differs from their names."""
+    noun: RowNoun | None = None
+    """What the rows are, or what a plain count counts, where this is known."""
     chart: Json = None
     """A vega-lite specification that the program returned, over data named `rows`."""
 

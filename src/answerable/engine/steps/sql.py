@@ -103,6 +103,7 @@ class SqlStep:
             "rows_in": _rows_in(query.tables, catalog),
             "units": _units(config, catalog),
             "quantities": _quantities(config, query.text, catalog),
+            **_names(config, catalog),
         }
         return produced.model_copy(update=known)
 
@@ -127,3 +128,12 @@ def _quantities(config: SqlConfig, code: str, catalog: Catalog) -> Mapping[str, 
     if config.plan is not None:
         return result_quantities(config.plan, catalog)
     return written_quantities(code, catalog.dialect)
+
+
+def _names(config: SqlConfig, catalog: Catalog) -> dict[str, Json]:
+    """What people call the columns and the rows of a plan. The columns of written SQL keep their names."""
+    from answerable.query.headings import result_headers, row_noun
+
+    if config.plan is None:
+        return {}
+    return {"headers": result_headers(config.plan, catalog), "noun": row_noun(config.plan, catalog)}

@@ -5,7 +5,7 @@ bracket must be a function that is allowed, or a word of SQL itself. The two do 
 name the function as the user wrote it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -32,11 +32,19 @@ WITHOUT_BRACKETS = frozenset(
 """Functions that are called by their name alone."""
 
 
-def check_calls(tokens: Sequence[Token], tree: exp.Expr, classes: FunctionClasses, system_schema: str | None) -> None:
+def check_calls(
+    tokens: Sequence[Token],
+    tree: exp.Expr,
+    classes: FunctionClasses,
+    system_schema: str | None,
+    functions: Collection[str] = (),
+) -> None:
     """Refuses a text that calls anything but allowed functions. A function may be qualified with the schema of the
-    system only: a function of the same name in another schema may do anything."""
+    system only, unless it is one of `functions`: a function of the same name in another schema may do anything."""
     aliases = _aliases_with_columns(tree)
     for name, qualifier in _called(tokens):
+        if f"{qualifier}.{name}" in functions:
+            continue
         key = name.lower().rpartition(" ")[2]  # the parser reads `GROUPING SETS` as one word
         if qualifier is not None and system_schema is not None and qualifier.lower() != system_schema:
             raise refused_function(f"{qualifier}.{name}")
@@ -47,6 +55,27 @@ def check_calls(tokens: Sequence[Token], tree: exp.Expr, classes: FunctionClasse
         if key in aliases and key not in classes.outside:
             continue
         raise refused_function(name)
+
+
+def with_schemas(
+    sql: str, tokens: Sequence[Token], classes: FunctionClasses, functions: Sequence[str], quote: Callable[[str], str]
+) -> str:
+    """The text with schema and name, both quoted, for each call of one of `functions`: the session finds functions of
+    the system only. A bare name that the system has too means the system's function."""
+    spelled = {function.lower(): function for function in reversed(functions)}
+    bare = {function.lower().partition(".")[2]: function for function in reversed(functions)}
+    for place in range(len(tokens) - 2, -1, -1):
+        if tokens[place + 1].token_type is not TokenType.L_PAREN or not _is_word(tokens[place]):
+            continue
+        name, start = tokens[place].text.lower(), tokens[place].start
+        if place > 1 and tokens[place - 1].token_type is TokenType.DOT:
+            function = spelled.get(f"{tokens[place - 2].text.lower()}.{name}")
+            start = tokens[place - 2].start
+        else:
+            function = None if classes.allows(name) else bare.get(name)
+        if function is not None:
+            sql = sql[:start] + ".".join(map(quote, function.split("."))) + sql[tokens[place].end + 1 :]
+    return sql
 
 
 def refused_function(name: str) -> RefusedError:

@@ -6,7 +6,7 @@ a text that doubles itself) are left to the limits of the worker that runs it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -19,7 +19,7 @@ from answerable.core.errors import RefusedError, UserError
 from answerable.core.values import Language
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.allowed import JOINS, MAX_SIZE, NODES, SAMPLING, SIZED, TABLE_FUNCTIONS, TYPES
-from answerable.query.sql.calls import WITHOUT_BRACKETS, check_calls, refused_function
+from answerable.query.sql.calls import WITHOUT_BRACKETS, check_calls, refused_function, with_schemas
 from answerable.query.sql.dialects import DIALECTS
 from answerable.query.sql.function_classes import function_classes
 from answerable.query.sql.resolve import Names, resolved
@@ -76,15 +76,17 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
     """
     name = dialect or catalog.dialect
     try:
+        if catalog.functions:
+            sql = _with_schemas(sql, catalog.functions, name)
         tree = parsed(sql, name)
-        check_text(sql, tree, name)
+        check_text(sql, tree, name, catalog.functions)
         names = _inspected(tree, catalog, name)
         if max_rows is not None:
             tree = _limited(tree, max_rows)
         text = written(tree, name)
         if text != sql:
             again = _parsed(text, name)
-            check_text(text, again, name)
+            check_text(text, again, name, catalog.functions)
             names = _inspected(again, catalog, name)
     except RecursionError as error:
         raise _too_deep() from error
@@ -96,6 +98,17 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
 
 
 # Reading the text.
+
+
+def _with_schemas(sql: str, functions: Sequence[str], dialect: Language) -> str:
+    _check_length(sql)
+    return with_schemas(
+        sql,
+        _tokens(sql, dialect),
+        function_classes(dialect),
+        functions,
+        lambda name: exp.to_identifier(name, quoted=True).sql(dialect),
+    )
 
 
 def parsed(sql: str, dialect: Language) -> exp.Query:
@@ -134,7 +147,10 @@ def _methods_as_calls(tree: exp.Expr) -> exp.Expr:
     """`status.lower()` as `lower(status)`. The parser takes the column for a schema, and would not look it up."""
     for dot in list(tree.find_all(exp.Dot)):
         method, of = dot.expression, dot.this
-        if isinstance(method, exp.Anonymous) and isinstance(of, exp.Identifier) and not _is_system(of):
+        if not isinstance(method, exp.Anonymous) or not isinstance(of, exp.Identifier):
+            continue
+        # A quoted name is never a method: it is a function that the operator names, or refused.
+        if isinstance(method.this, str) and not _is_system(of):
             call = exp.Anonymous(this=method.this, expressions=[exp.Column(this=of.copy()), *method.expressions])
             dot.replace(call)
     return tree
@@ -224,19 +240,33 @@ def _unparsable(error: ParseError) -> UserError:
 
 
 def _inspected(tree: exp.Query, catalog: Catalog, dialect: Language) -> Names:
-    check_nodes(tree, dialect)
+    check_nodes(tree, dialect, catalog.functions)
     return resolved(tree, catalog, dialect)
 
 
-def check_text(sql: str, tree: exp.Expr, dialect: Language) -> None:
+def check_text(sql: str, tree: exp.Expr, dialect: Language, functions: Sequence[str] = ()) -> None:
     """Refuses a text that calls a function that is not allowed, even if the parser misread the call."""
-    check_calls(_tokens(sql, dialect), tree, function_classes(dialect), DIALECTS[dialect].system_schema)
+    check_calls(_tokens(sql, dialect), tree, function_classes(dialect), DIALECTS[dialect].system_schema, functions)
 
 
-def check_nodes(tree: exp.Expr, dialect: Language) -> None:
+def check_nodes(tree: exp.Expr, dialect: Language, functions: Sequence[str] = ()) -> None:
     """Refuses a tree that holds anything but allowed parts. Names of tables and columns are not looked at."""
-    for node in tree.walk():
-        _check_node(node, dialect)
+    for node in tree.walk(prune=lambda node: _is_named_call(node, functions)):
+        if _is_named_call(node, functions):
+            for argument in node.expression.expressions:
+                check_nodes(argument, dialect, functions)
+        else:
+            _check_node(node, dialect)
+
+
+def _is_named_call(node: exp.Expr, functions: Sequence[str]) -> bool:
+    """Whether it calls a function that the operator names, spelled exactly and quoted. One in FROM is not meant."""
+    if not functions or not isinstance(node, exp.Dot) or isinstance(node.parent, exp.Table | exp.Lateral):
+        return False
+    schema, call = node.this, node.expression
+    if not isinstance(schema, exp.Identifier) or not isinstance(call, exp.Anonymous):
+        return False
+    return isinstance(call.this, exp.Identifier) and f"{schema.name}.{call.name}" in functions
 
 
 def _check_node(node: exp.Expr, dialect: Language) -> None:

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from functools import cached_property
 from typing import Literal
 
+from answerable.query.nouns import Nouns, is_plural, plural, spoken
 from answerable.query.plan import (
     Aggregate,
     And,
@@ -30,9 +31,8 @@ from answerable.query.plan import (
     TextFunction,
     TextMatch,
 )
+from answerable.query.row_source import RowSource, relationships_between, usual_ways
 from answerable.query.scope import TEMPORAL, Scope, type_of
-from answerable.reader.explaining.nouns import Nouns, is_plural, plural, spoken
-from answerable.reader.explaining.row_source import RowSource, relationships_between, usual_ways
 from answerable.reader.time.calendar_periods import MONTHS, WEEKDAYS, Period, day_name, period_name
 
 _COMPARISONS = {

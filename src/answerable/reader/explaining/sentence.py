@@ -7,12 +7,12 @@ trust an answer, so plans that could return different rows have different senten
 from functools import cached_property
 
 from answerable.core.catalog import Catalog
+from answerable.query.nouns import Nouns, plural
 from answerable.query.plan import Aggregate, ColumnRef, Expr, MeasureRef, OrderItem, QueryPlan
+from answerable.query.row_source import JoinStep, mentioned, relationships_between, rows_of
 from answerable.query.scope import aggregates, scope_of
 from answerable.query.validate import validate
-from answerable.reader.explaining.nouns import Nouns, plural
 from answerable.reader.explaining.phrases import EXTREMES, Phrases, listed
-from answerable.reader.explaining.row_source import JoinStep, mentioned, relationships_between, rows_of
 
 _COUNT_ROWS = Aggregate(function="count")
 _COMBINED = {

@@ -15,8 +15,6 @@ from pydantic_monty import Monty
 from answerable.core.errors import OperatorError
 from answerable.sandbox.monty import launch
 
-_RUNS_PER_PROCESS = 1_000
-"""After so many a process is replaced, whatever it did."""
 _MFD_EXEC = 0x10
 """Newer kernels want to be told that a file in memory is a program; older ones do not know the flag."""
 
@@ -30,8 +28,11 @@ class MontyPool:
         self._open = ExitStack()
         self._report: int | None = None
         try:
-            options = {"min_processes": size, "max_processes": size, "max_checkouts_per_worker": _RUNS_PER_PROCESS}
-            monty = Monty(binary_path=self._program(), request_timeout=request_seconds, **options)
+            # Without a number of checkouts after which a worker is replaced: a process that confined itself after it
+            # opened the pool cannot start another. Such a process is replaced with its pool.
+            monty = Monty(
+                binary_path=self._program(), min_processes=size, max_processes=size, request_timeout=request_seconds
+            )
             self.monty = self._open.enter_context(monty)
         except (OSError, RuntimeError) as error:
             self._open.close()

@@ -51,8 +51,6 @@ _REMEMBERED = 512
 """Pieces of code whose types were found right, and need not be checked again."""
 _MODULE = "answerable.sandbox.monty.host"
 _START_SECONDS = 60.0
-_RUNS_PER_PROCESS = 1_000
-"""After so many a process is replaced, whatever it did."""
 _LARGEST_SNAPSHOT = 64 << 20
 _MEMORY_BEFORE_MB = 1_024
 """Until the code comes and brings its own limit."""
@@ -63,10 +61,12 @@ _HEADROOM_MB = 256
 class MontySandbox:
     name = "monty"
 
-    def __init__(self, size: int = 2, watchdog: bool = False) -> None:
+    def __init__(self, size: int = 2, watchdog: bool = False, runs_per_process: int = 1_000) -> None:
         """`size`: how many can run at the same time, each in its processes. `watchdog`: whether memory is watched even
-        where a control group could be made."""
+        where a control group could be made. `runs_per_process`: after so many an interpreter is replaced, together with
+        the process that holds its sessions, whatever ran in it."""
         self._size = size
+        self._runs_per_process = runs_per_process
         self._turns = asyncio.Semaphore(size)
         self._idle: list[_Interpreter] = []
         self._busy: set[_Interpreter] = set()
@@ -165,7 +165,7 @@ class MontySandbox:
     def _returned(self, interpreter: "_Interpreter", record: SandboxRecord) -> None:
         interpreter.runs += 1
         # A stopped session may still hold the values of its run: its process must not serve another.
-        if record.stopped is not None or interpreter.runs >= _RUNS_PER_PROCESS or not self._open:
+        if record.stopped is not None or interpreter.runs >= self._runs_per_process or not self._open:
             self._end(interpreter)
             self._refill()
         else:

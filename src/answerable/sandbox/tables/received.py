@@ -6,9 +6,11 @@ bytes, of which polars makes text itself. All of this runs in a worker process, 
 """
 
 import os
+from datetime import date
 from typing import TYPE_CHECKING
 
 from answerable.core.values import ColumnType, Json
+from answerable.sandbox.runner import Unreturnable
 from answerable.sandbox.tables import arrow_stream
 from answerable.sandbox.tables.arrow_stream import ArrowColumn, ArrowValues
 
@@ -18,17 +20,40 @@ if TYPE_CHECKING:
     from nanoarrow.c_schema import CSchema
     from polars._typing import PolarsDataType
 
+_FIRST_DAY = date.min.toordinal() - date(1970, 1, 1).toordinal()
+_DAY_AFTER_LAST = date.max.toordinal() - date(1970, 1, 1).toordinal() + 1
+_STEPS_A_DAY = {"ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 _BYTES_FOR_TEXT = {"u": "z", "U": "Z"}
 _OFFSETS = {"z": "i", "Z": "l", "+l": "i", "+L": "l"}
 """What the numbers are that say where the bytes or the list of a row begin."""
 
 
 def write_table(frame: "pl.DataFrame", output: int) -> dict[str, Json]:
-    """Writes an Arrow IPC file to a descriptor; returns the description of it for the server."""
+    """Writes an Arrow IPC file to a descriptor; returns the description of it for the server. Raises `Unreturnable` if
+    a value could be stored and not be shown."""
+    for column in frame:
+        _check_moments(column.name, column)
     with os.fdopen(os.dup(output), "wb") as file:
         frame.write_ipc(file, compression="uncompressed")
     columns = [(name, _type(dtype)) for name, dtype in frame.schema.items()]
     return {"columns": columns, "rows": frame.height, "bytes": os.fstat(output).st_size}
+
+
+def _check_moments(name: str, values: "pl.Series") -> None:
+    """polars holds dates of any year, but panics when it writes those that are far away."""
+    import polars as pl
+
+    dtype = values.dtype
+    if isinstance(dtype, pl.List | pl.Array):
+        _check_moments(name, values.explode())
+    elif isinstance(dtype, pl.Struct):
+        for field in dtype.fields:
+            _check_moments(name, values.struct.field(field.name))
+    elif isinstance(dtype, pl.Date | pl.Datetime):
+        steps = 1 if isinstance(dtype, pl.Date) else _STEPS_A_DAY[dtype.time_unit]
+        numbers = values.to_physical()
+        if not numbers.drop_nulls().is_between(_FIRST_DAY * steps, _DAY_AFTER_LAST * steps, closed="left").all():
+            raise Unreturnable(f"The column `{name}` holds a date outside of the years 1 to 9999; give it as text.")
 
 
 def received(data: memoryview) -> "pl.DataFrame":

@@ -17,6 +17,7 @@ class DatabaseFileBackend(ABC):
     log_suffix: str
     """Suffix of the write-ahead log, after the name of the file."""
     is_local = True
+    functions: Sequence[str] = ()
 
     def __init__(self, path: Path, options: SourceOptions) -> None:
         self._path = path

@@ -89,6 +89,7 @@ class FilesBackend:
     kind = "files"
     dialect: Language = DuckDbBackend.dialect
     is_local = True
+    functions: Sequence[str] = ()
 
     def __init__(self, path: Path, cache: Path, options: SourceOptions) -> None:
         self._path = path

@@ -17,6 +17,7 @@ class FramesBackend:
     dialect: Language = FRAMES_DIALECT
     is_local = True
     semantic_files: Sequence[Path] = ()
+    functions: Sequence[str] = ()
 
     def __init__(self, frames: Mapping[str, Path], options: SourceOptions) -> None:
         self._frames = frames

@@ -29,6 +29,7 @@ class PostgresBackend:
         self._parameters = parsed(url)
         self._hosts = hosts
         self._memory_mb = options.memory_mb
+        self.functions: Sequence[str] = options.postgres_functions
         self._snapshot: Snapshot | None = None
         if hosts is not None:
             hosts.check(self._parameters)

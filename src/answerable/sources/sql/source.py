@@ -31,7 +31,7 @@ from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "4"
+_FORMAT = "5"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -53,6 +53,8 @@ class SourceOptions:
     max_files: int = 10_000
     max_mb: int = 20_000
     """Of files that are not Parquet, together; and of one such file when unpacked."""
+    postgres_functions: tuple[str, ...] = ()
+    """Functions that queries may call besides those of the system: `schema.name`."""
     places: WorkerPlaces = field(default_factory=WorkerPlaces)
     """Where the workers of this source run, beside those of other sources."""
 
@@ -80,6 +82,8 @@ class SqlBackend(Protocol):
     """Whether the data is on this machine."""
     semantic_files: Sequence[Path]
     """Where a `semantic.yaml` is looked for; the first that exists counts."""
+    functions: Sequence[str]
+    """Functions of the database's own schemas that queries may call: `schema.name`."""
 
     async def look(self, progress: Progress) -> Snapshot:
         """Quick if nothing has changed since the last look."""
@@ -125,7 +129,10 @@ class SqlSource:
         snapshot = await self._look()
         known = self._description
         if known is None or known.catalog.fingerprint != snapshot.fingerprint:
-            self._description = known = await self._described(snapshot)
+            known = await self._described(snapshot)
+            # Not part of what is cached: the operator may change it while the data stays as it is.
+            catalog = known.catalog.model_copy(update={"functions": tuple(self._backend.functions)})
+            self._description = known = known.model_copy(update={"catalog": catalog})
             self._meant = None
         return known.catalog
 

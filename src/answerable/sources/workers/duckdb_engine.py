@@ -1,25 +1,27 @@
 """DuckDB in a worker: over a database file, or over views of Parquet files."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import duckdb
 import nanoarrow
 
-from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers import failures
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.engine import Request, SqlEngine, quoted, unique_names
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 
+T = TypeVar("T")
+
 _INTEGERS = ("tinyint", "smallint", "integer", "utinyint", "usmallint", "uinteger")
-_WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint", "bignum")
+_WIDE_INTEGERS = ("hugeint", "uhugeint", "ubigint")
 _NESTED = ("list", "struct", "map", "array", "union", "variant")
 _QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
-_WIDE = "INT8"
-"""The cast of integers that may not fit 64 bits; when one does not, the whole column becomes a number."""
+_DOUBLE_DIGITS = 15
+"""Decimal digits that a double always keeps."""
 
 _TYPES: dict[str, tuple[str, str | None]] = {
     "boolean": ("boolean", None),
@@ -29,7 +31,6 @@ _TYPES: dict[str, tuple[str, str | None]] = {
     "date": ("date", None),
     "time": ("time", None),
     "time_ns": ("time", "TIME"),
-    "time with time zone": ("time", "TIME"),
     "timestamp": ("datetime", None),
     "timestamp with time zone": ("datetime", None),
     "timestamp_s": ("datetime", "TIMESTAMP"),
@@ -38,19 +39,75 @@ _TYPES: dict[str, tuple[str, str | None]] = {
     "blob": ("binary", None),
     "bigint": ("integer", None),
     **dict.fromkeys(_INTEGERS, ("integer", "BIGINT")),
-    **dict.fromkeys(_WIDE_INTEGERS, ("integer", _WIDE)),
+    **dict.fromkeys(_WIDE_INTEGERS, ("integer", "BIGINT")),
+    "bignum": ("integer", "VARCHAR::BIGINT"),  # DuckDB 2.0 breaks down when one that is too large is cast directly
 }
 """Our type, and the cast that a result column needs. Whatever is not here becomes text."""
 
+_FITS_INTEGER = "TRY_CAST({c} AS BIGINT) IS NOT NULL"
+_MOMENTS = "TIMESTAMP '0001-01-01 00:00:00' AND TIMESTAMP '9999-12-31 23:59:59.999999'"
+_FITS_MOMENT = f"{{c}}::TIMESTAMP BETWEEN {_MOMENTS}"
+_FITS: dict[str, str] = {
+    "date": "{c} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'",
+    "time": "{c} < TIME '24:00:00'",
+    "time_ns": "{c}::TIME::TIME_NS = {c} AND {c}::TIME < TIME '24:00:00'",
+    "timestamp": f"{{c}} BETWEEN {_MOMENTS}",
+    "timestamp with time zone": _FITS_MOMENT,
+    "timestamp_s": _FITS_MOMENT,
+    "timestamp_ms": _FITS_MOMENT,
+    "timestamp_ns": f"{{c}}::TIMESTAMP::TIMESTAMP_NS = {{c}} AND {_FITS_MOMENT}",
+    **dict.fromkeys(_WIDE_INTEGERS, _FITS_INTEGER),
+    "bignum": "TRY_CAST({c}::VARCHAR AS BIGINT) IS NOT NULL",
+}
+"""Which values of a type the result column can hold as they are. `infinity`, years before 1 and after 9999, 24:00 and
+nanoseconds are among those that it cannot."""
 
-def column_type(kind: Any) -> tuple[str, str | None]:
+
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """How a column of a query becomes a column of the result."""
+
+    type: str
+    """Ours."""
+    cast: str | None = None
+    fits: str | None = None
+    """A condition in SQL on the value `{c}`. If one value does not meet it, the whole column becomes text: no value may
+    turn into another one."""
+
+    def expression(self, value: str) -> str:
+        """Raises an error in DuckDB for a value that does not fit."""
+        taken = f"to_json({value})::VARCHAR" if self.cast == "JSON" else f"{value}::{self.cast}" if self.cast else value
+        if self.fits is None:
+            return taken
+        return f"CASE WHEN {value} IS NULL OR ({self.fits.format(c=value)}) THEN {taken} ELSE error('unfit') END"
+
+
+_AS_TEXT = ResultColumn("text", "VARCHAR")
+
+
+def result_column(kind: Any) -> ResultColumn:
     if str(kind) == "JSON":
-        return "json", "VARCHAR"
+        return ResultColumn("json", "VARCHAR")
     if kind.id in _NESTED:
-        return "json", "JSON"
+        return ResultColumn("json", "JSON")
     if kind.id == "decimal":
-        return ("number", "DOUBLE") if dict(kind.children)["scale"] else ("integer", _WIDE)
-    return _TYPES.get(kind.id, ("text", "VARCHAR"))
+        digits, scale = (dict(kind.children)[part] for part in ("precision", "scale"))
+        if not scale:
+            return ResultColumn("integer", "BIGINT", _FITS_INTEGER)
+        same = f"coalesce(TRY_CAST({{c}}::DOUBLE AS DECIMAL({digits}, {scale})) = {{c}}, false)"
+        return ResultColumn("number", "DOUBLE", same if digits > _DOUBLE_DIGITS else None)
+    if kind.id not in _TYPES:
+        return _AS_TEXT
+    return ResultColumn(*_TYPES[kind.id], _FITS.get(kind.id))
+
+
+def probed_column(kind: Any) -> ResultColumn:
+    """For rows that become values of Python: those of DuckDB's own would take `infinity` for a day of the year 9999,
+    and a month for 30 days."""
+    column = result_column(kind)
+    if column.type in ("integer", "number", "boolean", "binary"):
+        return ResultColumn(column.type)
+    return replace(column, cast="TIMESTAMP") if column.type == "datetime" else column
 
 
 class DuckDbEngine(SqlEngine):
@@ -102,41 +159,58 @@ class DuckDbEngine(SqlEngine):
         with self._running():
             self._only_select(request.sql)
             relation = self._cursor.sql(request.sql)
-            without_zone = [("", "TIMESTAMP" if "time zone" in kind.id else None) for kind in relation.types]
-            statement = _projected(request.sql, unique_names(relation.columns), without_zone)
-            fetched = self._cursor.execute(statement).fetchmany(request.rows + 1)
+            columns = list(map(probed_column, relation.types))
+
+            def fetch(columns: list[ResultColumn]) -> list[Any]:
+                statement = _projected(request.sql, unique_names(relation.columns), columns)
+                return self._cursor.execute(statement).fetchmany(request.rows + 1)
+
+            _columns, fetched = self._fitting(request.sql, columns, fetch)
         if len(fetched) > request.rows:
             raise failures.too_many_rows(request.rows)
-        return [tuple(map(nested_as_text, row)) for row in fetched]
+        return fetched
 
     def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
         with self._running():
             self._only_select(request.sql)
             relation = self._cursor.sql(request.sql)
             names = unique_names(relation.columns)
-            types = [column_type(kind) for kind in relation.types]
-            try:
-                as_it_is = names == relation.columns and not any(cast for _ours, cast in types)
-                # Planning is much of the time of a small query, so a result that is right as it is is not planned anew.
-                _write(relation if as_it_is else self._cursor.sql(_projected(request.sql, names, types)), out)
-            # Perhaps an integer did not fit 64 bits; `_too_wide` finds out.
-            except (duckdb.ConversionException, RuntimeError):
-                too_wide = self._too_wide(request.sql, types)
-                if not too_wide:
-                    raise
-                types = [("number", "DOUBLE") if place in too_wide else kind for place, kind in enumerate(types)]
-                _write(self._cursor.sql(_projected(request.sql, names, types)), out)
-        return [(name, ours) for name, (ours, _cast) in zip(names, types, strict=True)]
+            columns = list(map(result_column, relation.types))
 
-    def _too_wide(self, sql: str, types: list[tuple[str, str | None]]) -> set[int]:
-        """Which columns hold an integer that 64 bits cannot."""
-        wide = [place for place, (_ours, cast) in enumerate(types) if cast == _WIDE]
-        if not wide:
+            def write(columns: list[ResultColumn]) -> None:
+                # Planning is much of the time of a small query, so a result that is right as it is is not planned anew.
+                as_it_is = names == relation.columns and not any(each.cast or each.fits for each in columns)
+                _write(relation if as_it_is else self._cursor.sql(_projected(request.sql, names, columns)), out)
+
+            columns, _ = self._fitting(request.sql, columns, write)
+        return [(name, column.type) for name, column in zip(names, columns, strict=True)]
+
+    def _fitting(
+        self, sql: str, columns: list[ResultColumn], do: Callable[[list[ResultColumn]], T]
+    ) -> tuple[list[ResultColumn], T]:
+        """Does it once more if it fails on a value that does not fit, with such columns as text."""
+        try:
+            return columns, do(columns)
+        # Perhaps a value did not fit; `_unfit` finds out.
+        except (duckdb.ConversionException, duckdb.InvalidInputException, duckdb.OutOfRangeException, RuntimeError):
+            unfit = self._unfit(sql, columns)
+            if not unfit:
+                raise
+            columns = [_AS_TEXT if place in unfit else column for place, column in enumerate(columns)]
+            return columns, do(columns)
+
+    def _unfit(self, sql: str, columns: list[ResultColumn]) -> set[int]:
+        """Which columns hold a value that the result cannot."""
+        conditions = {place: column.fits for place, column in enumerate(columns) if column.fits}
+        if not conditions:
             return set()
-        tests = [f"bool_or(c{place} IS NOT NULL AND TRY_CAST(c{place} AS BIGINT) IS NULL)" for place in wide]
-        places = ", ".join(f"c{place}" for place in range(len(types)))
+        tests = [
+            f"bool_or(c{place} IS NOT NULL AND NOT ({fits.format(c=f'c{place}')}))"
+            for place, fits in conditions.items()
+        ]
+        places = ", ".join(f"c{place}" for place in range(len(columns)))
         [found] = self._cursor.execute(f"SELECT {', '.join(tests)} FROM ({_bare(sql)}) AS t({places})").fetchall()
-        return {place for place, overflows in zip(wide, found, strict=True) if overflows}
+        return {place for place, is_unfit in zip(conditions, found, strict=True) if is_unfit}
 
     def interrupt(self) -> None:
         self._cursor.interrupt()
@@ -186,13 +260,13 @@ def _bare(sql: str) -> str:
     return "\n" + sql.rstrip().rstrip(";") + "\n"
 
 
-def _projected(sql: str, names: list[str], types: list[tuple[str, str | None]]) -> str:
+def _projected(sql: str, names: list[str], columns: list[ResultColumn]) -> str:
     """The same rows under unique names, each column cast to what a result can hold."""
     places = [f"c{number}" for number in range(len(names))]
-    items = []
-    for place, name, (_ours, cast) in zip(places, names, types, strict=True):
-        value = f"to_json({place})::VARCHAR" if cast == "JSON" else f"{place}::{cast}" if cast else place
-        items.append(f"{value} AS {quoted(name)}")
+    items = [
+        f"{column.expression(place)} AS {quoted(name)}"
+        for place, name, column in zip(places, names, columns, strict=True)
+    ]
     return f"SELECT {', '.join(items)} FROM ({_bare(sql)}) AS t({', '.join(places)})"
 
 
@@ -223,7 +297,7 @@ def inspected(cursor: Any) -> dict[str, Any]:
             "address": [schema, table],
             "is_view": not is_table,
             "columns": [
-                {"name": column, "type": column_type(kind)[0], "nullable": True, "unique": False}
+                {"name": column, "type": result_column(kind).type, "nullable": True, "unique": False}
                 for column, kind in zip(relation.columns, relation.types, strict=True)
             ],
             "primary_key": [],
@@ -267,6 +341,7 @@ def _noted(
 
 _USER_ERRORS = ("Parser", "Binder", "Catalog", "Syntax", "Not implemented", "Type", "Type Mismatch")
 _VALUE_ERRORS = ("Conversion", "Out of Range", "Invalid Input", "Invalid Type")
+_BREAKS_HINT = "Ask in another way. This is a defect of DuckDB; the next query gets a fresh process."
 _NOISE = "ArrowArrayStream::get_next() failed (5): "
 
 
@@ -288,6 +363,9 @@ def _failure(text: str, memory_mb: int, opening: str | None) -> Failure:
         return failures.too_much_memory(memory_mb)
     if kind == "INTERRUPT":
         return failures.stopped()
+    if kind in ("INTERNAL", "FATAL"):
+        # After this DuckDB runs nothing any more.
+        return Failure("SourceError", "engine_broke", f"DuckDB broke down at this query: {message}", _BREAKS_HINT)
     if kind == "Permission":
         return Failure("RefusedError", "sql_refused", message)
     if opening is not None:

@@ -1,11 +1,12 @@
 """What every engine in a worker can do."""
 
-import json
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
+from answerable.isolation.wire import nested_as_text
 from answerable.sources.workers.arrow_file import ArrowFile
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
@@ -129,7 +130,15 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, list | dict | tuple):
-        return json.dumps(value, default=str, ensure_ascii=False)
-    return str(value)
+        return _decoded(value)
+    if isinstance(value, Decimal | float):
+        return format(Decimal(repr(value) if isinstance(value, float) else value), "f")
+    return str(nested_as_text(value))
+
+
+def _decoded(value: bytes) -> str:
+    """Bytes that are no text are written as SQL writes them."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return f"x'{value.hex().upper()}'"

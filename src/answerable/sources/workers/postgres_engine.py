@@ -1,12 +1,14 @@
 """PostgreSQL through a worker: every statement in a read-only transaction of its own, fetched through a cursor."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.adapt import Loader
+from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader
 from psycopg.types.string import TextLoader
 
 from answerable.isolation.wire import nested_as_text
@@ -18,7 +20,9 @@ from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.postgres_catalog import fingerprinted, inspected
 from answerable.sources.workers.sizing import rows_next
-from answerable.sources.workers.sqlite_types import joined
+from answerable.sources.workers.sqlite_types import integer_type, joined, settled
+
+T = TypeVar("T")
 
 _CONNECT_SECONDS = 10
 _NAMES_OF_HOSTS = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf")
@@ -35,20 +39,68 @@ _TYPES = {
     1082: "date",
     1114: "datetime",
     1184: "datetime_utc",
-    **dict.fromkeys((1083, 1266), "time"),
+    1083: "time",
     **dict.fromkeys((114, 3802), "json"),
 }
 """By the number of the server's type. Arrays are JSON, whatever else there is becomes text."""
 _NUMERIC = 1700
-_AS_TEXT = ("json", "jsonb", "uuid", "interval", "inet", "cidr", "macaddr", "money", "xml", "point")
+_PLAIN_TEXT = ("json", "jsonb", "uuid", "interval", "timetz", "inet", "cidr", "macaddr", "money", "xml", "point")
+_RANGED = ("int4", "int8", "num", "date", "ts", "tstz")
+_AS_TEXT = (*_PLAIN_TEXT, *(f"{name}{kind}" for name in _RANGED for kind in ("range", "multirange")))
+
+_SHORT = 15
+"""Characters of a number that a 64-bit integer or a double surely holds."""
+_LEAST_NEAR, _MOST_NEAR = 1e-290, 1e15
+"""Computed numbers of this size may lose digits that nobody asked for: PostgreSQL gives the average of 1, 2 and 2 with
+16 places. A double keeps at least 15 digits of them. Larger ones would be wrong before the point."""
 
 
 class _ExactNumber(Loader):
-    """Whole numbers stay whole; others become the nearest floating-point number."""
+    """An integer or a floating-point number that holds the value exactly; a `Decimal` where there is none."""
 
-    def load(self, data: Any) -> int | float:
+    def load(self, data: Any) -> int | float | Decimal:
         text = bytes(data)
-        return int(text) if text.lstrip(b"-").isdigit() else float(text)
+        if len(text) <= _SHORT:
+            return int(text) if text.lstrip(b"-").isdigit() else float(text)
+        exact = Decimal(text.decode())
+        if b"." not in text and abs(exact) < 1 << 63:
+            return int(text)
+        nearest = float(exact)
+        return nearest if Decimal(repr(nearest)) == exact else exact
+
+
+def _near(value: Decimal) -> bool:
+    return _LEAST_NEAR < abs(value) < _MOST_NEAR
+
+
+class _OrText(Loader):
+    """`infinity`, 24:00 and years that Python does not have, as the text that PostgreSQL gives."""
+
+    def load(self, data: Any) -> Any:
+        try:
+            return super().load(data)  # type: ignore[safe-super] # the loader that stands beside this in a subclass
+        except psycopg.DataError:
+            return bytes(data).decode()
+
+
+class _DateOrText(_OrText, DateLoader): ...
+
+
+class _TimeOrText(_OrText, TimeLoader): ...
+
+
+class _MomentOrText(_OrText, TimestampLoader): ...
+
+
+class _ZonedOrText(_OrText, TimestamptzLoader): ...
+
+
+_TOLERANT = {"date": _DateOrText, "time": _TimeOrText, "timestamp": _MomentOrText, "timestamptz": _ZonedOrText}
+_TEMPORAL = ("date", "time", "datetime", "datetime_utc")
+
+
+class _NotInPython(Exception):
+    """A date or a time that Python does not have."""
 
 
 class PostgresEngine(SqlEngine):
@@ -58,6 +110,7 @@ class PostgresEngine(SqlEngine):
         self._role: str | None = None
         self._schema: str | None = None
         self._stopped = False
+        self._tolerant = False
         with self._transaction(60) as cursor:
             self._arrays = {number for (number,) in cursor.execute("SELECT oid FROM pg_type WHERE typcategory = 'A'")}
             self._schema = _main_schema(cursor)
@@ -89,14 +142,31 @@ class PostgresEngine(SqlEngine):
             _declare(cursor, request.sql)
 
     def rows(self, request: Request) -> list[Any]:
+        return self._tolerantly(lambda: self._rows(request))
+
+    def _rows(self, request: Request) -> list[Any]:
         with self._transaction(request.seconds) as cursor:
             _declare(cursor, request.sql)
             fetched = cursor.execute(f"FETCH FORWARD {request.rows + 1} FROM result").fetchall()
+            declared = [column.scale is not None for column in cursor.description]
         if len(fetched) > request.rows:
             raise failures.too_many_rows(request.rows)
-        return [tuple(map(nested_as_text, row)) for row in fetched]
+        return [tuple(map(_sendable, row, declared)) for row in fetched]
 
     def execute(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
+        return self._tolerantly(lambda: self._executed_into(request, out))
+
+    def _tolerantly(self, read: Callable[[], T]) -> T:
+        """Reads again if a date or a time is none of Python's. The loaders that take such are slower."""
+        try:
+            return read()
+        except _NotInPython:
+            self._tolerant = True
+            for name, loader in _TOLERANT.items():
+                self._connection.adapters.register_loader(name, loader)
+            return read()
+
+    def _executed_into(self, request: Request, out: ArrowFile) -> list[tuple[str, str]]:
         """`numeric` may be whole or not; when a later batch shows that it is not, all is written again."""
         known: list[str | None] = []
         with self._transaction(request.seconds) as cursor:
@@ -135,16 +205,14 @@ class PostgresEngine(SqlEngine):
     def _types(self, columns: Any, rows: Sequence[Any], known: Sequence[str | None]) -> list[str | None]:
         types: list[str | None] = []
         for place, column in enumerate(columns):
-            if column.type_code != _NUMERIC:
-                types.append("json" if column.type_code in self._arrays else _TYPES.get(column.type_code, "text"))
-                continue
+            kind = "json" if column.type_code in self._arrays else _TYPES.get(column.type_code, "text")
             seen = known[place] if known else None
-            for kind in {type(row[place]) for row in rows} - {type(None)}:
-                seen = joined(seen, "integer" if kind is int else "number")
-            # A numeric may be larger than the 64 bits of an integer in the result.
-            if seen == "integer" and any(row[place] is not None and abs(row[place]) >= 1 << 63 for row in rows):
-                seen = "number"
-            types.append(seen)
+            if column.type_code == _NUMERIC:
+                types.append(joined(seen, _numeric_type([row[place] for row in rows], column.scale is not None)))
+            elif self._tolerant and kind in _TEMPORAL and (seen == "text" or any(type(r[place]) is str for r in rows)):
+                types.append("text")
+            else:
+                types.append(kind)
         return types
 
     @contextmanager
@@ -166,6 +234,8 @@ class PostgresEngine(SqlEngine):
                     if not self._connection.closed:
                         self._connection.rollback()
         except psycopg.Error as error:
+            if isinstance(error, psycopg.DataError) and not error.sqlstate and not self._tolerant:
+                raise _NotInPython from error
             if not error.sqlstate and "out of memory" in str(error):
                 raise failures.too_much_memory(self._memory_mb) from error
             raise _failure(error, seconds) from error
@@ -220,8 +290,23 @@ def _lesser_role(cursor: Any) -> str | None:
     return "pg_read_all_data" if (found := cursor.fetchone()) and found[0] else None
 
 
+def _numeric_type(values: Sequence[Any], declared: bool) -> str | None:
+    """`declared`: the column has a scale of its own, so that each of its digits was meant."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if Decimal in kinds and (declared or not all(_near(value) for value in values if type(value) is Decimal)):
+        return "text"
+    found = integer_type(values) if int in kinds else None
+    return joined(found, "number") if kinds - {int} else found
+
+
+def _sendable(value: Any, declared: bool) -> Any:
+    if isinstance(value, Decimal):
+        return format(value, "f") if declared or not _near(value) else float(value)
+    return nested_as_text(value)
+
+
 def _settled(types: Sequence[str | None]) -> list[str]:
-    return [kind or "number" for kind in types]
+    return settled(types, if_null="number")
 
 
 def _ours(kind: str) -> str:

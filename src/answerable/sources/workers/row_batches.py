@@ -44,7 +44,7 @@ def batch(names: Sequence[str], types: Sequence[str], rows: Sequence[Sequence[An
 
 def _array(kind: str, values: Sequence[Any]) -> Any:
     converter = _CONVERTERS.get(kind)
-    if kind in ("text", "json") and {*map(type, values)} <= {str, type(None)}:
+    if converter in _PLAIN and {*map(type, values)} <= {_PLAIN[converter], type(None)}:
         converter = None
     content = values if converter is None else [None if v is None else converter(v) for v in values]
     if kind not in _CARRIERS:
@@ -76,4 +76,7 @@ _CONVERTERS: dict[str, Callable[[Any], Any]] = {
     "datetime": _microseconds,
     "datetime_utc": _microseconds,
     "time": _microseconds_of_day,
+    "number": float,
 }
+_PLAIN: dict[Any, type] = {as_text: str, float: float}
+"""Values of these types need no conversion."""

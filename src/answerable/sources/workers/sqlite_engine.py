@@ -14,7 +14,7 @@ from answerable.sources.workers.engine import Deadline, Request, SqlEngine, quot
 from answerable.sources.workers.failures import Failure
 from answerable.sources.workers.harden import Needs
 from answerable.sources.workers.sizing import rows_next
-from answerable.sources.workers.sqlite_types import declared_type, widened
+from answerable.sources.workers.sqlite_types import declared_type, settled, widened
 
 T = TypeVar("T")
 
@@ -229,8 +229,7 @@ def _write_batches(cursor: sqlite3.Cursor, names: list[str], types: list[str | N
 
 
 def _settled(types: Sequence[str | None]) -> list[str]:
-    """A column in which every value is null is text."""
-    return [kind or "text" for kind in types]
+    return settled(types, if_null="text")
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -250,9 +249,27 @@ def _opened(path: Path) -> sqlite3.Connection:
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
     # `temp_store`: the worker may write no files, so it sorts in memory. `mmap_size`: a mapped file that another
     # process cuts short would crash the worker.
-    for pragma in ("query_only = 1", "trusted_schema = 0", "cell_size_check = 1", "temp_store = 2", "mmap_size = 0"):
+    # `trusted_schema`: older versions of SQLite would refuse JSON functions in views, and the whole database if a
+    # generated column has one. Which functions may run is decided here instead, for views by the authorizer.
+    for pragma in ("query_only = 1", "trusted_schema = 1", "cell_size_check = 1", "temp_store = 2", "mmap_size = 0"):
         connection.execute(f"PRAGMA {pragma}")
+    _disarm(connection)
     return connection
+
+
+def _disarm(connection: sqlite3.Connection) -> None:
+    """Puts functions that fail in the place of those that reach outside: the authorizer does not see the expressions of
+    generated columns and indexes, which are read with the schema."""
+    # Asked of a connection without a schema, because this one must not have read its own yet.
+    with closing(sqlite3.connect(":memory:")) as other:
+        found = other.execute("SELECT DISTINCT name, narg FROM pragma_function_list").fetchall()
+    for name, arguments in found:
+        if name.casefold() in _FUNCTIONS.outside:
+            connection.create_function(name, arguments, _refuse)
+
+
+def _refuse(*_arguments: object) -> None:
+    raise PermissionError("not authorized")
 
 
 _LISTING = r"""

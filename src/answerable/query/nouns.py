@@ -13,13 +13,15 @@ from answerable.core.words import singular as singular_of_word
 
 # At marks, before a capital after a small letter (`orderDate`), and after an acronym (`HTTPCode`).
 _BREAKS = re.compile(r"[\W_]+|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NUMBERED = re.compile(r"(?<=[^\W\d_]{3})(?: \d+)+$")
 _ADDED = re.compile(r" (?:of|in|with|for) .+$| \(.+\)$")
 _SAME_IN_PLURAL = frozenset({"data", "news", "series", "species", "staff", "information", "equipment", "feedback"})
-_MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
+MASSES = frozenset({"data", "information", "equipment", "feedback", "weather", "employment", "traffic", "music"})
 _PARTICLES = frozenset({"at", "by", "for", "from", "in", "of", "on", "to", "with"})
 _UNITS = frozenset(
     {"mm", "cm", "km", "mg", "g", "kg", "lb", "lbs", "oz", "usd", "eur", "gbp", "mph", "kmh", "kwh", "ms"}
 )
+_CURRENCIES = frozenset({"usd", "eur", "gbp"})
 _IRREGULAR_PLURALS = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 
 
@@ -45,7 +47,10 @@ class Nouns:
 
     @cached_property
     def _tables(self) -> Mapping[str, tuple[str, str]]:
-        wanted = {table.name: _noun(table) for table in self._catalog.tables}
+        short = _distinct({table.name: _noun(table, numbered=False) for table in self._catalog.tables})
+        wanted = {
+            table.name: _noun(table, numbered=short[table.name].startswith("`")) for table in self._catalog.tables
+        }
         return {
             name: (many, many if many.startswith("`") else singular(many)) for name, many in _distinct(wanted).items()
         }
@@ -58,11 +63,13 @@ class Nouns:
         return {name: f"{text} (measure)" if text in columns else text for name, text in _distinct(wanted).items()}
 
 
-def _noun(table: Table) -> str:
-    """In the plural. What has none, such as "weather", "t1" and "assigned to", has rows."""
+def _noun(table: Table, *, numbered: bool) -> str:
+    """In the plural. What has none, such as "weather", "t1" and "assigned to", has rows. Without `numbered`,
+    digits at the end of a name are left out: the rows of `claims_2024` are claims."""
     noun = _called(table.label, table.name)
+    noun = noun if numbered or table.label is not None else _NUMBERED.sub("", noun)
     last = noun.rpartition(" ")[2]
-    odd = len(last) < 3 or last in _MASSES | _PARTICLES or not last.isalpha()
+    odd = len(last) < 3 or last in MASSES | _PARTICLES or not last.isalpha()
     return f"{noun} rows" if odd and not noun.startswith("`") else plural(noun)
 
 
@@ -70,6 +77,19 @@ def _with_unit(noun: str) -> str:
     """ "body mass g" is a body mass in grams."""
     head, last = _split_last(noun)
     return f"{head}({last})" if head and last in _UNITS else noun
+
+
+def unit_in_name(column: Column) -> str | None:
+    """The unit that the last word of a name says: `body_mass_g`."""
+    head, last = _split_last(spoken(column.name))
+    if not head or last not in _UNITS or column.type not in ("integer", "number"):
+        return None
+    return last.upper() if last in _CURRENCIES else last
+
+
+def without_unit(noun: str, column: Column) -> str:
+    """The noun of a column, without the unit that its name ends with."""
+    return _split_last(noun)[0].rstrip() if unit_in_name(column) and noun.endswith(")") else noun
 
 
 def spoken(name: str) -> str:
