@@ -1,6 +1,7 @@
 """The host's half: whatever a taken-over sandbox says, the limits hold and a wrong word ends the run."""
 
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,17 @@ async def test_messages_are_put_together_from_pieces() -> None:
     said = message(READY) + message(b'{"print": "a"}') + message(b'{"done": {"outcome": "ok", "value": [2]}}')
     heard = await converse(Forged(said, 1), SandboxRequest(""))
     assert (heard.output, heard.done) == ("a", {"outcome": "ok", "value": [2]})
+
+
+async def test_rows_for_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host writes down what a container sends."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a small file system can only be mounted by an administrator")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    try:
+        with pytest.raises(OperatorError) as caught:
+            await told(message(b"x" * 200_000, b"B"), into=tmp_path / "rows.arrow")
+        assert caught.value.stable_code == "disk_full"
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
