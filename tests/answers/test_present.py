@@ -40,7 +40,7 @@ def test_a_plain_count_says_what_it_counts(answered: Answered) -> None:
     narrowed = plan.model_copy(update={"where": IsNull(left=ColumnRef(table="support_tickets", column="closed_on"))})
     assert answered({"count": [12]}, plan=narrowed, noun=TICKETS).text == "12 support tickets match."
     assert answered({"count": [1]}, plan=narrowed, noun=TICKETS).text == "1 support ticket matches."
-    assert answered({"count": [0]}, plan=narrowed, noun=TICKETS).text == "No support tickets match."
+    assert answered({"count": [0]}, plan=narrowed, noun=TICKETS).text == "0 support tickets match."
     assert answered({"count": [12]}, plan=narrowed).text == "Count: 12."
 
 
@@ -93,7 +93,8 @@ def test_nothing_matched(answered: Answered, ranked: Ranked) -> None:
     # What was understood stands beside the answer, and is not said twice.
     assert answer.text == "Nothing matched."
     noun = RowNoun(one="sale", many="sales")
-    assert answered(empty, plan=ranked("revenue", "city"), noun=noun).text == "No sales match."
+    listed = QueryPlan(entity="sales", select=(SelectItem(expr=ColumnRef(table="sales", column="city")),))
+    assert answered(empty, plan=listed, noun=noun).text == "No sales match."
     assert answered(empty).text == "The query ran and gave no rows."
 
 

@@ -440,7 +440,7 @@ def change(kind: str, location: str) -> None:
             connection.execute("INSERT INTO numbers VALUES (5000)")
 
 
-def written_when_free(location: str) -> duckdb.DuckDBPyConnection:
+def written_when_free(location: str) -> "duckdb.DuckDBPyConnection":
     """DuckDB has either readers or one writer: an idle source must let go of the file."""
     for _ in range(100):
         with contextlib.suppress(duckdb.IOException):

@@ -26,7 +26,7 @@ DATA = (FIXTURES / "data.sql").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[duckdb.DuckDBPyConnection]:
+def shop() -> Iterator["duckdb.DuckDBPyConnection"]:
     with duckdb.connect(":memory:") as connection:
         connection.execute(DATA)
         yield connection
@@ -112,7 +112,7 @@ def sentence_with(plan: QueryPlan) -> str | None:
         return None
 
 
-def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> list[list[str]] | None:
+def answer(plan: QueryPlan, shop: "duckdb.DuckDBPyConnection") -> list[list[str]] | None:
     """What the user would see, without the names of columns; in order where the plan says so. Nothing if it fails."""
     try:
         rows = shop.execute(to_sql(plan, CATALOG)).fetchall()
@@ -123,7 +123,7 @@ def answer(plan: QueryPlan, shop: duckdb.DuckDBPyConnection) -> list[list[str]] 
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["sentence"][:60])
-def test_a_changed_plan_has_another_sentence(case: dict[str, Any], shop: duckdb.DuckDBPyConnection) -> None:
+def test_a_changed_plan_has_another_sentence(case: dict[str, Any], shop: "duckdb.DuckDBPyConnection") -> None:
     plan = plan_of(case)
     twins = [other for other in neighbours(case["plan"]) if other != plan and sentence_with(other) == case["sentence"]]
     expected = answer(plan, shop)
@@ -174,7 +174,7 @@ plans = st.fixed_dictionaries(
 ).map(QueryPlan.model_validate)
 
 
-def test_plans_with_one_sentence_give_one_answer(shop: duckdb.DuckDBPyConnection) -> None:
+def test_plans_with_one_sentence_give_one_answer(shop: "duckdb.DuckDBPyConnection") -> None:
     @settings(deadline=None, max_examples=60)
     @given(st.lists(plans, min_size=2, max_size=25))
     def check(plans: list[QueryPlan]) -> None:
@@ -201,7 +201,7 @@ def trees(leaves: Sequence[Any]) -> Iterator[Any]:
                 yield {"kind": "not", "part": {"kind": kind, "parts": [left, right]}}
 
 
-def test_brackets_are_told(shop: duckdb.DuckDBPyConnection) -> None:
+def test_brackets_are_told(shop: "duckdb.DuckDBPyConnection") -> None:
     leaves = [
         {"kind": "compare", "left": amount, "op": op, "right": {"kind": "constant", "value": value}}
         for op, value in ((">=", 2), ("<", 15), ("=", 20.5))

@@ -13,6 +13,7 @@ from answerable.engine.graph import Graph
 from answerable.engine.steps.present import Confidence, Presentation
 from answerable.engine.steps.sql import SqlConfig
 from answerable.engine.steps.understand import Question, RoutedGraph
+from answerable.reader.explaining.bindings import UNUSED
 from answerable.reader.reading import Read, Reading, Reply, Unreadable, Unsure
 
 if TYPE_CHECKING:
@@ -44,13 +45,21 @@ def question_back_graph(
     catalog: Catalog,
     merged: "Merged | None",
     others: Sequence[KnownWords],
+    answerable: Sequence[str] = (),
 ) -> Graph:
-    """Asks which reading was meant, or says which words could not be read. Also offers sources that know the words."""
+    """Asks which reading was meant, or says which words could not be read. Also offers sources that know the words.
+    `answerable` are questions that the data can answer, for a question that it cannot."""
     places = _places(others)
     if isinstance(reply, Unreadable):
         text = _unreadable(reply, catalog) + unrelated_note(merged)
-        return clarify_graph(question.text, text, _numbered(places))
+        text += " It can answer, for example:" if answerable else ""
+        suggestions = (Choice(id=0, label=text_of_question) for text_of_question in answerable)
+        return clarify_graph(question.text, text, _numbered((*places, *suggestions)))
     choices = _choices(reply.readings, catalog if merged is None else None)
+    if (word := _only_unknown_word(choices, reply.unknown)) is not None:
+        # The readings differ in what the word means, so the word is what to ask about.
+        asked = f"What is “{word}” here?" + unrelated_note(merged)
+        return clarify_graph(question.text, asked, _numbered(choice for choice in choices if choice.synonym))
     # A source that knows every unknown word is a better guess than readings that leave these words out.
     all_known = bool(others) and len(others[0].words) == len(set(reply.unknown))
     choices = _numbered((*places, *choices) if all_known else (*choices, *places))
@@ -65,12 +74,15 @@ def best_of(reply: Reply) -> Reading | None:
 
 
 def _presentation(question: Question, reading: Reading, reason: str | None) -> Presentation:
+    unused = [binding.phrase for binding in reading.bindings if binding.meaning == UNUSED]
     return Presentation(
         question=question.text,
         understood=reading.sentence,
         bindings=reading.bindings,
-        confidence=_level(reading.confidence),
-        confidence_reason=reason or _reason(reading.confidence),
+        confidence=_level(reading.confidence) if reason or not unused else _lowered(reading.confidence),
+        confidence_reason=reason
+        or (f"{_quoted(unused)}: no part of this answer." if unused else None)
+        or _reason(reading.confidence),
         plan=reading.plan,
     )
 
@@ -87,10 +99,22 @@ def _choices(readings: Sequence[Reading], catalog: Catalog | None) -> tuple[Choi
             label=reading.sentence,
             plan=reading.plan.model_dump(mode="json"),
             code=reading.sql,
+            example=reading.example,
             synonym=synonym,
         )
         for reading, synonym in zip(readings, taught, strict=True)
     )
+
+
+def _only_unknown_word(choices: Sequence[Choice], unknown: Sequence[str]) -> str | None:
+    """The word that alone was not understood, if at least two choices take it for different columns."""
+    taught = [choice.synonym for choice in choices if choice.synonym is not None]
+    columns = {(synonym.table, synonym.column) for synonym in taught}
+    words = {synonym.phrase for synonym in taught}
+    if len(columns) < 2 or len(words) != 1:
+        return None
+    (word,) = words
+    return word if {one.casefold() for one in unknown} <= {word.casefold()} else None
 
 
 def _places(others: Sequence[KnownWords]) -> tuple[Choice, ...]:
@@ -113,6 +137,11 @@ def _unreadable(reply: Unreadable, catalog: Catalog) -> str:
     known = ", ".join(table.label or table.name for table in catalog.tables[:8])
     more = ", …" if len(catalog.tables) > 8 else ""
     return f"{reply.message} This data is about: {known}{more}."
+
+
+def _lowered(confidence: float) -> Confidence:
+    """A word that has no part in the plan keeps an answer from being sure."""
+    return "medium" if confidence >= FAIRLY_SURE else "low"
 
 
 def _level(confidence: float) -> Confidence:

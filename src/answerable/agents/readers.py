@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from answerable.reader.reader import Reader
 
 
+SUGGESTED = 3
+"""How many questions are suggested to somebody whose question the data cannot answer."""
+
+
 class Readers:
     def __init__(self, sources: SourceLookup, clock: Clock, processes: ComputingProcesses | None = None) -> None:
         self._sources = sources
@@ -85,6 +89,17 @@ class Readers:
         """Other sources that know words of the question which its own source does not."""
         others = self._sources.instead_of(question.sources or (question.source,), principal) if unknown else ()
         return await sources_that_know(question.text, unknown, {name: self._named(name, principal) for name in others})
+
+    async def answerable_questions(self, question: Question, principal: Principal) -> tuple[str, ...]:
+        """A few questions that the data behind this question can answer; each was tried."""
+        from answerable.reader.jobs import SuggestJob
+
+        source = await self.source_of(question, principal)
+        reader = await self.reader(source, principal)
+        run = dry_run(source, reader.catalog)
+        job = SuggestJob(self.today(question.today, reader.catalog), SUGGESTED, dry_run=run is not None)
+        found: tuple[str, ...] = await self._computed(job, reader, run)
+        return found
 
     async def explain(self, question: Question, principal: Principal) -> Json:
         """The stages of reading a question, for `answerable eval --explain`."""

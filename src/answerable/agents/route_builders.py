@@ -143,7 +143,9 @@ async def question_back(situation: Situation, route_context: RouteContext) -> Ro
     if isinstance(reply, Unsure) and merged is None:
         reply = await readers.with_bindings(reply, question, principal)
     others = await readers.other_sources(question, reply.unknown, principal)
-    return RoutedGraph(question_back_graph(question, reply, await source.describe(), merged, others))
+    nothing_fits = isinstance(reply, Unreadable) and merged is None
+    questions = await readers.answerable_questions(question, principal) if nothing_fits else ()
+    return RoutedGraph(question_back_graph(question, reply, await source.describe(), merged, others, questions))
 
 
 def _sure_reading(situation: Situation) -> Reading:

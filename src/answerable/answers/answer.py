@@ -60,6 +60,8 @@ class Choice(Frozen):
     """Set where the same question would be asked of another source, which knows words that this one does not."""
     plan: Json = None
     code: str | None = None
+    example: str | None = None
+    """What it would answer, in a few words, where trying it is cheap."""
     synonym: Synonym | None = None
     """What choosing it says of a word of the question, where that is worth remembering."""
 

@@ -57,7 +57,7 @@ def prose(result: DescribedResult) -> str:
 
 def _nothing(result: DescribedResult) -> str:
     """What was looked for stands beside the answer, as what was understood."""
-    if result.noun is not None:
+    if result.noun is not None and result.plan is not None and not result.plan.group_by:
         return f"No {result.noun.many} match."
     return "Nothing matched." if result.plan is not None else "The query ran and gave no rows."
 
@@ -109,9 +109,8 @@ def _counted_things(result: DescribedResult, count: int) -> str | None:
     plan, noun = result.plan, result.noun
     if plan is None or noun is None or plan.group_by or len(plan.select) != 1 or plan.select[0].expr != COUNT_ROWS:
         return None
-    number = "No" if count == 0 else f"{count:,}"
     match = (" matches" if count == 1 else " match") if plan.where or plan.joins else ""
-    return f"{number} {noun.of(count)}{match}."
+    return f"{_number_of(count, noun)}{match}."
 
 
 def _ranking(result: DescribedResult) -> str | None:

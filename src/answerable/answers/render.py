@@ -98,7 +98,7 @@ def _parts(answer: Answer, question: str | None, rows: int, code: bool) -> "Iter
     if provenance.error is not None and provenance.error.hint:
         yield _text(f"Hint: {provenance.error.hint}")
     for number, choice in enumerate(answer.choices, 1):
-        yield _text(f"  {number}  {choice.label}")
+        yield _text(f"  {number}  {choice.label}{f' ({choice.example})' if choice.example else ''}")
     if answer.rows and answer.kind != "value":
         yield _table(answer, rows)
         if more := _more(answer, rows):

@@ -40,6 +40,19 @@ class ReadJob:
 
 
 @dataclass(frozen=True, slots=True)
+class SuggestJob:
+    """Finds questions that this data answers: each was read, and has rows."""
+
+    today: date
+    wanted: int
+    dry_run: bool = False
+
+    def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> tuple[str, ...]:
+        _today.set(self.today)
+        return subject.answerable_questions(self.wanted, run=ask if self.dry_run else None)
+
+
+@dataclass(frozen=True, slots=True)
 class BindingsJob:
     """Finds what each phrase of a question became in a plan."""
 

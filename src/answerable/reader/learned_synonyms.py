@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from answerable.answers.answer import Synonym
 from answerable.core.catalog import Catalog
+from answerable.core.values import Json
 from answerable.core.words import normalise
 from answerable.reader.explaining.bindings import IMPLIED, UNUSED
 from answerable.reader.reading import Reading
@@ -18,7 +19,12 @@ def synonyms(readings: Sequence[Reading], catalog: Catalog) -> tuple[Synonym | N
     names = _names(catalog)
     strange = set[str].intersection(*(set(_unused(reading)) for reading in readings)) if readings else set()
     return tuple(
-        _new(_understood(reading, strange, names) or _disputed(reading, readings, names), catalog)
+        _new(
+            _understood(reading, strange, names)
+            or _disputed(reading, readings, names)
+            or _only_difference(reading, readings, strange, names),
+            catalog,
+        )
         for reading in readings
     )
 
@@ -54,6 +60,29 @@ def _disputed(reading: Reading, readings: Sequence[Reading], names: ColumnsByNam
     others = [_columns(other, names) for other in readings]
     found = [phrase for phrase in own if any(other.get(phrase, own[phrase]) != own[phrase] for other in others)]
     return _synonym(found[0], names[own[found[0]]]) if len(found) == 1 else None
+
+
+def _only_difference(
+    reading: Reading, readings: Sequence[Reading], strange: set[str], names: ColumnsByName
+) -> Synonym | None:
+    """The one word that no reading could use, where one column is all that this reading has and another has not."""
+    own = _columns_of(reading.plan.model_dump())
+    shared = set[tuple[str, str]].intersection(*(_columns_of(other.plan.model_dump()) for other in readings))
+    rest = [column for column in own - shared if column in names.values()]
+    if len(readings) < 2 or len(strange) != 1 or len(rest) != 1:
+        return None
+    [word] = strange
+    return _synonym(word, rest[0])
+
+
+def _columns_of(document: Json) -> set[tuple[str, str]]:
+    """Tables and columns that a plan names, its sub-plans included."""
+    if isinstance(document, list | tuple):
+        return set().union(*map(_columns_of, document))
+    if not isinstance(document, dict):
+        return set()
+    own = {(document["table"], document["column"])} if document.get("kind") == "column" else set()
+    return own.union(*map(_columns_of, document.values()))
 
 
 def _columns(reading: Reading, names: ColumnsByName) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from answerable.answers.answer import Binding
@@ -20,15 +21,18 @@ from answerable.reader.grammar.dated_scene import DatedScene, Parse
 from answerable.reader.grammar.follow_up import parse_follow_up
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
 from answerable.reader.grammar.rewording import rewordings
+from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
+from answerable.reader.ranking.choices import answered_or_asked, choices_of, sensible, unused_phrases
 from answerable.reader.ranking.dry_run import Run, dry_run_result
 from answerable.reader.ranking.offers import OfferedReadings
 from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
 from answerable.reader.ranking.rank import CandidateRanking, rank_candidates
 from answerable.reader.reading import Read, Reading, Reply, Unsure
+from answerable.reader.suggestions import suggested
 from answerable.reader.time.date_phrases import find_dates
 from answerable.reader.weights import Weights, load_weights
 
@@ -114,6 +118,33 @@ class Reader:
     ) -> Reply:
         """Answers if sure, and asks back with readings to choose from if not. `previous` is the plan of the question
         before; `force` answers with the best reading, sure or not; `run` makes the dry run."""
+        reply = self._read(question, previous, force, run)
+        if isinstance(reply, Read) and not force:
+            reply = answered_or_asked(reply, self._unused_content(reply.best, question))
+        return self._with_choices(reply, question, run) if isinstance(reply, Unsure) else reply
+
+    def _unused_content(self, reading: Reading, question: str) -> list[str]:
+        """Phrases that have no part in the reading and are more than cues."""
+        unused = unused_phrases(reading)
+        if not unused:
+            return []
+        scene = self._linked(question).scene
+        content = {
+            token.text
+            for token, tag in zip(scene.tokens, scene.tags, strict=True)
+            if tag in ("O", "VAL", "TAB", "COL") and token.lower not in STOPWORDS
+        }
+        return [phrase for phrase in unused if content & set(phrase.split())]
+
+    def _with_choices(self, reply: Unsure, question: str, run: Run | None) -> Unsure:
+        """The few readings that are worth asking about, each with what it would answer."""
+        words = [token.lower for token in tokenize(question).tokens]
+        readings = sensible(reply.readings, words, self.catalog)
+        queries = [compiled(reading.plan, self.catalog) for reading in readings]
+        results = [None] * len(queries) if run is None else run(queries)
+        return reply.model_copy(update={"readings": choices_of(readings, results)})
+
+    def _read(self, question: str, previous: QueryPlan | None, force: bool, run: Run | None) -> Reply:
         dated = self._linked(question)
         scene = dated.scene
         grammar = self._by_grammar(dated, previous)
@@ -121,7 +152,7 @@ class Reader:
             return Read(best=self._with_bindings(grammar.reading, question, dated, previous, grammar.words))
         if grammar is None and (empty := empty_tables(scene)):
             return no_rows_reply(empty)
-        unknown = unknown_words(scene)
+        unknown = _without_dates(unknown_words(scene), dated)
         if unknown.hopeless and not force:
             reply = self._rows_of_each_table(dated, unknown)
             return reply or self._in_own_words(question, unknown, (), run) or unknown.reply()
@@ -131,7 +162,7 @@ class Reader:
         if not readings:
             return unknown.reply()
         dropped = dropped_numbers(readings[0].plan, scene)
-        unknown = replace(unknown, unknown=(*unknown.unknown, *dropped))
+        unknown = _without_dates(replace(unknown, unknown=(*unknown.unknown, *dropped)), dated)
         understood = not (unknown.serious or dropped) and covers_cues(readings[0].plan, scene)
         if force or (understood and readings[0].confidence >= self.weights.threshold):
             best, *others = readings
@@ -209,6 +240,17 @@ class Reader:
         """Which words of the question mean nothing in this data."""
         return unknown_words(link_question(tokenize(question), self.schema, self.values))
 
+    def answerable_questions(self, wanted: int, run: Run | None = None) -> tuple[str, ...]:
+        """Questions about this data that were tried: the reader is sure of each and, after a dry run, it has rows."""
+        return tuple(islice((text for text in suggested(self.catalog) if self._answers(text, run)), wanted))
+
+    def _answers(self, question: str, run: Run | None) -> bool:
+        reply = self.read(question, run=run)
+        if not isinstance(reply, Read):
+            return False
+        rows = [[()]] if run is None else run([compiled(reply.best.plan, self.catalog)])
+        return bool(rows[0])
+
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
         dated = self._linked(question)
@@ -275,6 +317,19 @@ class Reader:
 
     def _sentence(self, plan: QueryPlan) -> str:
         return sentence_with(plan, self.catalog, self._nouns)
+
+
+def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:
+    """Words of a date were understood. They are not named if another word was not."""
+    dated = {
+        token.text
+        for token in question.scene.tokens
+        for span in question.dates
+        if token.start < span.end_char and span.start_char < token.end
+    }
+    others = tuple(word for word in unknown.unknown if word not in dated)
+    named = tuple(word for word in unknown.named if word not in dated)
+    return replace(unknown, unknown=others, named=named) if others else unknown
 
 
 def _agreeing(best: RewordedReading, readings: Sequence[Reading], catalog: Catalog, run: Run | None) -> bool:

@@ -17,6 +17,8 @@ class Reading(Frozen):
     """The estimated probability that the user meant this reading, 0 to 1."""
     bindings: tuple[Binding, ...] = ()
     sql: str | None = None
+    example: str | None = None
+    """What it would answer, in a few words, if a dry run was made to show it."""
 
 
 class Read(Frozen):
@@ -32,7 +34,7 @@ class Unsure(Frozen):
     question: str
     """What to ask back, in one sentence."""
     readings: tuple[Reading, ...]
-    """The best first, five at most."""
+    """The best first, three at most."""
     unknown: tuple[str, ...] = ()
     """Words that were not understood."""
 

@@ -15,7 +15,7 @@ interface Props {
 /** A question back: its choices, a key for each, and a way to remember the choice. */
 export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   const { choices } = answer;
-  const readings = choices.filter((choice) => choice.source === null).length;
+  const readings = choices.filter((choice) => choice.plan !== null).length;
   const [, first, rest] = /^(.+?[.?])\s+(.+)$/s.exec(answer.text) ?? [null, answer.text, ""];
   const word = source && wordToRemember(choices);
   const remember = useStore(remembering) && word !== null;
@@ -64,9 +64,9 @@ export function ClarifyCard({ answer, source, onChoose, onOther }: Props) {
   );
 }
 
-/** The synonym that the choice would store, if it is to be remembered; otherwise the query of the choice. */
+/** The synonym that the choice would store, if it is to be remembered; otherwise what it would answer, or its query. */
 function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
-  const { synonym, code } = choice;
+  const { synonym, code, example } = choice;
   if (remember && synonym)
     return (
       <span className="d">
@@ -78,6 +78,7 @@ function Detail({ choice, remember }: { choice: Choice; remember: boolean }) {
     );
   if (choice.source) return <span className="d">Ask another source the same question</span>;
   if (remember) return <span className="d">This choice gives the word no meaning to remember</span>;
+  if (example) return <span className="d">{example}</span>;
   return code && <span className="d mono clip">{code.replace(/\s+/g, " ")}</span>;
 }
 

@@ -1,0 +1,152 @@
+"""What is worth asking back: few readings, really different, none that nobody would mean."""
+
+import pytest
+from tests.reader.small_databases import SmallDatabase
+
+from answerable.answers.answer import Binding
+from answerable.core.catalog import Catalog, Column, Relationship, Table
+from answerable.query.plan import Aggregate, ColumnRef, Compare, Constant, Expr, OrderItem, QueryPlan, SelectItem
+from answerable.query.plan import ScalarQuery as Nested
+from answerable.reader.explaining.brief_answer import brief_answer
+from answerable.reader.ranking.choices import answered_or_asked, choices_of, sensible
+from answerable.reader.reading import Read, Reading, Unsure
+
+CATALOG = Catalog(
+    source="weather",
+    dialect="sqlite",
+    tables=(
+        Table(
+            name="days",
+            primary_key=("day_id",),
+            columns=(
+                Column(name="day_id", type="integer", unique=True, minimum=1, maximum=900),
+                Column(name="station_id", type="integer", minimum=1, maximum=9),
+                Column(name="weather", type="text", examples=("rain", "sun")),
+                Column(name="wind", type="number", minimum=0, maximum=20),
+                Column(name="quantity", type="integer", minimum=1, maximum=100),
+                Column(name="name", type="text"),
+            ),
+        ),
+        Table(name="stations", primary_key=("station_id",), columns=(Column(name="station_id", type="integer"),)),
+    ),
+    relationships=(
+        Relationship(
+            name="station",
+            from_table="days",
+            from_columns=("station_id",),
+            to_table="stations",
+            to_columns=("station_id",),
+            origin="declared",
+        ),
+    ),
+)
+COUNT = Aggregate(function="count")
+
+
+def of(column: str) -> ColumnRef:
+    return ColumnRef(table="days", column=column)
+
+
+def is_(column: str, value: str | int) -> Compare:
+    return Compare(left=of(column), op="=", right=Constant(value=value))
+
+
+def reading(*shown: Expr, bindings: tuple[Binding, ...] = (), **parts: object) -> Reading:
+    plan = QueryPlan.model_validate(
+        {"entity": "days", "select": tuple(SelectItem(expr=expr) for expr in shown), **parts}
+    )
+    return Reading(plan=plan, sentence="", confidence=0.9, bindings=bindings, sql=plan.model_dump_json())
+
+
+GOOD = reading(COUNT)
+
+
+@pytest.mark.parametrize(
+    "absurd",
+    [
+        reading(Aggregate(function="sum", of=of("day_id"))),
+        reading(Aggregate(function="avg", of=of("station_id"))),
+        reading(COUNT, where=is_("weather", "2014")),
+        reading(COUNT, where=is_("quantity", 2025)),
+        reading(COUNT, where=is_("station_id", 5)),
+        reading(of("day_id")),
+        reading(of("station_id")),
+        reading(of("weather"), where=is_("weather", "rain")),
+        reading(of("weather"), Aggregate(function="count", of=of("weather"), distinct=True), group_by=(of("weather"),)),
+        reading(of("wind"), COUNT, group_by=(of("wind"),)),
+    ],
+    ids=lambda one: one.plan.model_dump_json(exclude_defaults=True)[:80],
+)
+def test_what_nobody_means_is_not_offered(absurd: Reading) -> None:
+    assert sensible([GOOD, absurd], ["how", "many"], CATALOG) == (GOOD,)
+
+
+def test_an_id_is_offered_to_who_asks_for_it() -> None:
+    asked = reading(of("station_id"))
+    assert sensible([GOOD, asked], ["station", "id"], CATALOG) == (GOOD, asked)
+
+
+def test_a_reading_that_ignores_a_condition_or_the_groups_is_no_alternative() -> None:
+    rainy = reading(COUNT, where=is_("weather", "rain"))
+    assert sensible([rainy, GOOD], ["rain"], CATALOG) == (rainy,)
+    grouped = reading(of("weather"), COUNT, group_by=(of("weather"),))
+    turned = reading(COUNT, of("weather"), group_by=(of("weather"),))
+    assert sensible([GOOD, grouped, turned], ["days", "by", "weather"], CATALOG) == (grouped,)
+
+
+def test_the_highest_is_offered_once() -> None:
+    first = reading(of("name"), order_by=(OrderItem(expr=of("wind"), descending=True),), limit=1)
+    highest = Nested(plan=reading(Aggregate(function="max", of=of("wind"))).plan)
+    same = reading(of("name"), where=Compare(left=of("wind"), op="=", right=highest))
+    assert sensible([first, same], ["windiest"], CATALOG) == (first,)
+
+
+def test_at_most_three_that_differ_in_what_they_answer() -> None:
+    readings = [reading(Aggregate(function=how, of=of("wind"))) for how in ("sum", "avg", "min", "max", "median")]
+    offered = choices_of(readings, [[(1,)], [(1,)], [(2,)], None, [(3,)]])
+    assert [one.example for one in offered] == ["1", "2", None]
+    assert choices_of([], []) == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "brief"),
+    [
+        ([], "nothing matches"),
+        ([(1297,)], "1,297"),
+        ([(2014,)], "2014"),
+        ([(None,)], "no value"),
+        ([(3.14159, "Rock")], "Rock 3.14"),
+        ([(1, "a"), (2, "b"), (3, "c"), (4, "d")], "4 rows: a 1, b 2, c 3, …"),
+    ],
+)
+def test_what_a_choice_would_answer(rows: list[tuple[object, ...]], brief: str) -> None:
+    assert brief_answer(rows) == brief
+
+
+def test_a_word_without_a_part_in_the_plan_is_asked_about() -> None:
+    asked = answered_or_asked(Read(best=GOOD), ["state"])
+    assert isinstance(asked, Unsure)
+    assert asked.question.startswith("“state” was not understood")
+    assert answered_or_asked(Read(best=GOOD), []) == Read(best=GOOD)
+
+
+@pytest.mark.parametrize(
+    ("said", "value", "asks"),
+    [
+        ("Iceland", "Ireland", True),
+        ("Germny", "Germany", False),  # no word of its own, so it is a slip
+        ("Adelie", "Adelie", False),
+        ("females", "female", False),
+    ],
+)
+def test_another_word_that_is_spelt_alike_is_asked_about(said: str, value: str, asks: bool) -> None:
+    best = reading(COUNT, bindings=(Binding(phrase=said, meaning=f"Customer.Country = '{value}'"),))
+    assert isinstance(answered_or_asked(Read(best=best), []), Unsure) == asks
+
+
+@pytest.mark.parametrize("question", ["show {}", "{} by type", "{} in 2019", "what about {}?", "list {} and their id"])
+def test_never_more_than_three(small_databases: dict[str, SmallDatabase], question: str) -> None:
+    for database in small_databases.values():
+        for table in database.reader.catalog.tables:
+            reply = database.read(question.format(table.name))
+            assert not isinstance(reply, Unsure) or len(reply.readings) <= 3
