@@ -887,15 +887,6 @@ async def test_killing_the_host_leaves_no_process(name: str) -> None:
 # A disk without space
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("a small file system can only be mounted by an administrator")
-    yield tmp_path
-    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
-
-
 @on()
 async def test_rows_for_a_full_disk(sandbox: Sandbox, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told as one, whoever writes the rows; with space again the same code works."""
