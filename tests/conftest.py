@@ -113,15 +113,37 @@ def postgres_server() -> Iterator[str]:
             server.cleanup()
 
 
+@pytest.fixture(scope="session")
+def empty_databases() -> list[str]:
+    """Names of databases that a test has left: to empty one is much faster than to make one."""
+    return []
+
+
 @pytest.fixture
-def postgres_url(postgres_server: str) -> Iterator[str]:
-    """A database of its own for each test."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield postgres_server.replace("/postgres?", f"/{name}?")
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def postgres_url(postgres_server: str, empty_databases: list[str]) -> Iterator[str]:
+    """An empty database for each test."""
+    if empty_databases:
+        name = empty_databases.pop()
+    else:
+        name = f"test_{os.getpid()}_{next(_numbers)}"
+        with psycopg.connect(postgres_server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+    url = postgres_server.replace("/postgres?", f"/{name}?")
+    yield url
+    _empty(url, name)
+    empty_databases.append(name)
+
+
+def _empty(url: str, name: str) -> None:
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+    schemas = "SELECT quote_ident(nspname) FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema$)'"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(others, [name])
+        for (schema,) in connection.execute(schemas).fetchall():
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+        connection.execute("CREATE SCHEMA public AUTHORIZATION pg_database_owner")
+        connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
+        connection.execute(f"ALTER DATABASE {name} RESET ALL")
 
 
 @dataclass(frozen=True)
