@@ -5,6 +5,7 @@ import gc
 import itertools
 import json
 import os
+import subprocess
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -217,3 +218,20 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the measuring data (../shared/data) is not here")
     return SHARED_DATA
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder with room for 64 KB."""
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a small file system can only be mounted by an administrator")
+    yield tmp_path
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+@pytest.fixture
+def read_only_disk(small_disk: Path) -> Path:
+    """A folder in which nothing can be written."""
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    return small_disk

@@ -55,11 +55,11 @@ class _Server(uvicorn.Server):
         remove_own()
 
 
-def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
-    """Serves until interrupted. Running work is left in the journal; the next start continues it. A server that other
-    machines can reach needs a token, unless it is `for_everybody`."""
+def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: bool) -> None:
+    """Serves until interrupted. Running work is left in the journal; the next start continues it. With `needs_token`, a
+    token is made and printed in a link."""
     configure(settings.log_level)
-    token = None if settings.is_local or for_everybody else new_token()
+    token = new_token() if needs_token else None
     app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(
         app,

@@ -167,11 +167,12 @@ class SourceWorker:
         code = await self._process.exit_code(_GRACE_SECONDS)
         if code is None:
             return _died("The process that reads the data fell silent.")
-        # C++ code aborts if it gets no memory and nothing catches that.
+        # C++ code aborts if it gets no memory and nothing catches that, and also on a defect of its own.
         if code == -signal.SIGABRT:
-            return LimitError(
-                f"The query needed more than {self._asked_mb:,} MB of memory, and its process was ended.",
-                code="query_memory",
+            return TransientError(
+                "The process that reads the data gave up (SIGABRT): its database engine got no more memory than"
+                f" {self._asked_mb:,} MB, or has a defect.",
+                code="worker_aborted",
                 hint="Narrow the question, or raise the limit on memory.",
             )
         if code == -signal.SIGXCPU:

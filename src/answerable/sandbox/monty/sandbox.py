@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from pydantic_monty import __version__
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
-from answerable.core.file_errors import no_descriptors
+from answerable.core.file_errors import cannot_write, no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -317,6 +317,9 @@ class _Conversation:
     def _ended(self, message: Mapping[str, Json]) -> None:
         known = message.get("known")
         self.known = known if isinstance(known, bool) else self.known
+        if "unwritten" in message:
+            number, text = message["unwritten"]
+            raise cannot_write(OSError(number, text))
         if "stopped" in message:
             self.record.stopped = Stopped(message["stopped"]["reason"], message["stopped"]["message"])
         elif isinstance(message.get("done"), dict):
