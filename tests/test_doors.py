@@ -28,6 +28,7 @@ INNER_MODULES = {
     "answerable.store.sqlite",
     "answerable.store.postgres",
 }
+SEAMS_OF_THE_STORE = ("answerable.store.base", "answerable.store.protocols")
 VALUES_OF_THE_STORE = {"RunFilter", "RunRecord", "RunStatus"}
 NOBODYS_DATA = {
     "/healthz": "says only that the process is up",
@@ -48,7 +49,7 @@ def inner_accesses(text: str, file: str) -> Iterator[str]:
             yield f"{place}: private .{node.attr}"
         elif isinstance(node, ast.ImportFrom) and node.module in INNER_MODULES:
             yield f"{place}: imports {node.module}"
-        elif isinstance(node, ast.ImportFrom) and node.module == "answerable.store.base":
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SEAMS_OF_THE_STORE):
             yield from (f"{place}: {name.name}" for name in node.names if name.name not in VALUES_OF_THE_STORE)
 
 

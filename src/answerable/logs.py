@@ -26,7 +26,7 @@ from answerable.core.events import (
     StepOutput,
     StepRetried,
 )
-from answerable.store.base import Notice
+from answerable.store.protocols.outbox import Notice
 
 _about: ContextVar[dict[str, Any] | None] = ContextVar("answerable_log_about", default=None)
 _log = logging.getLogger("answerable.runs")

@@ -1,4 +1,5 @@
 import datetime as dt
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from answerable.answers import frame
 from answerable.answers.answer import Answer, Choice, Provenance
-from answerable.answers.checking.numbers import check_numbers
+from answerable.answers.checking.claims import check_claims
 from answerable.answers.format import format_spec
 from answerable.answers.present import asked_back
 from answerable.answers.prose import DescribedResult, prose
@@ -213,7 +214,7 @@ def test_own_prose_states_only_what_can_be_proved(
     )
     used = plan if with_plan else None
     text = prose(DescribedResult(columns, data, len(data), format_spec(columns, data, used), used))
-    checked = check_numbers(text, columns, data, plan=used)
+    checked = check_claims(text, columns, data, plan=used)
     digits = [c for c in checked.text if c.isdigit()]
     linked = {i for link in checked.links for i in range(link.start, link.end)}
     names = "".join(str(row[0]) for row in data)
@@ -232,3 +233,36 @@ def test_present_reads_only_what_it_shows(tmp_path: Path, answered: Answered, mo
     monkeypatch.setattr(frame, "rows", watched)
     answered({"n": range(100_000)})
     assert asked == [(0, 1_000), (50_000, 50), (99_950, 50)]
+
+
+@pytest.mark.parametrize(
+    "proposed",
+    ["There are 7 of them.", "That depends on the year.", "Nobody knows.", "The answer is 12,345."],
+)
+def test_the_value_of_an_answer_is_always_said(answered: Answered, proposed: str) -> None:
+    answer = answered({"orders": [2]}, question="How many orders are open?", proposed=proposed)
+    assert re.search(r"\b2\b", answer.text)
+
+
+def test_a_model_that_says_the_value_is_not_repeated(answered: Answered) -> None:
+    answer = answered({"capital": ["austin"]}, question="What is the capital of Texas?", proposed="It is Austin.")
+    assert answer.text == "It is Austin."
+
+
+def test_true_sentences_that_were_once_cut_stay(answered: Answered) -> None:
+    doctors = {"doctor": ["Ada Berg", "Bo Lind", "Cy Moe", "Di Ray", "Ed Sun"]}
+    assert answered(doctors, question="Which doctors worked in 2024?", proposed="5 doctors match in 2024.").text == (
+        "5 doctors match in 2024."
+    )
+    rate = {"readmission": [12.89]}
+    said = "The readmission rate in claims_2024.csv is 12.89 percent."
+    assert answered(rate, question="What percentage was readmitted, by claims_2024.csv?", proposed=said).text == said
+    months = {"month": ["Mar.2020", "Apr.2020"], "orders": [7, 9]}
+    assert answered(months, proposed="Mar.2020 had 7 orders.").text == "Mar.2020 had 7 orders."
+
+
+def test_a_direction_that_the_rows_deny_is_left_out(answered: Answered) -> None:
+    regions = {"region": ["North", "East"], "change": [80.5, -9.5]}
+    answer = answered(regions, proposed="North lost the most. East fell by 9.5.")
+    assert answer.text == "East fell by 9.5."
+    assert any(finding.startswith("Left out a sentence") for finding in answer.provenance.findings)

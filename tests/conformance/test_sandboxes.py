@@ -21,7 +21,7 @@ import pytest
 import pytest_asyncio
 from tests.sandboxes import ABILITIES, available_sandbox, make_sandbox, names_with
 
-from answerable.core.errors import UserError
+from answerable.core.errors import OperatorError, UserError
 from answerable.core.values import Json
 from answerable.sandbox.base import HostCalls, Sandbox, SandboxLimits, SandboxRequest, SandboxResult
 
@@ -882,3 +882,19 @@ async def test_killing_the_host_leaves_no_process(name: str) -> None:
         _gone, alive = psutil.wait_procs(descendants, timeout=10)
         assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
         assert new_processes(known) == []
+
+
+# A disk without space
+
+
+@on()
+async def test_rows_for_a_full_disk(sandbox: Sandbox, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told as one, whoever writes the rows; with space again the same code works."""
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    code = "result = [{{'a': 'x' * 1000}} for _ in range({})]"
+    with pytest.raises(OperatorError) as caught:
+        await ran(sandbox, code.format(400), into=small_disk / "rows.arrow")
+    assert caught.value.stable_code == "disk_full"
+    result = await ran(sandbox, code.format(4), into=small_disk / "rows.arrow")
+    assert result.frame is not None
+    assert result.frame.row_count == 4

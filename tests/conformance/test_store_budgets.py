@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from answerable.core.ids import TenantId
-from answerable.store.base import Account, AccountLimit, Amount, Store
+from answerable.store.base import Store
+from answerable.store.protocols.budgets import Account, AccountLimit, Amount
 
 RUN = Account(TenantId("acme"), "run:run_1")
 DAY = Account(TenantId("acme"), "tenant", "2026-01-01")

@@ -8,7 +8,8 @@ import pytest
 from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError
 from answerable.core.ids import EditId
-from answerable.store.base import EditRecord, Store
+from answerable.store.base import Store
+from answerable.store.protocols.edits import EditRecord
 
 
 async def settled(store: Store, principal: Principal, source: str, **said: Any) -> EditRecord:

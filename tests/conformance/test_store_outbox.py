@@ -10,7 +10,8 @@ from answerable.core.context import RunContext
 from answerable.core.events import RunFinished, StepStarted
 from answerable.core.ids import NodeId, RunId
 from answerable.service.outbox import OutboxDelivery
-from answerable.store.base import Lease, LeaseLostError, Notice, Store
+from answerable.store.base import Lease, LeaseLostError, Store
+from answerable.store.protocols.outbox import Notice
 
 
 async def end(store: Store, people: Any, run: str, *, seq: int = 1) -> Lease:

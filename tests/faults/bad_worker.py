@@ -4,6 +4,7 @@ Opens as a good one does, and misbehaves when it is asked. Ends with its parent,
 """
 
 import json
+import mmap
 import os
 import socket
 import struct
@@ -77,6 +78,17 @@ match MODE:
         while True:
             line.sendall(b" ")
             time.sleep(0.02)
+    case "shared memory":
+        shared = mmap.mmap(-1, 4 << 30)
+        for place in range(0, len(shared), 4096):
+            shared[place] = 1
+    case "children":
+        for _ in range(8):
+            if os.fork() == 0:
+                held = b"x" * (200 << 20)
+                time.sleep(60)
+                os._exit(0)
+        stay()
     case "not JSON":
         line.sendall(framed(b"\xff\xfe{"))
     case "a wrong date":

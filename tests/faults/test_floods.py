@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import httpx
 import pytest
-from event_loop_lag import worst_lag
+from event_loop_lag import watched_turns, worst_lag
 from served import Server
 from tests.sandboxes import available_sandbox
 
@@ -28,6 +28,8 @@ SECONDS = 1.0
 LATE_SECONDS = 5.0
 MOST_LAG = 1.0
 """Seconds, on a busy machine. A loop that is kept by a flood does not come back before the flood ends."""
+LONGEST_TURN = 0.04
+"""Seconds of processor time that one callback may take: less than what `/healthz` may wait."""
 FLOODS = {
     "empty prints": """b'{"print":""}'""",
     "prints padded with spaces": """b'{"print":"a"' + b" " * 1000000 + b"}" """,
@@ -148,13 +150,18 @@ async def held(flood: str, running: Coroutine[Any, Any, Ended]) -> Ended:
     watching = asyncio.ensure_future(worst_lag())
     await asyncio.sleep(0)  # it begins to watch
     began = time.monotonic()
-    ended = await running
-    took = time.monotonic() - began
+    with watched_turns() as turns:
+        ended = await running
+    took, longest = time.monotonic() - began, max(turns, default=0.0)
     watching.cancel()
     lag = await watching
-    print(f"{flood}: {took:.2f} s, the loop was late by {lag * 1000:.0f} ms")
+    print(
+        f"{flood}: {took:.2f} s, the loop was late by {lag * 1000:.0f} ms, the longest of {len(turns)} turns took "
+        f"{longest * 1000:.1f} ms of the processor"
+    )
     assert took < SECONDS + LATE_SECONDS
     assert lag < MOST_LAG
+    assert longest < LONGEST_TURN
     return ended
 
 

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from as_written import as_written
 from event_loop_lag import worst_lag
 
-from answerable.core.errors import AnswerableError, InternalError
+from answerable.core.errors import AnswerableError, InternalError, LimitError
 from answerable.sources.base import Limits
 from answerable.sources.open import open_source
 from answerable.sources.worker import SourceWorker
@@ -95,6 +96,19 @@ async def test_a_worker_that_was_taken_over(taken_over: TakenOver, mode: str) ->
     assert lag < MOST_LAG
     assert more < 700
     await worker.ended()
+
+
+@pytest.mark.parametrize("mode", ["shared memory", "children"])
+async def test_all_memory_of_a_worker_is_bounded(taken_over: TakenOver, mode: str) -> None:
+    """Here without the walls of a worker, which forbid it to make processes and files in memory."""
+    worker = taken_over(mode)
+    await worker.open()
+    with pytest.raises(LimitError) as caught:
+        await worker.ask("rows", {**REQUEST, "seconds": 20})
+    assert caught.value.stable_code == "query_memory"
+    processes = psutil.Process().children(recursive=True)
+    await worker.ended()
+    assert not [process for process in processes if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
 
 
 async def test_an_answer_is_never_taken_for_that_of_another_question(taken_over: TakenOver) -> None:

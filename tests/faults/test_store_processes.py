@@ -19,8 +19,10 @@ from answerable.models.budget import Budget
 from answerable.models.config import BudgetLimits, Limit
 from answerable.service.outbox import OutboxDelivery
 from answerable.settings import load_settings
-from answerable.store.base import Amount, Notice, Store
+from answerable.store.base import Store
 from answerable.store.open import open_store
+from answerable.store.protocols.budgets import Amount
+from answerable.store.protocols.outbox import Notice
 from answerable.store.schema import migrations
 
 PREAMBLE = """
@@ -91,7 +93,7 @@ from answerable.core.clock import SystemClock
 from answerable.core.ids import ThreadId
 from answerable.models.budget import Budget
 from answerable.models.config import BudgetLimits
-from answerable.store.base import Amount
+from answerable.store.protocols.budgets import Amount
 
 async def main():
     budget = Budget((await open_mine()).budgets, BudgetLimits.model_validate_json(sys.argv[3]), SystemClock())

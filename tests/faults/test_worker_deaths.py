@@ -70,6 +70,21 @@ async def test_a_killed_worker_is_told_and_replaced(source: SqlSource, tmp_path:
     assert worker.pid not in [other.pid for other in workers()]
 
 
+async def test_a_worker_that_gave_up_has_a_sentence_of_its_own(source: SqlSource, tmp_path: Path) -> None:
+    """An engine aborts when it gets no memory, and also on a defect: nobody knows which of them it was."""
+    await source.check(as_written("SELECT 1", source.languages[0]))
+    [worker] = workers()
+    running = asyncio.create_task(
+        source.execute(as_written(BOMB, source.languages[0]), tmp_path / "x.arrow", Limits(seconds=60))
+    )
+    await asyncio.sleep(0.2)
+    worker.send_signal(signal.SIGABRT)
+    with pytest.raises(TransientError, match="gave up") as caught:
+        await running
+    assert caught.value.stable_code == "worker_aborted"
+    assert await source.rows(Sql("SELECT count(*) FROM numbers")) == [(1000,)]
+
+
 async def test_an_idle_worker_that_died_is_not_missed(source: SqlSource) -> None:
     await source.check(as_written("SELECT 1", source.languages[0]))
     [worker] = workers()

@@ -82,10 +82,10 @@ def test_the_printed_link_opens_a_server_for_other_machines(tmp_path: Path) -> N
     folder = tmp_path / "small"
     folder.mkdir()
     (folder / "people.csv").write_text("name\nAna\n")
-    server = Server(home=tmp_path / "server-home", folder=folder, arguments=("--host", "0.0.0.0")).start()
+    server = Server(home=tmp_path / "server-home", folder=folder, arguments=("--token",), address="127.0.0.2").start()
     try:
         printed = server.home.with_suffix(".log").read_text()
-        found = re.search(r"Open http://localhost:\d+(/\?token=\S{40,})", printed)
+        found = re.search(r"Open http://127\.0\.0\.2:\d+(/\?token=\S{40,})", printed)
         assert found is not None
         with httpx.Client(base_url=server.url, follow_redirects=True, timeout=30) as browser:
             assert browser.get("/api/v1/sources").status_code == 401

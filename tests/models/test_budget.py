@@ -25,8 +25,9 @@ from answerable.models.calls import ModelCalled
 from answerable.models.config import BudgetLimits, ModelsConfig, Price
 from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target
-from answerable.store.base import Account, Amount, Balance, Store
+from answerable.store.base import Store
 from answerable.store.open import open_store
+from answerable.store.protocols.budgets import Account, Amount, Balance
 
 ADA_TODAY = Account(TenantId("acme"), "user:ada", "2026-11-16")
 

@@ -87,3 +87,11 @@ async def test_messages_are_put_together_from_pieces() -> None:
     said = message(READY) + message(b'{"print": "a"}') + message(b'{"done": {"outcome": "ok", "value": [2]}}')
     heard = await converse(Forged(said, 1), SandboxRequest(""))
     assert (heard.output, heard.done) == ("a", {"outcome": "ok", "value": [2]})
+
+
+async def test_rows_for_a_full_disk(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host writes down what a container sends."""
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    with pytest.raises(OperatorError) as caught:
+        await told(message(b"x" * 200_000, b"B"), into=small_disk / "rows.arrow")
+    assert caught.value.stable_code == "disk_full"

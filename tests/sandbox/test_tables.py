@@ -4,7 +4,7 @@ import io
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -249,15 +249,6 @@ def test_thousands_of_damaged_streams_end_nothing(tmp_path: Path) -> None:
     taken, refused = map(int, done.stdout.split())
     assert taken > 100
     assert refused > 1_000
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("a small file system can only be mounted by an administrator")
-    yield tmp_path
-    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 async def test_a_full_disk_is_not_a_result_that_is_too_large(small_disk: Path) -> None:

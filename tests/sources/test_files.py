@@ -41,6 +41,34 @@ async def test_parts_of_one_table(folder: Path, opened: Callable[..., Any]) -> N
     ]
 
 
+async def test_those_who_ask_together_share_a_look_that_began_after_they_asked(
+    folder: Path, opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "sales.csv").write_text("amount\n1\n")
+    source = await opened()
+    looks, look, begun, let_go = 0, source._backend.look, asyncio.Event(), asyncio.Event()
+
+    async def slow_look(progress: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        begun.set()
+        found = await look(progress)
+        await let_go.wait()
+        return found
+
+    monkeypatch.setattr(source._backend, "look", slow_look)
+    first = asyncio.create_task(source.describe())
+    await begun.wait()
+    (folder / "visits.csv").write_text("visits\n2\n")
+    later = [asyncio.create_task(source.describe()) for _ in range(20)]
+    await asyncio.sleep(0.01)
+    let_go.set()
+    await first
+    for catalog in await asyncio.gather(*later):
+        assert {table.name for table in catalog.tables} == {"sales", "visits"}
+    assert looks == 2
+
+
 async def test_names_that_clash(folder: Path, opened: Callable[..., Any]) -> None:
     for place in ("north", "south"):
         (folder / place).mkdir()

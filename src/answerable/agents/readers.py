@@ -1,5 +1,7 @@
 """The readers of all sources. Each reader reads questions about one source, or about several sources as one."""
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from answerable.agents.other_sources import KnownWords, sources_that_know
 from answerable.answers.answer import Choice
 from answerable.computing.job import Job
 from answerable.computing.processes import ComputingProcesses
-from answerable.core.catalog import Catalog
+from answerable.core.catalog import Catalog, ValueLookup
 from answerable.core.clock import Clock, today
 from answerable.core.context import Principal, Visibility
 from answerable.core.progress import Progress, no_progress
@@ -34,6 +36,7 @@ class Readers:
         self._clock = clock
         self._processes = processes or ComputingProcesses()
         self._readers: dict[tuple[Visibility, str], Reader] = {}
+        self._building: defaultdict[tuple[Visibility, str], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def source_of(self, question: Question, principal: Principal) -> Readable:
         """The source that the question is about, or all of them as one."""
@@ -115,15 +118,17 @@ class Readers:
     async def reader(self, source: Readable, principal: Principal, progress: Progress = no_progress) -> "Reader":
         """The reader of a source as this principal may see it, built again only when its catalog has changed."""
         catalog = await source.describe(progress)
-        from answerable.reader.jobs import today_of_job
-        from answerable.reader.reader import Reader  # slow to import, so this happens while the source's worker starts
-
         key = (principal.visibility, source.name)
-        known = self._readers.get(key)
+        if not self._is_current(key, catalog):
+            async with self._building[key]:  # else each of those who ask at first would build one
+                if not self._is_current(key, catalog):
+                    values = await source.values(progress)
+                    self._readers[key] = await asyncio.to_thread(_built, catalog, values)
+        return self._readers[key]
+
+    def _is_current(self, key: tuple[Visibility, str], catalog: Catalog) -> bool:
         # A source returns the same catalog object until its data changes, so identity is enough and costs nothing.
-        if known is None or known.catalog is not catalog:
-            known = self._readers[key] = Reader(catalog, await source.values(progress), today=today_of_job)
-        return known
+        return key in self._readers and self._readers[key].catalog is catalog
 
     async def _named(self, name: str, principal: Principal) -> "Reader":
         return await self.reader(await self._sources.get(name, principal), principal)
@@ -143,3 +148,11 @@ class Readers:
     def today(self, asked_on: date | None, catalog: Catalog) -> date:
         """The day from which a question counts: the one it names, the last of the data, or the real one."""
         return asked_on or catalog.as_of or today(self._clock)
+
+
+def _built(catalog: Catalog, values: ValueLookup) -> "Reader":
+    """For a thread: the first time it imports the reader, which takes long."""
+    from answerable.reader.jobs import today_of_job
+    from answerable.reader.reader import Reader
+
+    return Reader(catalog, values, today=today_of_job)

@@ -6,9 +6,9 @@ from typing import Literal
 
 from answerable.answers.answer import Answer, Choice, Kind, Provenance, StepRecord, Usage
 from answerable.answers.chart import chart
+from answerable.answers.checking.claims import CheckedText, check_claims
 from answerable.answers.checking.facts import ExtraFact, plan_facts
-from answerable.answers.checking.numbers import CheckedText, check_numbers
-from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_spec, headed
+from answerable.answers.format import DIRECT_ROWS, FormatSpec, format_cell, format_spec, headed
 from answerable.answers.prose import DescribedResult, counted, prose
 from answerable.answers.result_rows import ResultRows, Rows
 from answerable.core.ids import RunId
@@ -54,16 +54,24 @@ def present(
     spec = headed(format_spec(result.columns, sample, plan, units, quantities), headers or {})
     # A chart that a program drew comes first: ours is only a guess at what is wanted.
     picture = drawn or chart(result.columns, rows, result.row_count, plan=plan, units=units)
-    written = proposed or prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
-    checked = check_numbers(
-        written,
-        result.columns,
-        rows,
-        (*_extra_facts(provenance, plan, result, len(rows)), *(() if proposed else _noun_facts(noun, result))),
-        row_count=result.row_count,
-        plan=plan,
-        question=question,
-    )
+    own = prose(DescribedResult(result.columns, rows, result.row_count, spec, plan, noun))
+
+    def check(text: str, *more_facts: ExtraFact) -> CheckedText:
+        return check_claims(
+            text,
+            result.columns,
+            rows,
+            (*_extra_facts(provenance, plan, result, len(rows)), *more_facts),
+            row_count=result.row_count,
+            plan=plan,
+            question=question,
+            units=units,
+        )
+
+    checked = check(proposed) if proposed else check(own, *_noun_facts(noun, result))
+    if proposed and not _says_the_answer(checked, result, rows, spec):
+        # The answer's value is always said: where the proposed text lacks it, our own sentence comes first.
+        checked = _joined(check(own, *_noun_facts(noun, result)), checked)
     return Answer(
         run_id=run_id,
         status=status,
@@ -77,6 +85,22 @@ def present(
         provenance=_completed(provenance, result, result_rows.findings, len(rows), checked, picture, spec),
         usage=usage or Usage(),
     )
+
+
+def _says_the_answer(checked: CheckedText, result: FrameRef, rows: Rows, spec: FormatSpec) -> bool:
+    """Whether something of the text was left, and the value is in it if the result is one value."""
+    if not checked.text or result.row_count != 1 or len(result.columns) != 1 or rows[0][0] is None:
+        return bool(checked.text)
+    linked = any(link.kind == "cell" and (link.row, link.column) == (0, 0) for link in checked.links)
+    shown = format_cell(rows[0][0], spec.columns[0].format) or ""
+    return linked or shown.casefold() in checked.text.casefold()
+
+
+def _joined(first: CheckedText, second: CheckedText) -> CheckedText:
+    text = f"{first.text} {second.text}".strip()
+    by = len(text) - len(second.text)
+    moved = (k.model_copy(update={"start": k.start + by, "end": k.end + by}) for k in second.links)
+    return CheckedText(text, (*first.findings, *second.findings), (*first.links, *moved))
 
 
 def asked_back(

@@ -30,7 +30,7 @@ def command(no_serve: bool, port: int | None, as_json: bool) -> None:
     say(f"\nThe page is on http://{settings.host}:{settings.port}/ (Ctrl-C stops it).")
     # In a pipe the address would stay in the buffer for as long as the server runs.
     sys.stdout.flush()
-    serve(settings)
+    serve(settings, needs_token=not settings.is_local)
 
 
 async def _answer_samples(settings: "Settings", as_json: bool) -> None:

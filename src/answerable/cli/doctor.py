@@ -25,7 +25,7 @@ _SOURCE_SECONDS = 20.0
 def command(as_json: bool) -> None:
     """What this machine offers: where generated code can run, what keeps it in, and how to get what is missing.
 
-    Exit code 0 when generated code can run in the sandbox that the settings name, else 1.
+    Exit code 0 when generated code can run in the sandbox that the settings name, and the store can be used; else 1.
     """
     with progress("Looking …"):
         report, limits, sources = with_service(_machine, empty_store=True)
@@ -41,7 +41,7 @@ def command(as_json: bool) -> None:
         _tell(report)
         _tell_sources(sources)
         _tell_retention(retention)
-    sys.exit(0 if report.ready else 1)
+    sys.exit(0 if report.ready and not isinstance(retention, Exception) else 1)
 
 
 async def _machine(

@@ -10,9 +10,15 @@ from answerable.cli.output import say
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 8321 by default.")
 @click.option("--source", "-s", multiple=True, metavar="NAME=LOCATION", help="Serve this file, folder or database too.")
 @click.option("--allow-host", multiple=True, help="Also answer under this host name.")
+@click.option("--token", "with_token", is_flag=True, help="Ask for a token on this machine too: it has other users.")
 @click.option("--open", "for_everybody", is_flag=True, help="Serve other machines without a token.")
 def command(
-    host: str | None, port: int | None, source: tuple[str, ...], allow_host: tuple[str, ...], for_everybody: bool
+    host: str | None,
+    port: int | None,
+    source: tuple[str, ...],
+    allow_host: tuple[str, ...],
+    with_token: bool,
+    for_everybody: bool,
 ) -> None:
     """Serve the HTTP API and the page until interrupted.
 
@@ -22,6 +28,8 @@ def command(
     from answerable.gateway.server import serve
     from answerable.settings import load_settings
 
+    if with_token and for_everybody:
+        raise click.UsageError("--open means that no token is needed; leave out one of --open and --token.")
     settings = load_settings(host=host, port=port)
     named = dict(_named(text) for text in source)
     if named:
@@ -29,7 +37,8 @@ def command(
         settings = settings.model_copy(update={"sources": {**settings.sources, **named}, "source": next(iter(named))})
     if for_everybody and not settings.is_local:
         say(f"Warning: everybody who reaches {settings.host} can read all data, change it and run programs.", err=True)
-    serve(settings, allow_hosts=allow_host, for_everybody=for_everybody)
+    needs_token = with_token or not (settings.is_local or for_everybody)
+    serve(settings, allow_hosts=allow_host, needs_token=needs_token)
 
 
 def _named(text: str) -> tuple[str, str]:

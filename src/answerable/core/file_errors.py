@@ -1,10 +1,12 @@
 """What the system's refusal to open a file means, and who must act."""
 
 import errno
+import re
 
 from answerable.core.errors import AnswerableError, OperatorError, SourceError
 
 _NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 def no_descriptors(error: OSError) -> OperatorError | None:
@@ -28,3 +30,22 @@ def cannot_read(place: object, error: OSError) -> AnswerableError:
         )
     hint = "Check that you may read it." if error.errno in (errno.EACCES, errno.EPERM) else None
     return SourceError(f"{place} cannot be read: {error.strerror}.", code="source_unreadable", hint=hint)
+
+
+def cannot_write(error: OSError) -> OperatorError:
+    """The error for a result that could not be written."""
+    if exhausted := no_descriptors(error):
+        return exhausted
+    if is_full(error):
+        return OperatorError(
+            "The disk is full; the result could not be written.", code="disk_full", hint="Make space on the disk."
+        )
+    return OperatorError(f"The result could not be written: {error.strerror or error}.", code="result_unwritable")
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there is no space left. Polars names the number only in its text: `No space left (os error 28)`."""
+    number = error.errno
+    if number is None and (named := re.search(r"\(os error (\d+)\)", str(error))):
+        number = int(named[1])
+    return number in _NO_SPACE

@@ -4,6 +4,7 @@ import errno
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Iterable
 from ipaddress import ip_address
 
@@ -21,6 +22,10 @@ from answerable.settings import Settings
 _GARBAGE_EVERY = 50_000
 """Objects between two looks for garbage: a request makes some thousands, most of which go without it."""
 
+_SWITCH_SECONDS = 0.0005
+"""How long a thread that computes may keep the event loop waiting, each time that the loop comes back from the system,
+and the other way round. Python's own 5 ms add up: a question changes between the loop and threads several times."""
+
 
 class _Server(uvicorn.Server):
     """Prints the link with the token once it listens. Tells the service at once when it has to stop, so that those who
@@ -36,6 +41,7 @@ class _Server(uvicorn.Server):
         # What is loaded by now stays. A look for garbage that goes through all of it would hold up every request.
         gc.freeze()
         gc.set_threshold(_GARBAGE_EVERY)
+        sys.setswitchinterval(_SWITCH_SECONDS)
         if self._token is not None and self.started and sockets:
             _print_link(sockets[0], self._token)
 
@@ -49,11 +55,11 @@ class _Server(uvicorn.Server):
         remove_own()
 
 
-def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), for_everybody: bool = False) -> None:
-    """Serves until interrupted. Running work is left in the journal; the next start continues it. A server that other
-    machines can reach needs a token, unless it is `for_everybody`."""
+def serve(settings: Settings, *, allow_hosts: Iterable[str] = (), needs_token: bool) -> None:
+    """Serves until interrupted. Running work is left in the journal; the next start continues it. With `needs_token`, a
+    token is made and printed in a link."""
     configure(settings.log_level)
-    token = None if settings.is_local or for_everybody else new_token()
+    token = new_token() if needs_token else None
     app = create_app(settings, allow_hosts=allow_hosts, token=token)
     config = uvicorn.Config(
         app,

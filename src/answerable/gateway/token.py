@@ -9,7 +9,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from answerable.gateway.problems import problem_response
@@ -19,6 +19,11 @@ COOKIE = "answerable_token"
 PARAMETER = "token"
 _OPEN = ("/healthz",)
 """What needs no token: whether the process is up is asked by machines that should know no secret."""
+
+
+_NEEDED = "This server needs a token."
+_HOW = "Open the link that it printed at its start"
+_PAGE = f"<!doctype html><html lang=en><title>Answerable</title><h1>{_NEEDED}</h1><p>{_HOW}.</p></html>"
 
 
 def new_token() -> str:
@@ -40,13 +45,7 @@ class TokenRequired:
         elif any(map(self._is_token, _sent(request))):
             await self._app(scope, receive, send)
         else:
-            reply = problem_response(
-                401,
-                "token_required",
-                "This server needs a token.",
-                "Open the link that it printed at its start; programs send `Authorization: Bearer TOKEN`.",
-                request,
-            )
+            reply = _refused(request)
             reply.headers["WWW-Authenticate"] = "Bearer"
             await reply(scope, receive, send)
 
@@ -71,6 +70,14 @@ class TokenRequired:
     def _is_token(self, sent: str) -> bool:
         """Compared in constant time, so that the time of a refusal does not tell how much of it was right."""
         return secrets.compare_digest(sent.encode(errors="replace"), self._token)
+
+
+def _refused(request: Request) -> Response:
+    """A page for a person in front of a browser, a problem for a program."""
+    if "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(API):
+        return HTMLResponse(_PAGE, status_code=401)
+    hint = f"{_HOW}; programs send `Authorization: Bearer TOKEN`."
+    return problem_response(401, "token_required", _NEEDED, hint, request)
 
 
 def _sent(request: Request) -> list[str]:

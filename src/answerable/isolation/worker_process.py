@@ -79,7 +79,9 @@ class WorkerProcess:
     def kill(self) -> None:
         """Whoever waits for a frame gets `Gone` now. `ended` must be awaited too."""
         if self.alive:
-            self._process.send_signal(signal.SIGKILL)
+            # The process leads a group of its own; with it ends what it may have started.
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         if not self._killed:
             self._killed = True
             # Not closed yet: the event loop never wakes a reader whose socket was closed under it.

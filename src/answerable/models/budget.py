@@ -15,7 +15,7 @@ from answerable.core.context import RunContext
 from answerable.core.errors import AnswerableError, LimitError, TransientError
 from answerable.models.config import BudgetLimits, Limit
 from answerable.models.prices import BILLION
-from answerable.store.base import Account, AccountLimit, Amount, Balance, Budgets
+from answerable.store.protocols.budgets import Account, AccountLimit, Amount, Balance, Budgets
 
 PATIENCE = 30.0
 """Seconds to wait for calls in progress to give back what they will not need."""

@@ -26,7 +26,7 @@ from answerable.models.config import ModelsConfig, Role
 from answerable.models.guarded import Caller, CallPolicy, GuardedModel
 from answerable.models.names import Target, target_of
 from answerable.models.providers import model_for, new_client
-from answerable.store.base import Budgets
+from answerable.store.protocols.budgets import Budgets
 
 HOW_TO_SET_ONE = "Set ANSWERABLE_MODEL=provider:name, for example openai:gpt-5.5; docs/agents.md shows each provider."
 _FAILURES = 5

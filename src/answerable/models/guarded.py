@@ -28,7 +28,7 @@ from answerable.models.config import ModelsConfig, Role
 from answerable.models.names import Target
 from answerable.models.prices import BILLION, Used, cost_of, dollars, used
 from answerable.models.watched_stream import WatchedStream
-from answerable.store.base import AccountLimit, Amount
+from answerable.store.protocols.budgets import AccountLimit, Amount
 
 _Result = TypeVar("_Result")
 

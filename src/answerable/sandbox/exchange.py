@@ -12,13 +12,14 @@ import struct
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import orjson
 
 from answerable.core.errors import AnswerableError, OperatorError, UserError
+from answerable.core.file_errors import cannot_write
 from answerable.core.values import Json
 from answerable.isolation.frames import Intake, TooMuch
 from answerable.sandbox.base import HostFunction, Pause, SandboxRequest
@@ -172,7 +173,10 @@ class _RowsFile:
     """Where the rows of a result go: to a file without a name, so that the server does not hold them."""
 
     def __init__(self, request: SandboxRequest) -> None:
-        self.file = tempfile.TemporaryFile() if request.into is not None else None  # noqa: SIM115 - it outlives this
+        try:
+            self.file = tempfile.TemporaryFile() if request.into is not None else None  # noqa: SIM115 - it outlives this
+        except OSError as error:
+            raise cannot_write(error) from error
         self._limit_mb = request.limits.result_mb
         self._size = 0
 
@@ -183,12 +187,16 @@ class _RowsFile:
         if self._size > self._limit_mb * _MB:
             record.stopped = Stopped("result_size", f"The result is larger than {self._limit_mb:,} MB.")
             return
-        self.file.write(body)
-        self.file.flush()
+        try:
+            self.file.write(body)
+            self.file.flush()
+        except OSError as error:
+            raise cannot_write(error) from error
 
     def close(self) -> None:
         if self.file is not None:
-            self.file.close()
+            with suppress(OSError):  # what is still to be written does not matter any more
+                self.file.close()
 
 
 def record_print(text: Json, limit: int, record: SandboxRecord) -> None:

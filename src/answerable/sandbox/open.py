@@ -110,7 +110,8 @@ class Sandboxes:
                 self._starting.pop(name, None)
 
     async def _started(self, name: str) -> Sandbox:
-        sandbox = open_sandbox(name, self.options)
+        # In a thread, because the module of the backend is imported: others must not wait for that.
+        sandbox = await asyncio.to_thread(open_sandbox, name, self.options)
         try:
             await sandbox.start()
         except BaseException:

@@ -9,7 +9,7 @@ from pydantic import Field
 from answerable.core.values import Frozen, Json
 from answerable.evals.score import Outcome
 from answerable.service.golden_cases import GoldenCase
-from answerable.store.base import EvalRecord, EvalStatus
+from answerable.store.protocols.evals import EvalRecord, EvalStatus
 
 Results = Mapping[str, Mapping[str, Json]]
 """What a measurement found, by the id of the case."""

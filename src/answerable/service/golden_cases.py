@@ -7,7 +7,7 @@ from datetime import date
 from answerable.core.values import Json
 from answerable.evals.cases import Case
 from answerable.sources.added import source_name
-from answerable.store.base import CaseRecord
+from answerable.store.protocols.evals import CaseRecord
 
 
 @dataclass(frozen=True, slots=True)

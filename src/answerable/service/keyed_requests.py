@@ -7,7 +7,8 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import OperatorError, TransientError
 from answerable.core.ids import RunId, new_run_id
-from answerable.store.base import KeyClaim, Store
+from answerable.store.base import Store
+from answerable.store.protocols.keys import KeyClaim
 
 LOOK_SECONDS = 0.05
 LONGEST_WAIT = 10.0

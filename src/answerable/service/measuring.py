@@ -17,7 +17,7 @@ from answerable.evals.run import Attempt, evaluate
 from answerable.evals.score import Scored
 from answerable.service.eval_runner import EvalRunner
 from answerable.service.golden_cases import GoldenCase
-from answerable.store.base import EvalRecord, Evals
+from answerable.store.protocols.evals import EvalRecord, Evals
 
 if TYPE_CHECKING:
     from answerable.service import Service

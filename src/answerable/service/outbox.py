@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from answerable.core.errors import AnswerableError
-from answerable.store.base import Notice, Store
+from answerable.store.base import Store
+from answerable.store.protocols.outbox import Notice
 
 Handler: TypeAlias = Callable[[Notice], Awaitable[None]]
 """Gets each notice of its topics at least once, and those of one run in order. If it raises, the notice is delivered

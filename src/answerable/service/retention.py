@@ -12,7 +12,8 @@ from answerable.core.errors import AnswerableError
 from answerable.core.values import Frozen
 from answerable.service.outbox import OutboxDelivery
 from answerable.service.threads import RESTORABLE
-from answerable.store.base import Pruned, RetentionLimits, Store
+from answerable.store.base import Store
+from answerable.store.protocols.retention import Pruned, RetentionLimits
 
 EVERY_SECONDS = 3_600.0
 LOOK_SECONDS = 60.0

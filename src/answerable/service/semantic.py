@@ -24,7 +24,8 @@ from answerable.sources.editing import (
 )
 from answerable.sources.registry import SourceRegistry
 from answerable.sources.semantic import Semantic
-from answerable.store.base import EditRecord, Store
+from answerable.store.base import Store
+from answerable.store.protocols.edits import EditRecord
 
 
 class SemanticProblem(Frozen):

@@ -20,7 +20,8 @@ from answerable.models.config import ROLES, ModelsConfig, split_name
 from answerable.models.prices import BILLION
 from answerable.settings import Settings, shown_settings
 from answerable.sources.open import shown_location
-from answerable.store.base import AccountLimit, Balance, DayOfUse, Store
+from answerable.store.base import DayOfUse, Store
+from answerable.store.protocols.budgets import AccountLimit, Balance
 
 if TYPE_CHECKING:
     from answerable.agents.folder import AgentFolder

@@ -11,7 +11,7 @@ from answerable.sources.worker_places import WorkerPlaces
 
 _IDLE_SECONDS = 300.0
 """After this a worker without work ends; the next statement starts another."""
-_SPOILING = ("query_memory", "worker_failed", "worker_died", "source_unreachable", "engine_broke")
+_SPOILING = ("query_memory", "worker_failed", "worker_died", "worker_aborted", "source_unreachable", "engine_broke")
 """After these errors a worker is not used again."""
 
 

@@ -14,13 +14,17 @@ from answerable.core.errors import AnswerableError, InternalError, LimitError, O
 from answerable.core.file_errors import no_descriptors
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
+from answerable.isolation.memory import MemoryBounds
 from answerable.isolation.worker_process import Gone, WorkerProcess
+from answerable.sources.workers.harden import HEADROOM_MB
 from answerable.sources.workers.replies import LARGEST_FRAME, MOST_VALUES, REPLY_BYTES, REPLY_FRAMES, values_in
 
 _MODULE = "answerable.sources.workers"
 _GRACE_SECONDS = 0.8
 """How long a worker may take to stop by itself before it is killed."""
 _START_SECONDS = 60.0
+_BOUNDS = MemoryBounds(watchdog=True)
+"""Not by control groups: a worker is started for each question of a command, and making a group would delay it."""
 
 
 class SourceWorker:
@@ -44,6 +48,8 @@ class SourceWorker:
             self._process = WorkerProcess(_MODULE)
         except OSError as error:
             raise _unstartable(error) from error
+        self._memory = _BOUNDS.take()
+        self._memory.hold(self._process.pid, self.memory_mb + HEADROOM_MB)
         self._opening = asyncio.ensure_future(self._opened(dict(spec)))
         # Nobody may ever wait for a worker that was started ahead of need.
         self._opening.add_done_callback(_look_at)
@@ -69,6 +75,7 @@ class SourceWorker:
             async with asyncio.timeout(_START_SECONDS):
                 await self._send(spec)
                 self.isolation = await self._reply(0, "ready")
+                self._memory.let_go()
         except TimeoutError as error:
             raise TransientError("The data could not be opened in time.", code="source_slow") from error
 
@@ -76,6 +83,8 @@ class SourceWorker:
         """The reply to one message. Out of time or cancelled, the statement is stopped, and if need be the process."""
         seconds, self._asked_mb = request["seconds"], request["memory_mb"]
         self.statements += 1
+        # The limits on resources count the address space of one process; this counts what all of them hold.
+        self._memory.hold(self._process.pid, self._asked_mb + HEADROOM_MB)
         self._outstanding = True
         self._sent = False
         reply = asyncio.ensure_future(
@@ -89,7 +98,9 @@ class SourceWorker:
         if not done:
             await self._stop(reply)
             raise _too_slow(seconds)
-        return reply.result()
+        result = reply.result()
+        self._memory.let_go()
+        return result
 
     async def _exchanged(self, message: Any, number: int, output: int | None) -> Any:
         await self._send(message, output)
@@ -116,6 +127,7 @@ class SourceWorker:
     async def ended(self) -> None:
         self._opening.cancel()
         await self._process.ended()
+        self._memory.leave()
 
     async def _send(self, message: Any, output: int | None = None) -> None:
         try:
@@ -165,13 +177,20 @@ class SourceWorker:
     async def _death(self) -> AnswerableError:
         """The error for whoever waited for a process that has ended, by its exit code."""
         code = await self._process.exit_code(_GRACE_SECONDS)
-        if code is None:
-            return _died("The process that reads the data fell silent.")
-        # C++ code aborts if it gets no memory and nothing catches that.
-        if code == -signal.SIGABRT:
+        if self._memory.exceeded:
             return LimitError(
                 f"The query needed more than {self._asked_mb:,} MB of memory, and its process was ended.",
                 code="query_memory",
+                hint="Narrow the question, or raise the limit on memory.",
+            )
+        if code is None:
+            return _died("The process that reads the data fell silent.")
+        # C++ code aborts if it gets no memory and nothing catches that, and also on a defect of its own.
+        if code == -signal.SIGABRT:
+            return TransientError(
+                "The process that reads the data gave up (SIGABRT): its database engine got no more memory than"
+                f" {self._asked_mb:,} MB, or has a defect.",
+                code="worker_aborted",
                 hint="Narrow the question, or raise the limit on memory.",
             )
         if code == -signal.SIGXCPU:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from answerable.core.clock import Clock
-from answerable.store.base import Account, AccountLimit, Amount, Balance
 from answerable.store.database import Parameter, Row, SqlDatabase, Statement, time_text
 from answerable.store.leases import Leases
+from answerable.store.protocols.budgets import Account, AccountLimit, Amount, Balance
 
 _KEY = "(tenant_id, account, period)"
 _TOUCH = (

@@ -6,9 +6,9 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError
 from answerable.core.ids import EditId, TenantId, UserId, new_edit_id
-from answerable.store.base import EditRecord
 from answerable.store.database import Row, SqlDatabase, at_most, time_of, time_text
 from answerable.store.leases import Leases
+from answerable.store.protocols.edits import EditRecord
 
 _EDIT = "SELECT edit_id, tenant_id, user_id, source, made_at, note, before_text, after_text FROM semantic_edits"
 _INSERT = (

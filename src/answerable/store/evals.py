@@ -10,8 +10,8 @@ from answerable.core.context import Principal
 from answerable.core.errors import NotFoundError, UserError
 from answerable.core.ids import EvalId, RunId, TenantId, UserId, new_eval_id
 from answerable.core.values import Json
-from answerable.store.base import CaseRecord, EvalRecord, EvalStatus
 from answerable.store.database import Row, RowExistsError, SqlDatabase, at_most, time_of, time_text
+from answerable.store.protocols.evals import CaseRecord, EvalRecord, EvalStatus
 
 _CASE = "SELECT suite, case_id, tenant_id, user_id, made_at, run_id, body FROM eval_cases"
 _INSERT_CASE = (

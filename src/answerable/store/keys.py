@@ -13,9 +13,9 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.errors import UserError
 from answerable.core.ids import RunId
-from answerable.store.base import KeyClaim
 from answerable.store.database import SqlDatabase, time_text
 from answerable.store.leases import Leases
+from answerable.store.protocols.keys import KeyClaim
 
 VALID = timedelta(days=1)
 _OF_KEY = "tenant_id = ? AND user_id = ? AND client_key = ?"

@@ -14,9 +14,9 @@ from answerable.core.clock import Clock
 from answerable.core.context import Principal
 from answerable.core.events import TERMINAL, Event
 from answerable.core.ids import TenantId, UserId
-from answerable.store.base import Notice
 from answerable.store.database import Insert, Row, SqlDatabase, Statement, time_text
 from answerable.store.leases import Leases
+from answerable.store.protocols.outbox import Notice
 
 TOPICS = frozenset(event.type for event in TERMINAL)
 """Events that are announced: the ends of runs."""

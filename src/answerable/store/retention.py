@@ -13,9 +13,9 @@ import orjson
 from answerable.core.clock import Clock
 from answerable.core.ids import ArtifactId, RunId
 from answerable.store.artifacts import FolderArtifacts
-from answerable.store.base import Pruned, RetentionLimits, StoreUse
 from answerable.store.database import Parameter, SqlDatabase, Statement, time_of, time_text
 from answerable.store.leases import Leases
+from answerable.store.protocols.retention import Pruned, RetentionLimits, StoreUse
 
 JOB = "retention"
 AT_ONCE = 200

@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
@@ -337,4 +337,12 @@ _UNAVAILABLE = {
 
 
 def _operator_error(code: str, path: str, what: str, error: sqlite3.Error, hint: str) -> AnswerableError:
-    return OperatorError(f"The store {path} {what}: {error}.", code=code, hint=hint)
+    reason = "its file system is read-only" if _is_read_only(path) else error
+    return OperatorError(f"The store {path} {what}: {reason}.", code=code, hint=hint)
+
+
+def _is_read_only(path: str) -> bool:
+    """SQLite itself says only that it is unable to open the file."""
+    with suppress(OSError):
+        return bool(os.statvfs(os.path.dirname(path) or ".").f_flag & os.ST_RDONLY)
+    return False

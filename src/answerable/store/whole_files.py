@@ -25,13 +25,20 @@ def whole_file(path: Path) -> Iterator[Path]:
 @contextmanager
 def cache_file(path: Path) -> Iterator[Path]:
     """`whole_file` in a folder of the cache, which is made if it is missing."""
-    try:
+    with writing_cache(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with whole_file(path) as partial:
             yield partial
+
+
+@contextmanager
+def writing_cache(folder: Path) -> Iterator[None]:
+    """Says of a system error inside of it that the cache cannot be written."""
+    try:
+        yield
     except OSError as error:
         raise no_descriptors(error) or OperatorError(
-            f"The cache at {path.parent} cannot be written: {error.strerror or error}.",
+            f"The cache at {folder} cannot be written: {error.strerror or error}.",
             code="cache_unwritable",
             hint="Check that the folder may be written to and has room.",
         ) from error

@@ -4,11 +4,12 @@ import { path } from "../api/client";
 import type { QuestionList } from "../api/types";
 import { navigate } from "../app/router";
 import { useFetched } from "../shared/fetched";
+import { ProblemNotice } from "../shared/Notice";
 import { addFiles } from "../sources/upload";
 
 /** Shown before the first question: questions that the data can answer, and ways to add data. */
 export function Welcome({ source, onAsk }: { source: string | null; onAsk: (question: string) => void }) {
-  const { data, problem } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
+  const { data, problem, reload } = useFetched<QuestionList>(source ? path`/sources/${source}/questions` : null);
   const files = useRef<HTMLInputElement>(null);
   return (
     <div className="welcome">
@@ -17,6 +18,7 @@ export function Welcome({ source, onAsk }: { source: string | null; onAsk: (ques
         Ask {source ? <b>{source}</b> : "your data"} in plain words, or add your own. Every answer comes with the plan,
         the code, the rows and the age of the data.
       </p>
+      {problem && <ProblemNotice problem={problem} onRetry={reload} />}
       <div className="sug">
         {data?.questions.map((question) => (
           <button key={question} type="button" className="chip" onClick={() => onAsk(question)}>

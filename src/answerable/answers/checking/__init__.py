@@ -1,1 +1,1 @@
-"""Checks of an answer before it is shown: each number in its prose against the rows, and one result against another."""
+"""Checks of an answer before it is shown: what its prose claims against the rows, and one result against another."""

@@ -1,21 +1,28 @@
 """What may be said about a result in numbers: its cells, its row count, simple aggregates, and what was handed in."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, NamedTuple
 
+from answerable.answers.checking.lexicon import DIMENSIONS, SCALES
+from answerable.answers.checking.naming import LabelIndex, tokens
 from answerable.answers.checking.numerals import Numeral, StatedDate
 from answerable.answers.format import readable
 from answerable.answers.roles import Field, fields, is_fraction_name, words
 from answerable.core.values import Frozen, Json, OutputColumn
+from answerable.core.words import fold
+from answerable.core.words import stem as stem_key
 from answerable.query.plan import QueryPlan
 
 Rows = Sequence[Sequence[Json]]
 
+_DIGIT = re.compile(r"\d")
+_CHANGE = frozenset(["change", "changes", "difference", "diff", "delta", "growth", "gain", "gains", "loss", "losses"])
 _PAIRED_ROWS = 200
 """In larger results differences of any two rows are not considered: nearly every number would be one."""
 
@@ -27,7 +34,7 @@ class ExtraFact(Frozen):
     basis: str
 
 
-class Claim(NamedTuple):
+class Ground(NamedTuple):
     """A value that a numeral may stand for, and why."""
 
     value: Decimal
@@ -44,8 +51,9 @@ class ResultFacts:
     row_count: int
     extra: Sequence[ExtraFact] = ()
     plan: QueryPlan | None = None
-    conditions: frozenset[tuple[str, Decimal, StatedDate | None]] = frozenset()
-    """The numbers by which the question narrows what it asks for, each after the word that it follows."""
+    question: str = ""
+    units: Mapping[str, str] = dataclass_field(default_factory=dict)
+    """The unit of each column that has one."""
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -68,9 +76,30 @@ class ResultFacts:
             if field.type == "text":
                 for number, row in enumerate(self.rows):
                     text = row[field.index]
-                    if isinstance(text, str) and len(text.strip()) > 1 and number_of(text) is None:
+                    if isinstance(text, str) and text.strip() not in ("", "A", "I") and number_of(text) is None:
                         found.setdefault(text.strip(), set()).add((number, field.index))
         return found
+
+    @cached_property
+    def label_index(self) -> LabelIndex:
+        return LabelIndex(self.labels)
+
+    @cached_property
+    def known_words(self) -> set[str]:
+        """Stems of the words that the result, the question and what was handed in explain."""
+        texts = [self.question, *(f.value for f in self.extra if isinstance(f.value, str)), *map(readable, self._names)]
+        return {token.key for text in texts for token in tokens(text)} | self.label_index.words
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def quoted_names(self) -> tuple[str, ...]:
+        """Words of the question with digits in them that are no numbers, such as file names."""
+        return tuple(
+            w for w in re.findall(r"[\w.\-/]*\w", self.question) if re.search(r"[^\W\d]", w) and _DIGIT.search(w)
+        )
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -98,30 +127,115 @@ class ResultFacts:
         return is_fraction_name(field.name) and all(abs(value) <= 1 for value in self.values(field))
 
     def is_percentage(self, field: Field) -> bool:
-        return is_fraction_name(field.name) and not self.is_fraction(field)
+        if is_fraction_name(field.name):
+            return not self.is_fraction(field)
+        # Where the question asks for percentages and no column is called so, any quantity may be one.
+        return self._asked_for_percentages and not any(is_fraction_name(f.name) for f in self.measures)
 
-    def cells(self, rows: Sequence[int], measures: Sequence[Field]) -> Iterator[Claim]:
+    @cached_property
+    def _asked_for_percentages(self) -> bool:
+        return is_fraction_name(self.question) or "proportion" in self.question.lower()
+
+    def unit(self, field: Field) -> str | None:
+        """The unit of a column, as it is known or as the last word of its name says."""
+        known = self.units.get(field.name)
+        # “EUR a year” is in EUR; a unit that is not known, such as “points”, is none.
+        said = words(known) if known is not None else words(field.name)[-1:]
+        return next((word for word in said if word in DIMENSIONS or stem(word) in DIMENSIONS), None)
+
+    def scale(self, field: Field) -> Decimal:
+        """By what the cells are divided: 1,000,000 for `damage_millions_usd`, 1,000 if the question says so."""
+        said_by_name = [SCALES[word] for word in words(field.name) if word in SCALES]
+        asked = re.search(r"\bin (thousands|millions|billions)\b", self.question.lower())
+        return Decimal(str((said_by_name or ([SCALES[asked[1]]] if asked else []) or [1])[0]))
+
+    @cached_property
+    def changes(self) -> list[Decimal | None]:
+        """How each row has changed: a column that is called so or has losses in it, else its last quantity less its
+        first where two columns are the same quantity at two times. Empty if the rows tell of no change."""
+        negative = [f for f in self.measures if any(value < 0 for value in self.values(f))]
+        for field in (*self.change_fields, *negative):
+            return self.numbers(field.index)
+        pair = self.pair
+        if pair is None:
+            return []
+        first, last = (self.numbers(field.index) for field in pair)
+        return [None if a is None or b is None else b - a for a, b in zip(first, last, strict=True)]
+
+    @cached_property
+    def relative_changes(self) -> list[Decimal | None]:
+        """How each row has changed in relation to its first quantity; empty if that is not known."""
+        if self.pair is None:
+            return []
+        first, last = (self.numbers(field.index) for field in self.pair)
+        return [(b - a) / a if a and b is not None else None for a, b in zip(first, last, strict=True)]
+
+    @cached_property
+    def change_fields(self) -> list[Field]:
+        """The columns whose names say that they are changes."""
+        return [f for f in self.measures if _CHANGE & set(words(f.name))]
+
+    @cached_property
+    def pair(self) -> tuple[Field, Field] | None:
+        """Two columns whose names differ in a year, or in first and last."""
+        for one, other in combinations(self.measures, 2):
+            differing = set(words(one.name)) ^ set(words(other.name))
+            if differing == {"first", "last"}:
+                return (one, other) if "first" in words(one.name) else (other, one)
+            if len(differing) == 2 and all(word.isdigit() for word in differing):
+                return (one, other) if one.name < other.name else (other, one)
+        return None
+
+    @cached_property
+    def series(self) -> tuple[Field, list[int]] | None:
+        """The column of time and the rows in its order, if each row is one point in time."""
+        for field in self.fields:
+            if field.role == "time":
+                known = [(row[field.index], i) for i, row in enumerate(self.rows) if row[field.index] is not None]
+                if len(known) == len(self.rows) > 1 and len({value for value, _ in known}) == len(known):
+                    return field, [i for _, i in sorted(known)]
+        return None
+
+    def concerning(self, concepts: Sequence[str]) -> list[Field]:
+        """The measures that the first concept stands for that any measure has in its name."""
+        for concept in concepts:
+            found = [f for f in self.measures if stem_key(concept) in self.name_keys(f)]
+            if found:
+                return found
+        return []
+
+    def name_keys(self, field: Field) -> set[str]:
+        """The stems of the words of a column's name."""
+        return {stem_key(fold(word)) for word in words(field.name)}
+
+    def distinct(self, field: Field) -> int:
+        return len({repr(row[field.index]) for row in self.rows if row[field.index] is not None})
+
+    def cells(self, rows: Sequence[int], measures: Sequence[Field]) -> Iterator[Ground]:
         for field in measures:
             numbers = self.numbers(field.index)
             for row in rows:
                 if (value := numbers[row]) is not None:
-                    yield Claim(value, "cell", f"{field.name} of row {row + 1}", row, field.index)
+                    yield Ground(value, "cell", f"{field.name} of row {row + 1}", row, field.index)
 
-    def totals(self, rows: Sequence[int]) -> Iterator[Claim]:
+    def summed(self, field: Field, rows: Iterable[int]) -> Decimal:
+        return sum((value for row in rows if (value := self.number(row, field.index)) is not None), Decimal(0))
+
+    def totals(self, rows: Sequence[int]) -> Iterator[Ground]:
         for field, values in self._columns_of(rows):
             total = sum(values, Decimal(0))
-            yield Claim(total, "aggregate", f"sum of {field.name}", column=field.index)
+            yield Ground(total, "aggregate", f"sum of {field.name}", column=field.index)
 
-    def means(self, rows: Sequence[int]) -> Iterator[Claim]:
+    def means(self, rows: Sequence[int]) -> Iterator[Ground]:
         for field, values in self._columns_of(rows):
             mean = sum(values, Decimal(0)) / len(values)
-            yield Claim(mean, "aggregate", f"mean of {field.name}", column=field.index)
+            yield Ground(mean, "aggregate", f"mean of {field.name}", column=field.index)
 
-    def medians(self, rows: Sequence[int]) -> Iterator[Claim]:
+    def medians(self, rows: Sequence[int]) -> Iterator[Ground]:
         for field, values in self._columns_of(rows):
             ordered, half = sorted(values), len(values) // 2
             middle = ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
-            yield Claim(middle, "aggregate", f"median of {field.name}", column=field.index)
+            yield Ground(middle, "aggregate", f"median of {field.name}", column=field.index)
 
     def pairs(self, rows: Sequence[int]) -> Iterator[tuple[Decimal, Decimal, Field | None, str]]:
         """Values that can be compared: one column in two rows, or two columns in one row."""
@@ -140,7 +254,7 @@ class ResultFacts:
         """The rows that a comparison may be between: those that are named; else first, last, highest and lowest."""
         if len(named) > 1:
             return named[:_PAIRED_ROWS]
-        ends = set(named)
+        ends = {row + step for row in named for step in (-1, 0, 1)}
         if self.complete:
             ends |= {0, 1, len(self.rows) - 1}
             for field in self.measures:
@@ -155,6 +269,17 @@ class ResultFacts:
                 for number, row in enumerate(self.rows):
                     if period := period_of(row[field.index]):
                         yield period, number, field.index
+
+    @cached_property
+    def has_dates(self) -> bool:
+        return any(field.role == "time" for field in self.fields)
+
+    def ordinals(self, field: Field) -> list[Decimal | None]:
+        """The cells of a column of time as numbers that keep their order."""
+        known = [period_of(row[field.index]) for row in self.rows]
+        return [
+            None if p is None else Decimal((p.year or 0) * 10_000 + (p.month or 0) * 100 + (p.day or 0)) for p in known
+        ]
 
     def _columns_of(self, rows: Sequence[int]) -> Iterator[tuple[Field, list[Decimal]]]:
         for field in self.measures:

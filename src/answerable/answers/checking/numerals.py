@@ -58,11 +58,11 @@ def numerals(text: str, masked: Sequence[tuple[int, int]] = ()) -> list[Numeral]
 
 # Dates and times
 
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october"]
-_MONTHS += ["november", "december"]
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october"]
+MONTHS += ["november", "december"]
 _MONTH = (
     r"(?P<{0}>"
-    + "|".join(f"{name}|{name[:3]}\\.?" + ("|sept\\.?" if name[0:4] == "sept" else "") for name in _MONTHS)
+    + "|".join(f"{name}|{name[:3]}\\.?" + ("|sept\\.?" if name[0:4] == "sept" else "") for name in MONTHS)
     + ")"
 )
 _BEGIN, _END = r"(?<![\w.,/:\-−])", r"(?![\w/])(?![.,:]\d)(?!-\d)"
@@ -73,6 +73,7 @@ _DATE_FORMS = tuple(
         r"(?P<y>\d{4})-(?P<m>0[1-9]|1[0-2])",
         r"(?P<y>\d{4})[- ]?Q(?P<q>[1-4])",
         r"Q(?P<q>[1-4])(?:[ ,/-]{1,2}(?P<y>\d{4}))?",
+        r"(?P<nth>first|second|third|fourth) quarter (?:of )?(?P<y>\d{4})",
         r"(?P<d>\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH.format("name") + r"(?:,? (?P<y>\d{4}))?",
         _MONTH.format("name") + r" (?P<d>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<y>\d{4}))?",
         _MONTH.format("name") + r",? (?P<y>\d{4})",
@@ -94,8 +95,10 @@ def _times(text: str) -> Iterator[Numeral]:
 
 def _period(groups: dict[str, str | None]) -> StatedDate:
     number = {key: int(value) for key in "yqmd" if (value := groups.get(key))}
+    if nth := groups.get("nth"):
+        number["q"] = 1 + ["first", "second", "third", "fourth"].index(nth.lower())
     name = groups.get("name")
-    month = 1 + [m[:3] for m in _MONTHS].index(name[:3].lower()) if name else number.get("m")
+    month = 1 + [m[:3] for m in MONTHS].index(name[:3].lower()) if name else number.get("m")
     return StatedDate(number.get("y"), number.get("q"), month, number.get("d"))
 
 
@@ -165,6 +168,10 @@ def _kind(match: re.Match[str]) -> Kind:
         return "ordinal"
     if match["percent"]:
         return "percent"
+    times = (match["ratio"] or "").strip(" -") == "times"
+    # “Flew 14 times” counts; “2.5 times” and “14 times as many” multiply.
+    if times and not match["part"] and not re.match(rf" {_COMPARED}", match.string[match.end() :]):
+        return "number"
     return "ratio" if match["ratio"] else "number"
 
 
@@ -178,27 +185,37 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _VALUES = {word: i for i, word in enumerate(_SMALL.split())}
 _VALUES |= {word: 10 * i for i, word in enumerate(_TENS.split(), 2)}
 _POWERS = {"dozen": 12, "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_COMPARED = r"(?:as|that|those|the|more|less|fewer|higher|lower|larger|smaller|longer|bigger|its|what|of)\b"
+"""What follows “times” where it multiplies; “flew 14 times” counts."""
 _WORD = r"(?:" + "|".join([*_VALUES, *_POWERS]) + r")"
 _WORDS = re.compile(
-    rf"(?<![\w-])(?:an? )?{_WORD}(?:(?:[- ]| and ){_WORD})*(?P<percent> percent| per cent)?(?!\w)(?!-\w)", re.IGNORECASE
+    rf"(?<![\w-])(?:an? )?{_WORD}(?:(?:[- ]| and ){_WORD})*(?P<percent> percent| per cent)?"
+    rf"(?P<ratio> times(?= {_COMPARED}))?(?!\w)(?!-\w)",
+    re.IGNORECASE,
 )
 _NOT_COUNTED_BEFORE = re.compile(
-    r"(?:\b(?:no|any|every|each|some|which|this|that|the|other|another|last|next|first|same|only the)|\bone by) $",
+    r"(?:\b(?:no|any|every|each|some|which|this|that|the|other|another|last|next|first|same|the only"
+    r"|only the)|\bone by) $",
     re.IGNORECASE,
 )
 _NOT_COUNTED_AFTER = re.compile(r" (?:of|by|another|or|should|can|could|might|would|day)\b|-", re.IGNORECASE)
 
 
+_NO_VALUE = ("and", "a", "an", "percent", "per", "cent", "times")
+_HALF = Decimal("0.5")
+
+
 def _words(text: str) -> Iterator[Numeral]:
     for match in _WORDS.finditer(text):
-        words = [
-            w for w in re.split(r"[- ]", match.group().lower()) if w not in ("and", "a", "an", "percent", "per", "cent")
-        ]
+        words = [w for w in re.split(r"[- ]", match.group().lower()) if w not in _NO_VALUE]
         if not words or (words == ["one"] and _is_pronoun(text, match)):
             continue
         value = _value_of(words)
         if value is None:
             yield Numeral(match.start(), match.end(), match.group(), "unreadable")
+            continue
+        if match["ratio"]:
+            yield Numeral(match.start(), match.end(), match.group(), "ratio", Decimal(value), _HALF, Decimal(1))
             continue
         kind: Kind = "percent" if match["percent"] else "number"
         zeros = len(str(value)) - len(str(value).rstrip("0"))
@@ -228,12 +245,21 @@ def _value_of(words: Sequence[str]) -> int | None:
 # Fractions and multiples
 
 _SHARES = {
-    r"(?:one |a )?half(?= (?:of|the)\b)": Decimal(50),
-    r"(?:one|a)[- ]third(?= of\b)": Decimal(100) / 3,
+    r"(?<!first )(?<!second )(?:one |a )?half(?= (?:of|the|as)\b)": Decimal(50),
+    r"(?:one|a)[- ]third": Decimal(100) / 3,
     r"two[- ]thirds": Decimal(200) / 3,
-    r"(?:one|a)[- ]quarter(?= of\b)": Decimal(25),
+    r"(?:one|a)[- ]quarter(?! (?:later|earlier|ago|before|after)\b)": Decimal(25),
     r"three[- ]quarters": Decimal(75),
+    r"(?:one|a)[- ]fifth": Decimal(20),
+    r"two[- ]fifths": Decimal(40),
+    r"(?:one|a)[- ]tenth": Decimal(10),
 }
+_ONE_IN = re.compile(
+    r"\b(?P<some>one|two|three|four|five|six|seven|eight|nine|[1-9]) (?:in|out of) (?:every )?(?P<of>\d{1,3}(?!\d)|"
+    + "|".join(_VALUES)
+    + r")\b",
+    re.IGNORECASE,
+)
 _MULTIPLES = {
     r"twice|doubled?|doubles|doubling": Decimal(2),
     r"thrice|tripled?|triples|tripling|threefold": Decimal(3),
@@ -243,6 +269,11 @@ _MULTIPLES = {
 
 
 def _fractions(text: str) -> Iterator[Numeral]:
+    for match in _ONE_IN.finditer(text):
+        some, of = (_VALUES.get(match[group].lower()) or int(match[group]) for group in ("some", "of"))
+        if some < of:
+            share = Decimal(100) * some / of
+            yield Numeral(match.start(), match.end(), match.group(), "percent", share, share * 3 / 10, share * 3 / 10)
     for pattern, value in _SHARES.items():
         for match in re.finditer(rf"\b(?:{pattern})\b", text, re.IGNORECASE):
             yield Numeral(match.start(), match.end(), match.group(), "percent", value, Decimal(5), Decimal(5))

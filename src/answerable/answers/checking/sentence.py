@@ -1,44 +1,21 @@
 """A sentence, and what it speaks of: which rows it names, which words say what its numbers are meant to be."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
 from answerable.answers.checking.facts import ResultFacts, covers, mentioned
-from answerable.answers.checking.numerals import Numeral, numerals
-from answerable.answers.roles import words
+from answerable.answers.checking.lexicon import BOUND, CONCEPTS, HEDGE
+from answerable.answers.checking.naming import RowMention, Token, tokens, unknown_names
+from answerable.answers.checking.numerals import MONTHS, Numeral, StatedDate, numerals
+from answerable.answers.roles import Field, words
+from answerable.core.words import fold, stem
 
-# Cues: words that say what a number is meant to be. Without them, sums and differences are not considered.
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-TOTAL = _set("total totals totalling sum together altogether combined overall all whole")
-MEAN = _set("average averages averaged averaging mean avg")
-MEDIAN = _set("median")
-LESS = _set(
-    "fell fall falls falling drop drops dropped decrease decreased decreases decline declined declines down lower less "
-    "lost loss losses fewer shrank shrunk reduced reduction minus below behind negative worse lags trails early"
-)
-MORE = _set(
-    "rose rise rises rising grew grow grows growth increase increased increases up higher more gain gained gains above "
-    "ahead exceeds exceeded positive better leads beats"
-)
-BETWEEN = _set("difference gap apart change changed between spread range differs differ")
-COUNTED = _set("row rows result results record records entry entries item items group groups match matches")
-NARROWING = _set(
-    "in since from to until till during before after by than top first last past bottom least most over under above "
-    "below between within of for"
-)
-YES_OR_NO = _set("is are was were did do does has have had can could will would should")
-_HEDGES = re.compile(
-    r"(?P<any>about|around|roughly|approximately|some|circa|close to|~|≈)"
-    r"|(?P<above>over|more than|at least|above|exceeding)|(?P<below>under|less than|up to|nearly|almost|just below)",
-    re.IGNORECASE,
-)
+_BEFORE = 26
+"""Characters before a number in which its hedge stands."""
 
 
 def sentences(text: str) -> list[str]:
@@ -55,7 +32,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _abbreviated(piece: str) -> bool:
-    return bool(re.search(r"\b(?:No|Nr|vs|e\.g|i\.e|approx|ca|St|Dr|Mr|Mrs|Inc|Ltd|Co)\.\s+$", piece))
+    return bool(re.search(r"\b(?:No|Nr|vs|e\.g|i\.e|approx|ca|St|Dr|Mr|Mrs|Inc|Ltd|Co|[A-Z])\.\s+$", piece))
 
 
 @dataclass(frozen=True)
@@ -70,14 +47,20 @@ class Sentence:
         return frozenset(words(self.text))
 
     @cached_property
+    def tokens(self) -> list[Token]:
+        return tokens(self.text)
+
+    @cached_property
     def masks(self) -> list[tuple[int, int]]:
-        """Names with digits in them, quoted as they are: Boeing 747, Q3 2026."""
+        """Names with digits in them, quoted as they are: Boeing 747, Q3 2026, sales_2024.csv."""
         texts = [fact.value for fact in self.facts.extra if isinstance(fact.value, str)]
         # `name[1:]` because a name may have got a capital at the beginning of the sentence. The cheap test comes first:
         # there may be thousands of labels.
-        known = [name for name in (*self.facts.labels, *self.facts.names, *texts) if name[1:] in self.text]
+        names = (*self.facts.labels, *self.facts.names, *texts, *self.facts.quoted_names)
+        known = [name for name in names if name[1:] in self.text]
         quoted = [name for name in known if any(c.isdigit() for c in name) and any(c.isalpha() for c in name)]
-        return [span for name in sorted(quoted, key=len, reverse=True) for span in mentioned(name, self.text)]
+        spans = [span for name in sorted(quoted, key=len, reverse=True) for span in mentioned(name, self.text)]
+        return [*spans, *((m.start, m.end) for m in self.labels_named)]
 
     @cached_property
     def numerals(self) -> list[Numeral]:
@@ -85,42 +68,88 @@ class Sentence:
         return found[1:] if found and _is_list_mark(self.text, found[0]) else found
 
     @cached_property
-    def mentions(self) -> list[tuple[int, int, frozenset[int]]]:
-        """Where rows are named (position, column) and which rows these are."""
-        found = [
-            (start, next(iter(cells))[1], frozenset(row for row, _ in cells))
-            for label, cells in self.facts.labels.items()
-            if label[1:] in self.text
-            for start, end in mentioned(label, self.text)
-            if not self._inside_longer(label, start, end)
-        ]
-        for numeral in self.numerals:
-            if numeral.kind == "date" and numeral.period:
-                cells = {(r, c) for known, r, c in self.facts.dates() if covers(numeral.period, known)}
-                if cells:
-                    found.append((numeral.start, min(c for _, c in cells), frozenset(r for r, _ in cells)))
-        return sorted(found, key=lambda mention: mention[0])
+    def labels_named(self) -> list[RowMention]:
+        return self.facts.label_index.mentions(self.tokens)
+
+    @cached_property
+    def mentions(self) -> list[RowMention]:
+        """Where rows are named, by a label or by a period."""
+        return sorted([*self.labels_named, *self._periods(), *self._keys()], key=lambda mention: mention.start)
 
     @cached_property
     def named_rows(self) -> list[int]:
         """The rows that the sentence speaks of: any of the names of one column, all of different columns."""
         by_column: dict[int, set[int]] = {}
-        for _, column, rows in self.mentions:
-            by_column.setdefault(column, set()).update(rows)
+        for mention in self.mentions:
+            by_column.setdefault(mention.column, set()).update(mention.rows)
         if not by_column:
             return []
         sets = list(by_column.values())
         return sorted(set.intersection(*sets) or set.union(*sets))
 
+    @cached_property
+    def lists(self) -> list[tuple[list[RowMention], frozenset[int]]]:
+        """Names of one column that are listed together, and all their rows."""
+        found: list[list[RowMention]] = []
+        for mention in self.mentions:
+            last = found[-1][-1] if found else None
+            between = self.text[last.end : mention.start] if last else ""
+            if last and last.column == mention.column and _LISTED.fullmatch(between):
+                found[-1].append(mention)
+            else:
+                found.append([mention])
+        return [(names, frozenset(row for m in names for row in m.rows)) for names in found if len(names) > 1]
+
+    @cached_property
+    def spoken(self) -> frozenset[int]:
+        """The columns that the sentence speaks of, by a word of their names or by what people call such quantities."""
+        return frozenset(f.index for f in self.facts.fields if self.speaks_of(f))
+
+    @cached_property
+    def quotes_facts(self) -> bool:
+        """Whether a text that was handed in is part of the sentence."""
+        return any(isinstance(fact.value, str) and fact.value in self.text for fact in self.facts.extra)
+
+    @cached_property
+    def unknown(self) -> list[str]:
+        taken = [*self.masks, *((m.start, m.end) for m in self.mentions), *((n.start, n.end) for n in self.numerals)]
+        return unknown_names(self.text, self.tokens, taken, self.facts.known_words)
+
+    def speaks_of(self, field: Field) -> bool:
+        names = {stem(fold(word)) for word in words(field.name)} - _WEAK
+        if not names:
+            return False
+        spoken = {token.key for token in self.tokens}
+        # Where there is a price, “costs 500” speaks of it; what it cost is another column.
+        if self.facts.concerning(("price",)):
+            spoken -= {"cost"}
+        if names & spoken:
+            return True
+        return any(field in self.facts.concerning(CONCEPTS.get(fold(token.text), ())) for token in self.tokens)
+
     def rows_for(self, numeral: Numeral) -> list[int]:
         """The rows whose cells the numeral may be. Names and numbers that alternate belong together in pairs."""
-        numbers = [n for n in self.numerals if n.kind in ("number", "percent")]
-        marks = sorted([(m[0], "name") for m in self.mentions] + [(n.start, "number") for n in numbers])
-        kinds = [kind for _, kind in marks]
-        alternate = len(kinds) > 2 and len(kinds) % 2 == 0 and all(a != b for a, b in pairwise(kinds))
-        if alternate and numeral in numbers and len({m[1] for m in self.mentions}) == 1:
-            return sorted(self.mentions[numbers.index(numeral)][2])
+        numbers = [n for n in self.numerals if n.kind in ("number", "percent") and not self._is_period(n)]
+        if numeral in numbers:
+            for column in {m.column for m in self.mentions}:
+                names = [m for m in self.mentions if m.column == column]
+                if len(names) == len(numbers) > 1 and _alternate(names, numbers):
+                    return sorted(self.rows_of(names[numbers.index(numeral)]))
         return self.named_rows
+
+    def mention_before(self, position: int) -> RowMention | None:
+        return next((m for m in reversed(self.mentions) if m.end <= position), None)
+
+    def mention_after(self, position: int) -> RowMention | None:
+        return next((m for m in self.mentions if m.start >= position), None)
+
+    def rows_of(self, mention: RowMention) -> frozenset[int]:
+        """The rows of a mention, narrowed by mentions of other columns that share rows with it."""
+        rows = mention.rows
+        for column in {m.column for m in self.mentions} - {mention.column}:
+            others = frozenset(row for m in self.mentions if m.column == column for row in m.rows)
+            rows = rows & others or rows
+        return rows
 
     def cue(self, *cues: frozenset[str]) -> bool:
         return any(not cue.isdisjoint(self.words) for cue in cues)
@@ -137,13 +166,92 @@ class Sentence:
         return before[-1] if before else ""
 
     def hedge(self, numeral: Numeral) -> re.Match[str] | None:
-        before = self.text[: numeral.start].rstrip()
-        found = [m for m in _HEDGES.finditer(before[-20:]) if m.end() == len(before[-20:])]
-        return found[0] if found else None
+        return _ending(HEDGE, self.text[: numeral.start])
 
-    def _inside_longer(self, label: str, start: int, end: int) -> bool:
-        longer = (other for other in self.facts.labels if label in other and other != label and other[1:] in self.text)
-        return any(s <= start and end <= e for other in longer for s, e in mentioned(other, self.text))
+    def bound(self, numeral: Numeral) -> str | None:
+        """Which bound the number is: `above`, `below`, `at_least` or `at_most`; None if it is a value."""
+        if _ending(HEDGE, self.text[: numeral.start]) is not None:
+            return None
+        if re.match(r" or (?:more|above|over)\b", self.text[numeral.end :]):
+            return "at_least"
+        if re.match(r" or (?:less|fewer|below)\b", self.text[numeral.end :]):
+            return "at_most"
+        found = _ending(BOUND, self.text[: numeral.start])
+        return found.lastgroup if found else None
+
+    def range_of(self, numeral: Numeral) -> tuple[Decimal, Decimal] | None:
+        """The two ends of “between 10 and 12 million”, asked of either number."""
+        for first, last in pairwise(self.numerals):
+            between = self.word_before(first) == "between" and self.text[first.end : last.start].strip() == "and"
+            if between and numeral in (first, last) and last.kind == "number":
+                times = last.value / Decimal(_plain(last)) if last.scaled and not first.scaled and _plain(last) else 1
+                return first.value * times, last.value
+        return None
+
+    def is_year(self, numeral: Numeral) -> bool:
+        return numeral.kind == "number" and bool(re.fullmatch(r"(?:1[5-9]|20|21)\d\d", numeral.text))
+
+    def _is_period(self, numeral: Numeral) -> bool:
+        return any(m.start == numeral.start for m in (*self._periods(), *self._keys()))
+
+    def _periods(self) -> Iterator[RowMention]:
+        """Dates, years and months that stand in the rows."""
+        for numeral in self.numerals:
+            if numeral.period or self.is_year(numeral):
+                said = numeral.period or StatedDate(year=int(numeral.value))
+                yield from self._dated(said, numeral.start, numeral.end)
+        for token in self.tokens:
+            if token.text in _MONTH_NAMES and not any(n.start <= token.start < n.end for n in self.numerals):
+                yield from self._dated(StatedDate(month=_MONTH_NAMES[token.text]), token.start, token.end)
+
+    def _keys(self) -> Iterator[RowMention]:
+        """Keys that are called by their column: region 2, order #1042."""
+        for numeral in self.numerals:
+            if numeral.kind != "number" or numeral.scaled or numeral.value != int(numeral.value):
+                continue
+            before = self.word_before(numeral)
+            for field in self.facts.fields:
+                if field.role == "key" and (before == "#" or stem(before) in self.facts.name_keys(field)):
+                    cells = enumerate(self.facts.numbers(field.index))
+                    rows = frozenset(row for row, value in cells if value == numeral.value)
+                    if rows:
+                        yield RowMention(numeral.start, numeral.end, field.index, rows)
+
+    def _dated(self, said: StatedDate, start: int, end: int) -> Iterator[RowMention]:
+        columns: dict[int, set[int]] = {}
+        for known, row, column in self.facts.dates():
+            if covers(said, known):
+                columns.setdefault(column, set()).add(row)
+        for column, rows in columns.items():
+            yield RowMention(start, end, column, frozenset(rows))
+
+
+_LISTED = re.compile(r"\s*(?:,|and|or|&|, and|, or)\s+(?:the\s+)?")
+_WEAK = frozenset(
+    stem(word) for word in ("avg", "average", "mean", "total", "sum", "number", "count", "of", "the", "id")
+)
+"""Words of column names that say how a value was computed, not what it is."""
+_MONTH_NAMES = {name.capitalize(): number for number, name in enumerate(MONTHS, 1)}
+
+
+def _plain(numeral: Numeral) -> str:
+    """The digits of a number without its scale."""
+    found = re.search(r"\d[\d,]*(?:\.\d+)?", numeral.text)
+    return found.group().replace(",", "") if found else ""
+
+
+def _alternate(names: Sequence[RowMention], numbers: Sequence[Numeral]) -> bool:
+    """Whether names and numbers take turns, so that they belong together in pairs."""
+    marks = sorted([(m.start, "name") for m in names] + [(n.start, "number") for n in numbers])
+    return all(a != b for (_, a), (_, b) in pairwise(marks))
+
+
+def _ending(pattern: re.Pattern[str], before: str) -> re.Match[str] | None:
+    """The match that ends where the text ends, an article aside."""
+    text = re.sub(r"\s+(?:an?\s*)?[$€£]?$", "", before[-_BEFORE:] + " ")
+    whole = (m for m in pattern.finditer(text) if m.start() == 0 or not text[m.start() - 1].isalnum())
+    found = [m for m in whole if m.end() == len(text)]
+    return found[0] if found else None
 
 
 def _is_list_mark(text: str, numeral: Numeral) -> bool:

@@ -19,12 +19,12 @@ from answerable.core.context import Principal
 from answerable.core.progress import Progress, no_progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.steps.base import Step
+from answerable.engine.steps.checked_queries import CheckedQueries
 from answerable.engine.steps.descriptor import Repeated, StepDescriptor
 from answerable.engine.steps.produced import Produced
 from answerable.engine.steps.source_query import SourceQueries, Sources
 from answerable.query.plan import QueryPlan
 from answerable.query.quantities import Quantity
-from answerable.query.sql.jobs import CheckSqlJob
 from answerable.sources.base import Limits
 from answerable.store.base import Artifacts
 
@@ -67,7 +67,7 @@ class SqlStep:
         computing: ComputingProcesses | None = None,
     ) -> None:
         self._queries = SourceQueries(sources, artifacts, limits, recent)
-        self._computing = computing or ComputingProcesses()
+        self._checks = CheckedQueries(computing or ComputingProcesses())
 
     async def run(self, step: Step) -> Json:
         config = step.config_as(SqlConfig)
@@ -93,8 +93,7 @@ class SqlStep:
         async def check(catalog: Catalog) -> "CheckedSql":
             written = config.plan if config.plan is not None else config.sql
             assert written is not None
-            query: CheckedSql = await self._computing.compute(CheckSqlJob(written), catalog)
-            return query
+            return await self._checks.checked(written, catalog)
 
         produced, query, catalog = await self._queries.ask(
             self.descriptor, config.source, check, principal, on_code, progress

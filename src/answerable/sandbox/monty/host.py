@@ -10,6 +10,7 @@ sandboxes says (`print`, `call`, `done`), or `{"stopped": â€¦}` or `{"paused": â
 """
 
 import base64
+import errno
 import json
 import os
 import resource
@@ -21,6 +22,7 @@ from dataclasses import asdict
 from typing import Any
 
 from answerable.core.errors import OperatorError
+from answerable.core.file_errors import is_full
 from answerable.core.values import Json
 from answerable.isolation import kernel, seccomp, wire
 from answerable.sandbox.base import HostCalls, Paused, SandboxLimits, SandboxRequest
@@ -81,6 +83,9 @@ class _HeldRun:
                 halted = run.begin(pool.monty)
             else:
                 halted = run.resume(pool.monty, base64.b64decode(resumed["snapshot"]), resumed["reply"])
+        except OSError as error:
+            number = errno.ENOSPC if is_full(error) else error.errno
+            halted, run.ended = None, {"unwritten": [number, error.strerror or str(error)]}
         except MemoryError:
             halted, run.ended = None, {"stopped": {"reason": "memory", "message": "The result needs too much memory."}}
         finally:

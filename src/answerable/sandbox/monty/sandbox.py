@@ -13,12 +13,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 
 from pydantic_monty import __version__
 
 from answerable.core.errors import AnswerableError, InternalError, OperatorError
-from answerable.core.file_errors import no_descriptors
+from answerable.core.file_errors import cannot_write, no_descriptors
 from answerable.core.values import Json
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -54,6 +54,7 @@ _START_SECONDS = 60.0
 _LARGEST_SNAPSHOT = 64 << 20
 _MEMORY_BEFORE_MB = 1_024
 """Until the code comes and brings its own limit."""
+_LIMITS = tuple(field.name for field in fields(SandboxLimits))
 _HEADROOM_MB = 256
 """What the interpreter and the process that holds its sessions take by themselves."""
 
@@ -278,7 +279,7 @@ class _Conversation:
             "functions": list(request.host.functions),
             "stubs": request.host.stubs,
             "frames": list(request.frames),
-            "limits": asdict(request.limits),
+            "limits": {name: getattr(request.limits, name) for name in _LIMITS},
             "wants_rows": request.into is not None,
             "known": self.known,
             "resumed": self._resumed,
@@ -317,6 +318,9 @@ class _Conversation:
     def _ended(self, message: Mapping[str, Json]) -> None:
         known = message.get("known")
         self.known = known if isinstance(known, bool) else self.known
+        if "unwritten" in message:
+            number, text = message["unwritten"]
+            raise cannot_write(OSError(number, text))
         if "stopped" in message:
             self.record.stopped = Stopped(message["stopped"]["reason"], message["stopped"]["message"])
         elif isinstance(message.get("done"), dict):

@@ -6,12 +6,10 @@ It is sent `{"do", "memory_mb", "bytes"}` with two descriptors, what to read and
 socket and starts no program, so that a hole in polars would lead nowhere.
 """
 
-import errno
 import io
 import json
 import mmap
 import os
-import re
 import resource
 import socket
 import sys
@@ -21,6 +19,7 @@ from typing import Any
 import polars as pl
 from polars.exceptions import PanicException, PolarsError
 
+from answerable.core.file_errors import is_full
 from answerable.isolation import computing, kernel, landlock, wire
 from answerable.sandbox.runner import Unreturnable
 from answerable.sandbox.tables.received import received, write_table
@@ -74,19 +73,11 @@ def _answer(message: dict[str, Any], source: int, output: int, held: int) -> dic
     except MemoryError:
         return {"refused": f"The result needs more than {message['memory_mb']:,} MB of memory as a table."}
     except OSError as error:
-        if _number(error) in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             return {"disk_full": True}
         return {"refused": f"The result is larger than {message['bytes'] // _MB:,} MB."}
     except (PolarsError, PanicException, TypeError, OverflowError) as error:
         return {"refused": f"The result cannot be shown as a table: {str(error)[:300]}."}
-
-
-def _number(error: OSError) -> int | None:
-    """Polars names the number only in its text: `No space left on device (os error 28)`."""
-    if error.errno is not None:
-        return error.errno
-    named = re.search(r"\(os error (\d+)\)", str(error))
-    return int(named[1]) if named else None
 
 
 def _from_arrow(source: int) -> pl.DataFrame:

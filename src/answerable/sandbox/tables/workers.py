@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 import orjson
 
 from answerable.core.errors import OperatorError
-from answerable.core.file_errors import no_descriptors
+from answerable.core.file_errors import cannot_write, no_descriptors
 from answerable.core.values import Json, OutputColumn
 from answerable.isolation import wire
 from answerable.isolation.frames import TooMuch
@@ -65,7 +65,7 @@ class TableWorkers:
                 if isinstance(error, TimeoutError):
                     raise NoTable(f"Making a table of the result took longer than {_SECONDS:g} seconds.") from None
                 if isinstance(error, OSError):
-                    raise _unwritable(error) from error
+                    raise cannot_write(error) from error
                 if isinstance(error, Gone | TooMuch | Broken):
                     # A library that cannot get memory ends its process, and so does one that the result has misled.
                     raise NoTable("The result needs too much memory as a table, or is damaged.") from None
@@ -73,7 +73,7 @@ class TableWorkers:
             self._returned(worker)
         if "disk_full" in reply:
             _remove(into)
-            raise _unwritable(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+            raise cannot_write(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
         if "refused" in reply:
             _remove(into)
             raise NoTable(str(reply["refused"])[:1_000])
@@ -118,18 +118,8 @@ def _temporary(content: bytes) -> BinaryIO:
         file.write(content)
         file.seek(0)
     except OSError as error:
-        raise _unwritable(error) from error
+        raise cannot_write(error) from error
     return file
-
-
-def _unwritable(error: OSError) -> OperatorError:
-    if exhausted := no_descriptors(error):
-        return exhausted
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return OperatorError(
-            "The disk is full; the result could not be written.", code="disk_full", hint="Make space on the disk."
-        )
-    return OperatorError(f"The result could not be written: {error.strerror or error}.", code="result_unwritable")
 
 
 def _started() -> WorkerProcess:

@@ -43,7 +43,7 @@ from answerable.sources.fingerprints import beside, digest, identity, sync_time
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql.duckdb import DuckDbBackend
 from answerable.sources.sql.source import Snapshot, SourceOptions
-from answerable.store.whole_files import cache_file
+from answerable.store.whole_files import cache_file, writing_cache
 
 _FORMAT = "2"
 """Version of the cached files: raised whenever reading the same file gives something else."""
@@ -202,9 +202,10 @@ class _FileReader:
         self._files = found.files
         self._tables = cache / "tables"
         self._options = options
-        for folder in (self._tables, cache / "staging"):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._staging = own_folder(cache / "staging") / secrets.token_hex(8)
+        with writing_cache(cache):
+            for folder in (self._tables, cache / "staging"):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._staging = own_folder(cache / "staging") / secrets.token_hex(8)
         self.warnings = list(found.warnings)
         self.failures: list[AnswerableError] = []
         self._pool = WorkerPool(
@@ -221,7 +222,8 @@ class _FileReader:
         )
 
     async def __aenter__(self) -> "_FileReader":
-        await asyncio.to_thread(self._staging.mkdir, mode=0o700)
+        with writing_cache(self._staging):
+            await asyncio.to_thread(self._staging.mkdir, mode=0o700)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -287,7 +289,8 @@ class _FileReader:
 
     async def _load(self, file: DataFile, folder: Path) -> _Loaded:
         into = self._staging / folder.name
-        into.mkdir(mode=0o700)
+        with writing_cache(into):
+            into.mkdir(mode=0o700)
         job = {
             "path": str(file.path),
             "format": file.format,

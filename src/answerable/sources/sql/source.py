@@ -31,7 +31,7 @@ from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "5"
+_FORMAT = "6"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -103,6 +103,10 @@ class SqlSource:
         self._cache = cache
         self._options = options
         self._lock = asyncio.Lock()
+        self._looks = 0
+        """How many looks for `describe` have begun."""
+        self._found: tuple[int, Catalog] | None = None
+        """The number of the last look that succeeded, and the catalog that it found."""
         self._pool: WorkerPool | None = None
         self._spec: Mapping[str, Any] | None = None
         self._description: _Description | None = None
@@ -117,8 +121,14 @@ class SqlSource:
 
     async def describe(self, progress: Progress = no_progress) -> Catalog:
         with self._progress.reporting_to(progress):
+            looks_before = self._looks
             async with self._lock:
-                return await self._with_meaning(await self._plain())
+                # Those who waited together share one look. It began after each of them had asked, so none of them gets
+                # a catalog from before a change that they know of.
+                if self._found is None or self._found[0] <= looks_before:
+                    self._looks += 1
+                    self._found = (self._looks, await self._with_meaning(await self._plain()))
+                return self._found[1]
 
     async def describe_plainly(self) -> Catalog:
         """Without what a `semantic.yaml` says."""
@@ -305,7 +315,9 @@ class SqlSource:
         """Applies the `semantic.yaml` to the catalog. A file with errors raises, and its result is not remembered."""
         path, state = await asyncio.to_thread(_first_existing, self.semantic_files)
         if self._meant is None or self._meant[0] != state:
-            self._meant = (state, catalog if path is None else _meant(catalog, path, self._tables_before()))
+            # In a thread: the first time this imports the parser of SQL, and a file may be long.
+            meant = catalog if path is None else await asyncio.to_thread(_meant, catalog, path, self._tables_before())
+            self._meant = (state, meant)
         return self._meant[1]
 
 

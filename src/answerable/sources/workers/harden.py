@@ -15,7 +15,7 @@ from answerable.isolation import landlock, seccomp
 from answerable.isolation.kernel import Unavailable, forbid_new_privileges
 
 _OPEN_FILES = 512
-_HEADROOM_MB = 256
+HEADROOM_MB = 256
 """Address space for stacks and arenas of threads, which is reserved but not used."""
 _MACHINE = ("/proc/self/cgroup", "/proc/stat", "/proc/meminfo", "/sys/fs/cgroup", "/sys/devices/system/cpu")
 """What engines ask about the machine when they start; DuckDB ends the process when it is refused."""
@@ -82,7 +82,7 @@ def limit_statement(seconds: float, threads: int, memory_mb: int, file_bytes: in
 
 
 def _address_space(memory_mb: int) -> int:
-    return _mapped_at_start() + (memory_mb + _HEADROOM_MB) * 1024 * 1024
+    return _mapped_at_start() + (memory_mb + HEADROOM_MB) * 1024 * 1024
 
 
 @cache
@@ -92,7 +92,7 @@ def _mapped_at_start() -> int:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
-        return _HEADROOM_MB * 1024 * 1024
+        return HEADROOM_MB * 1024 * 1024
 
 
 def _lower(which: int, value: int) -> None:

@@ -1,11 +1,12 @@
 """What processes inside the `kernel` sandbox see of this machine: an interpreter, some libraries, our runner."""
 
+import csv
 import importlib.metadata
 import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -102,15 +103,27 @@ def _has(name: str) -> bool:
     return os.path.isdir(os.path.join(sysconfig.get_path("stdlib"), name))
 
 
-def _library_files() -> list[Path]:
+@cache
+def _library_files() -> tuple[Path, ...]:
     """Files and folders of the libraries and of what they require, at the top of where they are installed."""
-    found: dict[Path, None] = {}
-    for distribution in _required(list(LIBRARIES)):
-        for file in distribution.files or ():
-            top = file.parts[0]
-            if top != ".." and not top.startswith("/") and top != "__pycache__":
-                found[Path(str(distribution.locate_file(top)))] = None
-    return [path for path in found if path.exists()]
+    found = [
+        Path(str(distribution.locate_file(top)))
+        for distribution in _required(list(LIBRARIES))
+        for top in _top_names(distribution)
+        if top not in ("", "..", "__pycache__")
+    ]
+    return tuple(path for path in dict.fromkeys(found) if path.exists())
+
+
+def _top_names(distribution: importlib.metadata.Distribution) -> Iterable[str]:
+    """First parts of the names of a distribution's files; empty for a file outside of where it is installed."""
+    # Read as text, because `files` makes a path of each of some thousand files, while the event loop waits.
+    record = distribution.read_text("RECORD")
+    if record is None:
+        names = [str(file) for file in distribution.files or ()]
+    else:
+        names = [row[0] for row in csv.reader(record.splitlines()) if row]
+    return dict.fromkeys(name.partition("/")[0] for name in names)
 
 
 def _required(names: list[str]) -> Iterator[importlib.metadata.Distribution]:

@@ -1,0 +1,181 @@
+"""Claims about how many rows there are: all, none, only one, three of them."""
+
+import re
+from collections.abc import Iterator
+
+from answerable.answers.checking.lexicon import COUNTED, NEGATIONS
+from answerable.answers.checking.numerals import Numeral
+from answerable.answers.checking.predicates import (
+    RowSet,
+    group_at_end,
+    joined,
+    predicates,
+    subject_after,
+    subject_before,
+)
+from answerable.answers.checking.quantities import counted_columns
+from answerable.answers.checking.sentence import Sentence
+from answerable.answers.roles import Field, words
+from answerable.core.words import fold, stem
+
+_SPARED = r"^\W*(?:(?:apart from|except for|besides|other than)[^,]*,\s*)?"
+_ALL = re.compile(_SPARED + r"(?:all|every|each|everyone|everybody)\b(?! \w+ the\b)", re.IGNORECASE)
+_NONE = re.compile(_SPARED + r"(?:no|none|nobody|no one)\b(?! (?:matter|change|doubt))", re.IGNORECASE)
+_ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
+_EXCEPT = re.compile(r"\b(?:except(?: for)?|other than|apart from|besides|but)\s+(?:the\s+)?", re.IGNORECASE)
+_BEGINNING = re.compile(
+    r"^\W*(?:in \d{4},?\s+)?"
+    r"(?:(?:only|just|exactly|all|the|in all,?|in total,?|there (?:are|were|is|was)|these are)\s+)*$",
+    re.IGNORECASE,
+)
+_OF_THEM = re.compile(r"\s+of\s+(?:the|these|those|them|all|our|\d|two|three|four|five|six|seven|eight|nine|ten)\b")
+_FEW = 20
+"""A number at the beginning of a sentence that is larger than this and than twice the rows counts something else."""
+_ASSERTS = frozenset(["is", "are", "was", "were", "has", "have", "had", "there", "found", "shows", "show"])
+_DETERMINERS = frozenset(["the", "these", "those", "all", "of", "its", "across"])
+
+
+def quantified(sentence: Sentence) -> Iterator[str]:
+    """Yields what the rows contradict in a sentence that speaks of all, none or only some of them."""
+    facts = sentence.facts
+    if facts.row_count == 0:
+        if _ASSERTS & sentence.words and not NEGATIONS & sentence.words and not sentence.quotes_facts:
+            yield "the result has no rows"
+        return
+    if not facts.complete:
+        return
+    everything = frozenset(range(len(facts.rows)))
+    if _ALL.match(sentence.text):
+        yield from _all(sentence, everything)
+    if _NONE.match(sentence.text):
+        yield from _none(sentence)
+    yield from _only(sentence)
+
+
+def _all(sentence: Sentence, everything: RowSet) -> Iterator[str]:
+    spared = _spared(sentence)
+    narrowed = _universe(sentence, everything, spared)
+    sets = predicates(sentence, 0, spared if narrowed == everything else spared | narrowed)
+    if sets and not any(narrowed - spared <= each and not (spared & each) for each in sets):
+        yield "it is not so for every row"
+
+
+def _none(sentence: Sentence) -> Iterator[str]:
+    spared = _spared(sentence)
+    if re.match(r"\W*no other\b", sentence.text, re.IGNORECASE):
+        spared |= {row for mention in sentence.mentions for row in mention.rows}
+    sets = predicates(sentence, 0, spared)
+    if sets and not any(each <= spared for each in sets):
+        yield "it is so for a row"
+
+
+def _only(sentence: Sentence) -> Iterator[str]:
+    for match in _ONLY.finditer(sentence.text):
+        if any(
+            0 <= n.start - match.end() <= 3 and n.period is None and not sentence.is_year(n) for n in sentence.numerals
+        ):
+            continue  # “only 14 flights” is a value
+        subject = subject_before(sentence, match.start())
+        place = subject_after(sentence, match.end())
+        if (
+            subject
+            and place
+            and re.fullmatch(r"\s+(?:on|in|at|from|for)\s+(?:the )?", sentence.text[match.end() : place.start])
+        ):
+            if not subject.rows <= place.rows:
+                yield "it is so for other rows too"
+            continue
+        subject = subject or place
+        if subject is None:
+            continue
+        rows = sentence.rows_of(subject) | joined(sentence, subject)
+        sets = predicates(sentence, match.end(), rows)
+        if sets and rows not in sets:
+            yield "it is not so for this row alone"
+
+
+def _spared(sentence: Sentence) -> RowSet:
+    """The rows that the sentence leaves out: all except East."""
+    exception = _EXCEPT.search(sentence.text)
+    mention = sentence.mention_after(exception.end()) if exception else None
+    adjacent = mention is not None and exception is not None and mention.start - exception.end() <= 4
+    return mention.rows if adjacent and mention else frozenset()
+
+
+def _universe(sentence: Sentence, everything: RowSet, spared: RowSet) -> RowSet:
+    first = sentence.mentions[0] if sentence.mentions else None
+    verb = re.search(r"\b(?:has|have|had|is|are|was|were|cost|costs|rose|fell|grew|earn|make|made)\b", sentence.text)
+    if first is not None and verb is not None and first.end <= verb.start() and not first.rows <= spared:
+        return first.rows
+    return everything
+
+
+def row_counts(numeral: Numeral, sentence: Sentence) -> set[int] | None:
+    """The numbers that a count of rows may be here; None if the numeral does not count rows."""
+    facts = sentence.facts
+    whole = numeral.kind == "number" and numeral.value == int(numeral.value) and not numeral.scaled
+    if not whole or not facts.complete or numeral.value > max(_FEW, 2 * facts.row_count):
+        return None
+    after = sentence.text[numeral.end :]
+    # “3,034 of 3,503” is a part of a sum, not of the rows.
+    of_them = bool(_OF_THEM.match(after)) and numeral.value <= facts.row_count
+    begins = bool(_BEGINNING.match(sentence.text[: numeral.start]))
+    determined = sentence.word_before(numeral) in _DETERMINERS
+    noun = sentence.word_after(numeral)
+    if noun in COUNTED:
+        return None
+    labelled = _label_columns(noun, sentence) if not sentence.mention_before(numeral.start) or determined else []
+    if counted_columns(numeral, sentence) and not of_them:
+        return {facts.row_count} if determined and numeral.value == facts.row_count else None
+    if group_at_end(sentence, numeral) is not None:
+        return {int(numeral.value)}
+    if facts.row_count == 1 and not labelled and not of_them:
+        return None
+    if determined and (group := _labelled_group(numeral, sentence)) is not None:
+        return {len(group)}
+    if determined and not of_them and noun not in ("that", "which", "who"):
+        sizes = _sizes(sentence, labelled or [f for f in facts.fields if f.role == "category"])
+        return sizes if labelled or numeral.value in sizes else None
+    if not (labelled or of_them or begins or noun in ("that", "which", "who")):
+        return None
+    dated = re.match(r"\W*in (?:\d{4}|\w+ \d{4})\b", sentence.text, re.IGNORECASE)
+    sets = predicates(sentence, 0 if dated else numeral.end, end=_clause_end(sentence, numeral))
+    if not sets or _asked(sentence, numeral):
+        return _sizes(sentence, labelled)
+    return {size for rows in sets for size in _sizes(sentence, labelled, rows)}
+
+
+def _clause_end(sentence: Sentence, numeral: Numeral) -> int:
+    """Where the clause of a number ends: what follows a comma or a colon is said in addition."""
+    end = re.search(r"[,;:](?!\d)", sentence.text[numeral.end :])
+    return numeral.end + end.start() if end else len(sentence.text)
+
+
+def _labelled_group(numeral: Numeral, sentence: Sentence) -> RowSet | None:
+    """The rows of “the two IT Staff members”, if they are as many as that."""
+    mention = next((m for m in sentence.labels_named if 0 < m.start - numeral.end <= 2), None)
+    return mention.rows if mention is not None and len(mention.rows) == numeral.value else None
+
+
+def _label_columns(noun: str, sentence: Sentence) -> list[Field]:
+    key = stem(fold(noun))
+    labels = (f for f in sentence.facts.fields if f.role in ("category", "key", "time"))
+    return [f for f in labels if key and key in {stem(fold(word)) for word in words(f.name)}]
+
+
+def _sizes(sentence: Sentence, labelled: list[Field], rows: RowSet | None = None) -> set[int]:
+    """How many rows these are, and how many different labels they have."""
+    facts = sentence.facts
+    if rows is None:
+        # Rows are named by their first label; “in five countries” counts another one.
+        first = next((f.index for f in facts.fields if f.role in ("category", "key", "time")), None)
+        of_rows = not labelled or any(f.index == first for f in labelled)
+        return {*([facts.row_count] if of_rows else []), *(facts.distinct(f) for f in labelled)}
+    return {len(rows), *(len({repr(facts.rows[row][f.index]) for row in rows}) for f in labelled)}
+
+
+def _asked(sentence: Sentence, numeral: Numeral) -> bool:
+    """Whether the conditions are those of the question, which all rows meet."""
+    asked = set(re.findall(r"\d+", sentence.facts.question.replace(",", "")))
+    after = [n for n in sentence.numerals if n.start > numeral.end and sentence.bound(n) is not None]
+    return bool(after) and all(str(int(n.value)) in asked for n in after)

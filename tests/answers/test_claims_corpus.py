@@ -1,0 +1,60 @@
+"""The check of claims, measured on sentences over real rows. In `tests/fixtures/claims`, `results.json` has the rows;
+`sentences.txt` and `kept_back.txt` have sentences about them: true ones after `+`, and ones that are wrong in one way,
+which they name, after `-`. The sentences kept back were never looked at one by one while the check was written.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from answerable.answers.checking.claims import check_claims
+from answerable.core.values import OutputColumn
+
+CORPUS = Path(__file__).parents[1] / "fixtures" / "claims"
+RESULTS = json.loads((CORPUS / "results.json").read_text(encoding="utf-8"))
+WAYS = "value row direction superlative unit rounding count share period name invented".split()  # noqa: SIM905
+
+
+def sentences(file: str) -> list[tuple[str, str, str]]:
+    """The name of the result, `+` or the way in which the sentence is wrong, and the sentence."""
+    found = []
+    for block in (CORPUS / file).read_text(encoding="utf-8").split("== ")[1:]:
+        result, *lines = block.strip().split("\n")
+        for line in lines:
+            mark, text = ("+", line[2:]) if line.startswith("+") else line.removeprefix("- ").split(": ", 1)
+            found.append((result, mark, text))
+    return found
+
+
+def stays(result: str, text: str) -> bool:
+    known = RESULTS[result]
+    columns = [OutputColumn(name=name, type=kind) for name, kind in known["columns"].items()]
+    return check_claims(text, columns, known["rows"], question=known["question"]).text == text
+
+
+@pytest.mark.parametrize(
+    ("file", "at_least", "true_kept", "false_stopped"),
+    [("sentences.txt", 400, 0.99, 0.99), ("kept_back.txt", 200, 0.96, 0.97)],
+)
+def test_true_sentences_stay_and_false_ones_do_not(
+    file: str, at_least: int, true_kept: float, false_stopped: float
+) -> None:
+    cases = sentences(file)
+    right = Counter(mark == "+" for result, mark, text in cases if stays(result, text) == (mark == "+"))
+    total = Counter(mark == "+" for _, mark, _ in cases)
+    assert len(cases) >= at_least
+    assert min(total.values()) / len(cases) > 0.45, "about half of the sentences are true"
+    assert right[True] / total[True] >= true_kept
+    assert right[False] / total[False] >= false_stopped
+
+
+def test_the_corpus_has_every_way_to_be_wrong() -> None:
+    ways = Counter(mark for file in ("sentences.txt", "kept_back.txt") for _, mark, _ in sentences(file))
+    assert set(ways) == {"+", *WAYS}
+
+
+def test_no_sentence_is_in_the_corpus_twice() -> None:
+    cases = Counter((r, t) for file in ("sentences.txt", "kept_back.txt") for r, _, t in sentences(file))
+    assert [case for case, times in cases.items() if times > 1] == []
