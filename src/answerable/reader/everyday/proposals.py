@@ -15,6 +15,7 @@ from answerable.reader.everyday.figures import (
     two_figures,
 )
 from answerable.reader.everyday.groups import grouped
+from answerable.reader.everyday.measures import by_measures
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.rankings import (
     extremes_of_groups,
@@ -27,6 +28,7 @@ from answerable.reader.everyday.rankings import (
 from answerable.reader.everyday.request import Request
 from answerable.reader.everyday.shown import listed
 from answerable.reader.everyday.word_options import Element
+from answerable.reader.linking.schema import Schema
 
 _MOST_ENTITIES = 6
 
@@ -42,7 +44,7 @@ def _entities(request: Request) -> Iterator[int]:
     points = dict.fromkeys(range(len(schema.tables)), 0.0)
     for options in request.options.by_place.values():
         for element, chance in options.items():
-            table = element.id if element.kind == "table" else schema.columns[element.id].table
+            table = _table_of(schema, element)
             points[table] += chance if element.kind == "table" else 0.6 * chance
     for value in request.question.values:
         for rival in request.question.rivals(value):
@@ -50,6 +52,14 @@ def _entities(request: Request) -> Iterator[int]:
     if len(schema.tables) == 1:
         return iter([0])
     return iter(sorted((table for table, point in points.items() if point > 0), key=lambda table: -points[table]))
+
+
+def _table_of(schema: Schema, element: Element) -> int:
+    if element.kind == "table":
+        return element.id
+    if element.kind == "measure":
+        return schema.table_ids[schema.measures[element.id][0].table]
+    return schema.columns[element.id].table
 
 
 def _about(request: Request, table: int) -> Iterator[Proposal]:
@@ -66,6 +76,8 @@ def _about(request: Request, table: int) -> Iterator[Proposal]:
 
 def _shaped(request: Request, base: Proposal, conditions: ConditionOption) -> Iterator[Proposal]:
     yield from ratios(request, base)
+    for one in grouped(request, base, conditions):
+        yield from by_measures(request, one)
     if request.unit is not None and request.ranking is not None and not request.groups:
         yield from first_periods(request, base)
     if conditions.counted is not None:

@@ -8,6 +8,7 @@ from answerable.core.words import singular, stem
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.everyday_words import CONNECTING_VERBS, PERSON_WORDS, needs_no_link
 from answerable.reader.linking.lexicon import GENERIC, STOPWORDS
+from answerable.reader.linking.links import Mention
 from answerable.reader.linking.word_meanings import is_person, nearness, word_vector
 
 # Any table of people may be meant by a word for people: kids, folks, buyers.
@@ -26,7 +27,7 @@ _VERY_FEW_VALUES = 12
 
 
 class Element(NamedTuple):
-    """What a word may mean: a table, a column, or a value of a column."""
+    """What a word may mean: a table, a column, a value of a column, or a measure of the catalog."""
 
     kind: str
     id: int
@@ -69,14 +70,18 @@ def _is_content(question: DatedScene, place: int) -> bool:
         return True
     if tag not in ("O", "TAB", "COL", "GROW", "SAME", "NULL", "VERB", "SORT"):
         return False
-    linked = any(m.start <= place < m.end for m in (*question.scene.links.tables, *question.scene.links.columns))
+    linked = any(mention.start <= place < mention.end for mention in _names(question))
     return linked or not (needs_no_link(token.lower) or token.lower in STOPWORDS)
+
+
+def _names(question: DatedScene) -> tuple[Mention, ...]:
+    links = question.scene.links
+    return (*links.tables, *links.columns, *links.measures)
 
 
 def _options(question: DatedScene, place: int) -> Iterator[tuple[Element, float]]:
     found: dict[Element, float] = {}
-    links = question.scene.links
-    for mention in (*links.tables, *links.columns):
+    for mention in _names(question):
         if mention.start <= place < mention.end:
             element = Element(mention.kind, mention.id)
             found[element] = max(found.get(element, 0.0), min(1.0, mention.score))
