@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,47 @@ def test_rows_of_earlier_steps_show_three_records_only_where_shared() -> None:
     assert '{"town": "Ulm", "people": null}' in frame_text("towns", frame, share_rows=True)
     assert "Ulm" not in frame_text("towns", frame, share_rows=False)
     assert "5 rows" in frame_text("towns", frame, share_rows=False)
+
+
+class Everywhere:
+    """Finds the same few values for any phrase, as an index of short codes and numbers in text columns does."""
+
+    def find(self, phrase: str, limit: int = 8, least: float = 0.0) -> Sequence[ValueHit]:
+        return [
+            ValueHit(table="jobs", column="start_dt", value="J", score=1.0),
+            ValueHit(table="jobs", column="wage", value="clerk", score=0.9),
+            ValueHit(table="jobs", column="title", value="clerk", score=0.9),
+        ]
+
+
+@pytest.fixture
+def jobs() -> Reader:
+    columns = (
+        Column(name="title", type="text", examples=("clerk", "nurse")),
+        Column(name="wage", type="text", examples=("1,200", "900")),
+        Column(name="start_dt", type="text", examples=("2020-01-01", "2021-05-01")),
+        Column(name="experience_score", type="number"),
+    )
+    catalog = Catalog(source="jobs", dialect="duckdb", tables=(Table(name="jobs", columns=columns),))
+    return Reader(catalog, Everywhere(), today=lambda: date(2026, 1, 1))
+
+
+@pytest.mark.parametrize("question", ["wage of clerks", "jobs whose title contains 'experience_score'", 'who is "J"?'])
+def test_only_values_that_exist_and_fit_their_column_are_claimed(jobs: Reader, question: str) -> None:
+    assert set(schema_links(jobs, question).values) <= {'"jobs"."title" = "clerk"'}
+
+
+@pytest.mark.parametrize("question", ["mean experience by zeppelin", "which score do jobs start with by zeppelin"])
+def test_words_of_columns_are_never_said_to_match_nothing(jobs: Reader, question: str) -> None:
+    unknown = schema_links(jobs, question).unknown
+    assert not {"experience", "score", "start"} & set(unknown)
+
+
+@pytest.mark.parametrize(("origin", "confidence", "stated"), [("inferred", 0.6, False), ("inferred", 0.95, True)])
+def test_a_weak_relationship_is_not_stated_as_a_fact(origin: Any, confidence: float, stated: bool) -> None:
+    [known] = CATALOG.relationships
+    guessed = known.model_copy(update={"origin": origin, "confidence": confidence})
+    catalog = CATALOG.model_copy(update={"relationships": (guessed,)})
+    found = schema_links(Reader(catalog, Values(), today=lambda: date(2026, 1, 1)), "amount of orders per customer")
+    text = tables_text(found, share_rows=True)
+    assert ("perhaps join" not in text) is stated

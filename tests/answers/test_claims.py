@@ -302,3 +302,17 @@ def test_conditions_of_the_question_may_be_repeated(question: str, text: str) ->
 )
 def test_what_the_question_asks_is_no_fact(question: str, text: str) -> None:
     assert check(text, question=question).text != text
+
+
+@pytest.mark.parametrize("unit", ["EUR a year", "km/h", "%", "points", "", "°C", "mm", "thousand tonnes", "$", "🙂"])
+def test_any_unit_of_a_column_is_survived(unit: str, columns: Callable[..., Sequence[OutputColumn]]) -> None:
+    kinds, rows = columns(city="text", pay="integer"), [("Berlin", 500), ("Paris", 400)]
+    for text in (
+        "Berlin has 500.",
+        "Berlin has 500 EUR.",
+        "Berlin has $500.",
+        "Berlin has 500 hours.",
+        "Both: 900 km.",
+    ):
+        assert check_claims(text, kinds, rows, units={"pay": unit}).text is not None
+    assert check_claims("Berlin has 500.", kinds, rows, units={"pay": unit}).findings == ()

@@ -99,6 +99,10 @@ async def test_a_table_wider_than_one_statement(lite: Any) -> None:
         ("airlines", "carrier TEXT, name TEXT", ("carrier",)),
         ("weather", "height REAL, day DATE", ("day",)),
         ("heights", "height REAL, width REAL", ()),
+        ("publication", "abstract TEXT, pages INTEGER", ()),
+        ("publication", "abstract TEXT, citation_count INTEGER, title TEXT", ("title",)),
+        ("scores", "total_score INTEGER, price INTEGER", ()),
+        ("users", "password_hash TEXT, login TEXT", ("login",)),
     ],
 )
 async def test_a_key_is_guessed_by_name_then_place(lite: Any, table: str, columns: str, key: tuple[str, ...]) -> None:

@@ -79,6 +79,13 @@ async def test_small_numbers_are_not_related_by_accident(lite: Any, column: str)
     assert await related(lite) == {}
 
 
+@pytest.mark.parametrize("column", ["review_count", "review_score", "review_total", "review_rating"])
+async def test_amounts_do_not_point_to_what_they_count(lite: Any, column: str) -> None:
+    make(lite, "business", f"bid INTEGER, {column} INTEGER", [(n, n % 12 + 1) for n in range(1, 30)])
+    make(lite, "review", "rid INTEGER, words TEXT", [(n, f"words {n}") for n in range(1, 20)])
+    assert await related(lite) == {}
+
+
 async def test_values_must_exist_over_there(lite: Any) -> None:
     make(lite, "customers", "id INTEGER, name TEXT", [(n, f"name {n}") for n in range(1, 20)])
     make(lite, "orders", "id INTEGER, customer_id INTEGER", [(n, n + 10) for n in range(1, 20)])

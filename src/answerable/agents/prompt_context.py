@@ -5,6 +5,7 @@ can write joins. Tables that do not fit into the token budget are only named. Wi
 data goes into any of these texts.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +19,10 @@ from answerable.answers.capsule import read_capsule
 from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.core.context import Principal
 from answerable.core.values import FrameRef, Json
+from answerable.core.words import name_words, stem
 from answerable.engine.steps.understand import Conversation, Question
 from answerable.models.tokens import likely
+from answerable.reader.linking.links import ValueMention
 from answerable.reader.linking.scene import link_question
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import unknown_words
@@ -33,6 +36,10 @@ TABLE_TOKENS = 6_000
 """Token budget of the table descriptions. Tables beyond it, the least relevant ones, are only named."""
 _MIN_SCORE = 0.6
 """Columns and values that match less well than this often match by chance, so they do not count for their table."""
+_FORMS = (re.compile(r"[-+]?\d[\d.,]*%?"), re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*"))
+"""Numbers and dates that are stored as text: only another one is a value of their column."""
+_LEAST_SURE = 0.8
+"""Inferred relationships with less confidence than this are not stated as facts."""
 _EXAMPLES = 3
 _VALUES = 12
 _TEXT = 200
@@ -66,8 +73,32 @@ def schema_links(reader: Reader, question: str) -> SchemaLinks:
         f"{_qualified(_table_of(reader, value.column), reader.schema.columns[value.column].name)}"
         f" = {as_data(shortened(value.value))}"
         for value in sorted(links.values, key=lambda value: -value.score)
+        if _is_found(reader.schema.columns[value.column].source, value)
     )
-    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], unknown_words(scene).unknown)
+    named = _words_of_names(catalog)
+    unknown = tuple(word for word in unknown_words(scene).unknown if not named & {stem(w) for w in name_words(word)})
+    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], unknown)
+
+
+def _is_found(column: Column, value: ValueMention) -> bool:
+    """Whether the value stands in the data and fits its column. The reader also notes texts that a question may look
+    for; they have no score, since nothing says that they exist."""
+    if value.score < _MIN_SCORE or column.type not in ("text", "boolean"):
+        return False
+    # A single letter is found by accident, unless the column holds nothing but letters.
+    if len(value.value) == 1 and any(len(example) > 1 for example in column.examples):
+        return False
+    alike = [pattern for pattern in _FORMS if column.examples and all(map(pattern.fullmatch, column.examples))]
+    return all(pattern.fullmatch(value.value) for pattern in alike)
+
+
+def _words_of_names(catalog: Catalog) -> set[str]:
+    """The stems of all words in the names of tables, columns and measures. A word among them matches something."""
+    names = [text for table in catalog.tables for text in (table.name, table.label or "", *table.synonyms)]
+    columns = [column for table in catalog.tables for column in table.columns]
+    names += [text for column in columns for text in (column.name, column.label or "", *column.synonyms)]
+    names += [text for measure in catalog.measures for text in (measure.name, measure.label or "", *measure.synonyms)]
+    return {stem(word) for name in names for word in name_words(name)}
 
 
 def _table_of(reader: Reader, column: int) -> str:
@@ -159,7 +190,12 @@ def _note(description: str | None) -> str:
 def _relationship(each: Relationship) -> str:
     pairs = zip(each.from_columns, each.to_columns, strict=True)
     same = " and ".join(f"{_qualified(each.from_table, a)} = {_qualified(each.to_table, b)}" for a, b in pairs)
-    return f"join {same}{_names(None, each.synonyms)}"
+    doubt = " (a guess from names and values: check it)" if _is_weak(each) else ""
+    return f"{'perhaps ' if doubt else ''}join {same}{_names(None, each.synonyms)}{doubt}"
+
+
+def _is_weak(each: Relationship) -> bool:
+    return each.origin == "inferred" and each.confidence < _LEAST_SURE
 
 
 def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:

@@ -139,10 +139,9 @@ class ResultFacts:
     def unit(self, field: Field) -> str | None:
         """The unit of a column, as it is known or as the last word of its name says."""
         known = self.units.get(field.name)
-        if known is not None:
-            return fold(known)
-        last = (words(field.name) or [""])[-1]
-        return last if stem(last) in DIMENSIONS else None
+        # “EUR a year” is in EUR; a unit that is not known, such as “points”, is none.
+        said = words(known) if known is not None else words(field.name)[-1:]
+        return next((word for word in said if word in DIMENSIONS or stem(word) in DIMENSIONS), None)
 
     def scale(self, field: Field) -> Decimal:
         """By what the cells are divided: 1,000,000 for `damage_millions_usd`, 1,000 if the question says so."""

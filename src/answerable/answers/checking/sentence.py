@@ -74,7 +74,7 @@ class Sentence:
     @cached_property
     def mentions(self) -> list[RowMention]:
         """Where rows are named, by a label or by a period."""
-        return sorted([*self.labels_named, *self._periods()], key=lambda mention: mention.start)
+        return sorted([*self.labels_named, *self._periods(), *self._keys()], key=lambda mention: mention.start)
 
     @cached_property
     def named_rows(self) -> list[int]:
@@ -192,7 +192,7 @@ class Sentence:
         return numeral.kind == "number" and bool(re.fullmatch(r"(?:1[5-9]|20|21)\d\d", numeral.text))
 
     def _is_period(self, numeral: Numeral) -> bool:
-        return any(m.start == numeral.start for m in self._periods())
+        return any(m.start == numeral.start for m in (*self._periods(), *self._keys()))
 
     def _periods(self) -> Iterator[RowMention]:
         """Dates, years and months that stand in the rows."""
@@ -203,6 +203,19 @@ class Sentence:
         for token in self.tokens:
             if token.text in _MONTH_NAMES and not any(n.start <= token.start < n.end for n in self.numerals):
                 yield from self._dated(StatedDate(month=_MONTH_NAMES[token.text]), token.start, token.end)
+
+    def _keys(self) -> Iterator[RowMention]:
+        """Keys that are called by their column: region 2, order #1042."""
+        for numeral in self.numerals:
+            if numeral.kind != "number" or numeral.scaled or numeral.value != int(numeral.value):
+                continue
+            before = self.word_before(numeral)
+            for field in self.facts.fields:
+                if field.role == "key" and (before == "#" or stem(before) in self.facts.name_keys(field)):
+                    cells = enumerate(self.facts.numbers(field.index))
+                    rows = frozenset(row for row, value in cells if value == numeral.value)
+                    if rows:
+                        yield RowMention(numeral.start, numeral.end, field.index, rows)
 
     def _dated(self, said: StatedDate, start: int, end: int) -> Iterator[RowMention]:
         columns: dict[int, set[int]] = {}

@@ -54,6 +54,15 @@ _SELECTS_A_STATEMENT = 60
 _EXAMPLES = 5
 _EXAMPLE_LENGTH = 80
 _UNNAMED = 4
+_NO_KEYS = frozenset(
+    (
+        *("abstract", "description", "comment", "comments", "note", "notes", "text", "body", "summary", "content"),
+        *("message", "review", "biography", "bio", "remarks", "details", "address", "url", "link", "password", "hash"),
+        *("count", "amount", "total", "sum", "average", "avg", "mean", "score", "rating", "price", "cost", "salary"),
+        *("quantity", "percent", "percentage", "share", "rate", "ratio", "age", "height", "weight", "length", "size"),
+    )
+)
+"""Last words of names that no key has: prose, amounts and secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,9 +446,15 @@ def key_rank(table: Table, column: Column) -> int:
 
 
 def _can_be_key(table: Table, column: Column) -> bool:
-    if column.type == "number":
-        return key_rank(table, column) < _UNNAMED
-    return column.type in ("integer", "text", "date", "datetime")
+    """Whether the name and the type let a column be a key. Amounts and long texts are often unique by accident."""
+    if key_rank(table, column) < _UNNAMED:
+        return column.type in ("integer", "text", "number", "date", "datetime")
+    if not _NO_KEYS.isdisjoint(name_words(column.name)[-1:]):
+        return False
+    # Whole numbers without a key's name are mostly amounts; in the first place they may be numbers of rows.
+    if column.type == "integer":
+        return column.name == table.columns[0].name or name_words(column.name)[-1:] in (["day"], ["year"])
+    return column.type in ("text", "date", "datetime")
 
 
 def with_key(table: Table) -> Table:

@@ -29,6 +29,11 @@ _GENERIC = _set(
     "name title description type status date year month day time value amount count total comment note text label "
     "level rank position result score number detail other first last start end from to"
 )
+_AMOUNTS = _set(
+    "count amount total sum average avg mean score rating price cost fee salary quantity qty size length width height "
+    "weight age percent percentage share rate ratio rank stars votes points views likes hours minutes days"
+)
+"""Names that end so say how much, not which: `review_count` of a business does not point to a review."""
 _PEOPLE = _set("employee person staff user member worker individual")
 _PERSON_ROLES = _set(
     "manager supervisor boss head leader chief owner author creator assignee agent rep representative salesperson "
@@ -85,7 +90,8 @@ class PointingColumn:
         name, base = _name_and_base(column)
         last = name_words(column.name)[-1:]
         plural = base == name and list(name[-1:]) != last
-        return cls(table, column, _subject(table), name, base, plural and column.type != "text")
+        amount = name[-1:] != () and (name[-1] in _AMOUNTS or last[0] in _AMOUNTS)
+        return cls(table, column, _subject(table), name, base, (plural or amount) and column.type != "text")
 
     @property
     def says_key(self) -> bool:

@@ -32,7 +32,7 @@ from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "5"
+_FORMAT = "6"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
