@@ -20,6 +20,7 @@ from answerable.core.values import ColumnType, Frozen, Language, OutputColumn, S
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
+from answerable.sources.classing import classed_table, without_secrets
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.sql import browse
@@ -31,7 +32,7 @@ from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "6"
+_FORMAT = "7"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -307,6 +308,7 @@ class SqlSource:
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
         notices: list[Warning] = []
         tables = await profile(self, self.dialect, bare.tables, notices=notices, progress=self._progress)
+        tables = tuple(map(classed_table, tables))
         relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
         warnings = (*bare.warnings, *notices)
         return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": warnings})
@@ -317,7 +319,7 @@ class SqlSource:
         if self._meant is None or self._meant[0] != state:
             # In a thread: the first time this imports the parser of SQL, and a file may be long.
             meant = catalog if path is None else await asyncio.to_thread(_meant, catalog, path, self._tables_before())
-            self._meant = (state, meant)
+            self._meant = (state, without_secrets(meant))
         return self._meant[1]
 
 
