@@ -1,11 +1,13 @@
 """What runs cost on disk: kilobytes a run in the SQLite store, for questions that a model answers in 300 pieces.
 
-Ours is compared with the bare text of what is kept, and with a store in which each piece is an event of its own.
+Ours is compared with the bare text of what is kept, and with a store in which each piece is an event of its own. A
+store that is pruned after each tenth of the runs is compared with what one tenth takes: it must not grow any more.
 """
 
 import asyncio
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +22,16 @@ from answerable.engine.graph import Graph
 from answerable.engine.run import Engine
 from answerable.engine.segments import is_text
 from answerable.engine.steps.base import Step
+from answerable.service.outbox import OutboxDelivery
+from answerable.service.retention import RetentionService
 from answerable.store.base import Capsule, RunEnd, Store
 from answerable.store.open import open_store
 from bench.figures import Figure, compared
 
 BARE_LIMIT = 2.5
 PIECES_LIMIT = 0.25
+PRUNED_LIMIT = 2.5
+"""Between two rounds of pruning the store holds twice as many runs as it keeps; the file does not shrink."""
 PIECES = 300
 ROWS = 40
 NODES = [{"id": "write", "kind": "write"}, {"id": "present", "kind": "present", "after": ["write"]}]
@@ -50,11 +56,36 @@ async def _measured(runs: int) -> list[Figure]:
         ours, pieces = [(await store.retention.use()).database_bytes for store in (merged, single)]
         await merged.close()
         await single.close()
+        first, pruned = await _pruned(Path(folder) / "pruned.db", runs // 10)
     name, kilobytes = f"disk, {runs:,} runs", runs * 1000
     return [
         compared(f"{name}, to the bare text", ours / kilobytes, bare / kilobytes, "KB/run", BARE_LIMIT),
         compared(f"{name}, to an event for each piece", ours / kilobytes, pieces / kilobytes, "KB/run", PIECES_LIMIT),
+        compared(f"{name}, a tenth of them kept, to a tenth", pruned / 1000, first / 1000, "KB", PRUNED_LIMIT),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    keep_runs: int
+    keep_days: int = 0
+    keep_mb: int = 0
+
+
+async def _pruned(path: Path, kept: int) -> tuple[int, int]:
+    """Bytes of a store with the first `kept` runs, and after ten times as many of which it keeps the last."""
+    store, clock = await open_store(path, synchronous="normal"), SystemClock()
+    retention = RetentionService(store, _Limits(kept), OutboxDelivery(store, {}), clock)
+    sizes = []
+    for _ in range(10):
+        for _ in range(kept):
+            await _answered(store)
+        await retention.prune()
+        use = await store.retention.use()
+        assert use.runs == kept, f"{use.runs} runs are kept"
+        sizes.append(use.database_bytes)
+    await store.close()
+    return sizes[0], sizes[-1]
 
 
 class _Write:

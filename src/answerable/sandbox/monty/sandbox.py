@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 
 from pydantic_monty import __version__
 
@@ -54,6 +54,7 @@ _START_SECONDS = 60.0
 _LARGEST_SNAPSHOT = 64 << 20
 _MEMORY_BEFORE_MB = 1_024
 """Until the code comes and brings its own limit."""
+_LIMITS = tuple(field.name for field in fields(SandboxLimits))
 _HEADROOM_MB = 256
 """What the interpreter and the process that holds its sessions take by themselves."""
 
@@ -278,7 +279,7 @@ class _Conversation:
             "functions": list(request.host.functions),
             "stubs": request.host.stubs,
             "frames": list(request.frames),
-            "limits": asdict(request.limits),
+            "limits": {name: getattr(request.limits, name) for name in _LIMITS},
             "wants_rows": request.into is not None,
             "known": self.known,
             "resumed": self._resumed,
