@@ -15,7 +15,8 @@ from faults.work import SOURCE, Door
 ROUNDS = 5
 ADOPTED_SECONDS = 10.0
 AWAY_SECONDS = 1.0
-LONG_QUERY = "SELECT count(*) AS n FROM range({size}) a(x), range(100000) b(y) WHERE (x * y) % 7 = 3"
+LONG_PROGRAM = "PYTHON: import time; time.sleep(25); result = {number}"
+"""Takes longer than the script looks at it, and leaves the processor to the servers."""
 
 
 async def harmed(room: Room, rounds: int) -> Stock:
@@ -46,7 +47,7 @@ async def _share(one: Server, other: Server, number: int, stock: Stock) -> None:
         reply = (await at_other.acknowledged("POST", "/chat", json=question)).json()
         if reply["rows"] != [[2]]:
             stock.lost.append(f"the source shared{number} is not known to the other server: {reply['text'][:200]}")
-        run = await _long_run(here, f"1{number}")
+        run = await _long_run(here, 2 * number)
         began = time.monotonic()
         await at_other.acknowledged("POST", f"/runs/{run}/cancel")
         status = (await at_one.json(f"/runs/{run}/status"))["status"]
@@ -59,7 +60,7 @@ async def _share(one: Server, other: Server, number: int, stock: Stock) -> None:
 async def _kill_and_adopt(one: Server, other: Server, number: int, stock: Stock) -> None:
     """The run of a server that is killed goes on at the other one, and those who follow it there see that."""
     async with _api(one) as here:
-        run = await _long_run(here, f"2{number}")
+        run = await _long_run(here, 2 * number + 1)
     one.kill()
     async with _api(other) as there:
         try:
@@ -77,9 +78,9 @@ async def _resumed(client: httpx.AsyncClient, run: str) -> None:
                 return
 
 
-async def _long_run(client: httpx.AsyncClient, size: str) -> str:
-    """Begins a run that takes longer than the script looks at it."""
-    body = {"message": "SQL: " + LONG_QUERY.format(size=f"{size}00000"), "source": SOURCE}
+async def _long_run(client: httpx.AsyncClient, number: int) -> str:
+    """Begins a run that does not end while the script looks at it. No two of a script have the same number."""
+    body = {"message": LONG_PROGRAM.format(number=100_000 + number), "source": SOURCE}
     while True:
         async with client.stream("POST", "/chat/stream", json=body) as reply:
             if reply.is_success:

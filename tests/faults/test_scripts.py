@@ -10,7 +10,7 @@ from faults.__main__ import MODULES
 from faults.stock import Stock
 
 ROOT = Path(__file__).parents[2]
-PAUSE_SECONDS = "0.1"
+PAUSE_SECONDS = "0.4"
 """Enough requests are under way at any moment, and the servers do not take all of the machine."""
 
 

@@ -8,7 +8,7 @@ from answerable.core.catalog import Catalog, Column, Relationship, Table
 from answerable.query.plan import Aggregate, ColumnRef, Compare, Constant, Expr, OrderItem, QueryPlan, SelectItem
 from answerable.query.plan import ScalarQuery as Nested
 from answerable.reader.explaining.brief_answer import brief_answer
-from answerable.reader.ranking.choices import answered_or_asked, choices_of, sensible
+from answerable.reader.ranking.choices import UnusedPhrase, answered_or_asked, choices_of, sensible
 from answerable.reader.reading import Read, Reading, Unsure
 
 CATALOG = Catalog(
@@ -123,11 +123,24 @@ def test_what_a_choice_would_answer(rows: list[tuple[object, ...]], brief: str) 
     assert brief_answer(rows) == brief
 
 
-def test_a_word_without_a_part_in_the_plan_is_asked_about() -> None:
-    asked = answered_or_asked(Read(best=GOOD), ["state"])
+def test_a_describing_word_without_a_part_in_the_plan_is_asked_about() -> None:
+    asked = answered_or_asked(Read(best=GOOD), [UnusedPhrase("urban", describes=True)])
     assert isinstance(asked, Unsure)
-    assert asked.question.startswith("“state” was not understood")
+    assert asked.question.startswith("“urban” was not understood")
     assert answered_or_asked(Read(best=GOOD), []) == Read(best=GOOD)
+
+
+def test_any_other_unused_word_keeps_the_answer_from_being_sure() -> None:
+    answered = answered_or_asked(Read(best=GOOD), [UnusedPhrase("live", describes=False)])
+    assert isinstance(answered, Read)
+    assert answered.best.confidence < 0.85
+
+
+def test_nobody_is_asked_to_choose_from_one(small_databases: dict[str, SmallDatabase]) -> None:
+    counted = small_databases["clinic"].read("appointments by status")
+    assert isinstance(counted, Read)
+    assert counted.best.confidence < 0.85
+    assert not isinstance(small_databases["clinic"].read("appointments by colour"), Read)
 
 
 @pytest.mark.parametrize(

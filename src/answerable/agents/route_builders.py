@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.federation import reading_plan
 from answerable.agents.graphs import cannot_tell_graph, preplan_graph, react_graph, readings_graph, shown_graph
-from answerable.agents.reader_graphs import federated_reading_graph, question_back_graph, reading_graph
-from answerable.agents.situation import MAX_QUESTION, Situation, previous_plan
+from answerable.agents.reader_graphs import FAIRLY_SURE, federated_reading_graph, question_back_graph, reading_graph
+from answerable.agents.situation import MAX_QUESTION, Situation, follows_a_question_back, previous_plan
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
@@ -112,9 +112,15 @@ async def find_previous_plan(situation: Situation, _: RouteContext) -> Situation
 
 
 async def read_question(situation: Situation, route_context: RouteContext) -> Situation:
-    reply = await route_context.dependencies.readers.read(
-        situation.question, route_context.context.principal, situation.previous, route_context.progress
-    )
+    readers, principal = route_context.dependencies.readers, route_context.context.principal
+    question, previous = situation.question, situation.previous
+    reply = await readers.read(question, principal, previous, route_context.progress)
+    if isinstance(reply, Read) and previous is not None and follows_a_question_back(situation.conversation):
+        # It may go on from a reading that was offered, but not chosen. Then it is not sure.
+        alone = await readers.read(question, principal)
+        if not isinstance(alone, Read) or alone.best.sql != reply.best.sql:
+            best = reply.best.model_copy(update={"confidence": min(reply.best.confidence, FAIRLY_SURE)})
+            reply = reply.model_copy(update={"best": best})
     return replace(situation, reply=reply)
 
 

@@ -83,6 +83,17 @@ class Situation:
 
 
 def previous_plan(conversation: Conversation) -> QueryPlan | None:
-    """The plan of the last answer, which a follow-up refers to."""
-    plan = read_capsule(conversation.last).answer.provenance.plan if conversation.last else None
-    return QueryPlan.model_validate(plan) if plan else None
+    """The plan that a follow-up refers to: that of the last answer. After a question back that nobody answered, that of
+    its likeliest reading, or else of the last answer before it."""
+    for body in (conversation.last, conversation.answered):
+        if body is None:
+            continue
+        answer = read_capsule(body).answer
+        plan = answer.provenance.plan or next((choice.plan for choice in answer.choices if choice.plan), None)
+        if plan:
+            return QueryPlan.model_validate(plan)
+    return None
+
+
+def follows_a_question_back(conversation: Conversation) -> bool:
+    return conversation.last is not None and read_capsule(conversation.last).answer.kind == "clarify"

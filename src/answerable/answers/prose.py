@@ -212,6 +212,8 @@ def _label(result: DescribedResult, row: int, ranked: Field) -> str:
 def _superlative(result: DescribedResult, ranked: Field) -> str:
     assert result.plan is not None
     inside = _inside_sentence(result.spec.columns[ranked.index].header)
+    if result.plan.order_by[0].expr == COUNT_ROWS and inside != "count":
+        return f"the {'most' if result.plan.order_by[0].descending else 'fewest'} {inside}"
     return f"the {'highest' if result.plan.order_by[0].descending else 'lowest'} {inside}"
 
 

@@ -14,7 +14,7 @@ from answerable.core.errors import UserError
 from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.to_sql import compiled, to_sql
-from answerable.reader.explaining.bindings import bindings_of
+from answerable.reader.explaining.bindings import BEFORE, bindings_of
 from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
@@ -26,7 +26,15 @@ from answerable.reader.linking.scene import Scene, link_question, place_of_rows
 from answerable.reader.linking.schema import build_schema
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import UnknownWords, empty_tables, no_rows_reply, unknown_words
-from answerable.reader.ranking.choices import answered_or_asked, choices_of, sensible, unused_phrases
+from answerable.reader.ranking.choices import (
+    PARTLY_UNDERSTOOD,
+    UnusedPhrase,
+    answered_alone,
+    answered_or_asked,
+    choices_of,
+    sensible,
+    unused_phrases,
+)
 from answerable.reader.ranking.dry_run import Run, dry_run_result
 from answerable.reader.ranking.offers import OfferedReadings
 from answerable.reader.ranking.plan_checks import covers_cues, dropped_numbers, names_a_column
@@ -46,8 +54,6 @@ REWORDED_CHOICES = 3
 # Fairly sure at best, and surer if both ways of reading agree.
 REWORDED_CONFIDENCE = 0.7
 AGREED_CONFIDENCE = 0.8
-# A word that nothing in the data answers to keeps a reading from being sure, however likely it is.
-PARTLY_UNDERSTOOD = 0.8
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
 
@@ -121,24 +127,37 @@ class Reader:
         reply = self._read(question, previous, force, run)
         if isinstance(reply, Read) and not force:
             reply = answered_or_asked(reply, self._unused_content(reply.best, question))
-        return self._with_choices(reply, question, run) if isinstance(reply, Unsure) else reply
+        if not isinstance(reply, Unsure):
+            return reply
+        return self._answered_if_alone(self._with_choices(reply, question, run), question)
 
-    def _unused_content(self, reading: Reading, question: str) -> list[str]:
-        """Phrases that have no part in the reading and are more than cues."""
+    def _unused_content(self, reading: Reading, question: str) -> list[UnusedPhrase]:
+        """Content words that have no part in the reading. A follow-up accounts for all of its words."""
         unused = unused_phrases(reading)
-        if not unused:
+        if not unused or any(binding.phrase == BEFORE for binding in reading.bindings):
             return []
         scene = self._linked(question).scene
-        content = {
-            token.text
-            for token, tag in zip(scene.tokens, scene.tags, strict=True)
-            if tag in ("O", "VAL", "TAB", "COL") and token.lower not in STOPWORDS
-        }
-        return [phrase for phrase in unused if content & set(phrase.split())]
+        names, before = _places(scene, "TAB", "COL"), _places(scene, "COL", "BY")
+        return [
+            UnusedPhrase(token.text, describes=place + 1 in names or place - 1 in before)
+            for place, (token, tag) in enumerate(zip(scene.tokens, scene.tags, strict=True))
+            if token.text in unused and tag in ("O", "VAL", "TAB", "COL") and token.lower not in STOPWORDS
+        ]
+
+    def _answered_if_alone(self, reply: Unsure, question: str) -> Reply:
+        """Answers if only one reading is left to choose, and it uses every word of the question."""
+        if len(reply.readings) != 1 or reply.unknown:
+            return reply
+        dated = self._linked(question)
+        only = self._with_bindings(reply.readings[0], question, dated)
+        honoured = covers_cues(only.plan, dated.scene) and not dropped_numbers(only.plan, dated.scene)
+        if not honoured or self._unused_content(only, question):
+            return reply
+        return answered_alone(only)
 
     def _with_choices(self, reply: Unsure, question: str, run: Run | None) -> Unsure:
         """The few readings that are worth asking about, each with what it would answer."""
-        words = [token.lower for token in tokenize(question).tokens]
+        words = [token.lower for token in tokenize(_marked(question)).tokens]
         readings = sensible(reply.readings, words, self.catalog)
         queries = [compiled(reading.plan, self.catalog) for reading in readings]
         results = [None] * len(queries) if run is None else run(queries)
@@ -238,7 +257,7 @@ class Reader:
 
     def unknown_words(self, question: str) -> UnknownWords:
         """Which words of the question mean nothing in this data."""
-        return unknown_words(link_question(tokenize(question), self.schema, self.values))
+        return unknown_words(link_question(tokenize(_marked(question)), self.schema, self.values))
 
     def answerable_questions(self, wanted: int, run: Run | None = None) -> tuple[str, ...]:
         """Questions about this data that were tried: the reader is sure of each and, after a dry run, it has rows."""
@@ -254,14 +273,14 @@ class Reader:
     def bindings(self, question: str, plan: QueryPlan) -> tuple[Binding, ...]:
         """What each phrase of the question became in a plan that was chosen for it."""
         dated = self._linked(question)
-        return bindings_of(question, dated.scene, plan, dated.dates)
+        return bindings_of(_marked(question), dated.scene, plan, dated.dates)
 
     def explain_stages(self, question: str, run: Run | None = None) -> Stages:
-        ranking = self.rank(link_question(tokenize(question), self.schema, self.values))
+        ranking = self.rank(link_question(tokenize(_marked(question)), self.schema, self.values))
         return stages_of(ranking, self._offered, run)
 
     def _linked(self, question: str, *, guessing: bool = False) -> DatedScene:
-        scene = link_question(tokenize(question), self.schema, self.values, guessing=guessing)
+        scene = link_question(tokenize(_marked(question)), self.schema, self.values, guessing=guessing)
         return DatedScene(scene, find_dates(scene.question.text, self.today()))
 
     def _by_grammar(self, question: DatedScene, previous: QueryPlan | None) -> GrammarReading | None:
@@ -312,11 +331,24 @@ class Reader:
         words: frozenset[int] = frozenset(),
     ) -> Reading:
         """Adds what each phrase of the question became. `words` are the places that a form accounts for."""
-        bindings = bindings_of(question, dated.scene, reading.plan, dated.dates, accounted=words, previous=previous)
+        bindings = bindings_of(
+            _marked(question), dated.scene, reading.plan, dated.dates, accounted=words, previous=previous
+        )
         return reading.model_copy(update={"bindings": bindings})
 
     def _sentence(self, plan: QueryPlan) -> str:
         return sentence_with(plan, self.catalog, self._nouns)
+
+
+def _marked(question: str) -> str:
+    """The question with one question mark at its end, as most questions have that the models were fitted on, so that
+    leaving it out changes nothing."""
+    bare = question.rstrip(" ?\n")
+    return bare if bare.endswith((".", "!")) else f"{bare}?"
+
+
+def _places(scene: Scene, *tags: str) -> set[int]:
+    return {place for place, tag in enumerate(scene.tags) if tag in tags}
 
 
 def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal, Protocol
 
+from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
+from answerable.core.errors import NotFoundError
 from answerable.core.progress import Progress
 from answerable.core.values import Frozen, Json
 from answerable.engine.graph import Graph
@@ -57,6 +59,8 @@ class Conversation:
     messages: Sequence[Message] = ()
     last: Json | None = None
     """The body of the last capsule, which follow-ups refer to."""
+    answered: Json | None = None
+    """The body of the last capsule with a plan, if the last one of all is a question back."""
 
 
 class Router(Protocol):
@@ -98,4 +102,18 @@ class UnderstandStep:
         messages = await self._threads.messages(context.principal, context.thread, last=self._window)
         # Read by itself, because follow-ups refer to the last answer however small the window is.
         last = await self._capsules.latest(context.principal, context.thread)
-        return Conversation(messages, last.body if last else None)
+        if last is None or read_capsule(last.body).answer.kind != "clarify":
+            return Conversation(messages, last.body if last else None)
+        return Conversation(messages, last.body, await self._answered(messages, context))
+
+    async def _answered(self, messages: Sequence[Message], context: RunContext) -> Json | None:
+        """The newest capsule with a plan. A question back must not make the conversation forget its subject."""
+        runs = dict.fromkeys(message.run for message in reversed(messages) if message.run not in (None, context.run))
+        for run in runs:
+            try:
+                body = (await self._capsules.get(context.principal, run)).body if run is not None else None
+            except NotFoundError:
+                continue  # a run that failed has no capsule
+            if body is not None and read_capsule(body).answer.provenance.plan:
+                return body
+        return None

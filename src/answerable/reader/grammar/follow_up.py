@@ -4,13 +4,17 @@ Each change looks for one thing that the question may ask for. It returns the ch
 the plan is the same one if the question does not ask for the change.
 """
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 
+from answerable.core.values import Json
 from answerable.query.plan import (
     Aggregate,
     And,
     Arithmetic,
+    Between,
     Bucket,
     ColumnRef,
     Compare,
@@ -37,16 +41,20 @@ from answerable.reader.grammar.clauses import (
     dimensions,
     in_periods,
     limit,
+    number_conditions,
     time_bucket,
     value_conditions,
 )
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
+from answerable.reader.grammar.follow_up_phrases import parse_phrase
 from answerable.reader.grammar.grammar import unexplained
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import PlanBuilder, all_of, column_ref, tables_of_expr
 from answerable.reader.plans.joins import NoPath, grown_tree
 from answerable.reader.plans.ranked_values import without_unknown_ranks
+from answerable.reader.time.calendar_periods import CalendarUnit, Period, unit_of
+from answerable.reader.time.date_phrases import DateSpan
 
 _OPENER_WORDS = """
 and only just now also same split sort order but then those them per by what how without with top again
@@ -64,6 +72,10 @@ _FUNCTIONS = {
     "median": "median",
 }
 
+_STEPS: tuple[CalendarUnit, ...] = ("day", "week", "month", "quarter", "year")
+_EARLIER = re.compile(r"\b(?:before|previous|prior|preceding|earlier)\b")
+_LAST = re.compile(r"\blast\b")
+
 Change = Callable[[DatedScene, QueryPlan, Words], Parse]
 """Takes the question, the plan so far and the words that earlier changes used."""
 
@@ -71,6 +83,8 @@ Change = Callable[[DatedScene, QueryPlan, Words], Parse]
 def parse_follow_up(question: DatedScene, previous: QueryPlan) -> Parse | None:
     """The plan of the question before, changed by what this one says. None if it stands alone, or if a word of it has
     no part in the changed plan."""
+    if (whole := parse_phrase(question, previous)) is not None:
+        return whole
     # Changes refer to tables by name, so they cannot change a plan that joins a table under an alias.
     if not _leans_on_previous(question) or any(join.alias for join in previous.joins):
         return None
@@ -112,6 +126,8 @@ def _change_period(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
         return Parse(plan, frozenset())
     schema, words = question.schema, frozenset[int]().union(*(period.words for period in periods))
     column = _date_column_of(plan)
+    if column is not None and (before := _period_before(question, plan, column)) is not None:
+        periods = [DateBounds(before.start, before.end, words)]
     if column is None:
         own = date_column(question, schema.table_ids[plan.entity])
         if own is None:
@@ -133,6 +149,40 @@ def _periods(question: DatedScene) -> list[DateBounds]:
         if isinstance(year, int) and 1900 <= year <= 2100:
             return [DateBounds(date(year, 1, 1), date(year + 1, 1, 1), frozenset({place}))]
     return []
+
+
+def _period_before(question: DatedScene, plan: QueryPlan, column: ColumnRef) -> Period | None:
+    """The period before that of the plan, if the question asks for it: "and the year before?". "Last year" means that
+    too if the data has no such days: the question before has shown which years are talked about."""
+    spans = question.spans("range", "point", "comparison")
+    own = _own_period(plan, column)
+    unit = None if own is None else unit_of(own)
+    if len(spans) != 1 or own is None or unit is None:
+        return None
+    said = spans[0].text.casefold()
+    wanted = next((name for name in _STEPS if re.search(rf"\b{name}\b", said)), None)
+    if wanted is None or not (_EARLIER.search(said) or (_LAST.search(said) and _is_beyond(spans[0], question, column))):
+        return None
+    return own.moved(wanted, -1)
+
+
+def _own_period(plan: QueryPlan, column: ColumnRef) -> Period | None:
+    """The period that the conditions of the plan are about."""
+    ends = {
+        part.op: date.fromisoformat(str(part.right.value)[:10])
+        for part in _conjuncts(plan.where)
+        if isinstance(part, Compare) and part.left == column and isinstance(part.right, Constant) and part.right.type
+    }
+    return Period(ends[">="], ends["<"]) if set(ends) == {">=", "<"} else None
+
+
+def _is_beyond(span: DateSpan, question: DatedScene, column: ColumnRef) -> bool:
+    """Whether the whole period is later than the last day of the column."""
+    table = question.schema.catalog.table(column.table)
+    known = table.column(column.column) if table else None
+    if known is None or known.maximum is None or span.start is None:
+        return False
+    return span.start.isoformat()[:10] > str(known.maximum)[:10]
 
 
 def _change_groups(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
@@ -161,7 +211,9 @@ def _change_groups(question: DatedScene, plan: QueryPlan, used: Words) -> Parse:
 
 
 def _change_values(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
-    """Only the active ones; without Berlin."""
+    """Only the active ones; without Berlin; and of Iron Maiden?"""
+    if (replaced := _replaced_value(question, plan)) is not None:
+        return replaced
     values = value_conditions(question, question.schema.table_ids[plan.entity])
     if not values.filters:
         return Parse(plan, values.words)
@@ -178,6 +230,59 @@ def _change_values(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse
     ]
     changed = plan.model_copy(update={"where": all_of([*others, *filters])})
     return Parse(_with_joins(changed, question.schema), words)
+
+
+def _replaced_value(question: DatedScene, plan: QueryPlan) -> Parse | None:
+    """The plan with the value of the question in place of the one that it compares the same column with, wherever that
+    stands: the albums of an artist may be asked for by a sub-query."""
+    if len(question.values) != 1 or question.cue("NEG") is not None:
+        return None
+    value = question.values[0]
+    by_column = {column_ref(question.schema, v.column): v.value for v in question.rivals(value)}
+    document = plan.model_dump(mode="json")
+    places = list(_equalities(document, by_column))
+    if len({json.dumps(place["left"], sort_keys=True) for place in places}) != 1:
+        return None
+    for place in places:
+        place["right"]["value"] = by_column[ColumnRef.model_validate(place["left"])]
+    named = places_of([value])
+    owners = {ColumnRef.model_validate(place["left"]) for place in places}
+    tables = [m for m in question.tables if any(_is_table_of(m, ref, question.schema) for ref in owners)]
+    columns = [m for m in question.columns() if column_ref(question.schema, m.id) in owners]
+    return Parse(QueryPlan.model_validate(document), named | places_of([*tables, *columns]))
+
+
+def _is_table_of(mention: Mention, ref: ColumnRef, schema: Schema) -> bool:
+    return schema.tables[mention.id].name == ref.table
+
+
+def _equalities(document: Json, by_column: Mapping[ColumnRef, str]) -> Iterator[dict[str, Json]]:
+    """The comparisons of a plan, its sub-plans included, of one of the columns with a text."""
+    if isinstance(document, list):
+        for item in document:
+            yield from _equalities(item, by_column)
+    if not isinstance(document, dict):
+        return
+    left, right = document.get("left") or {}, document.get("right") or {}
+    compares = document.get("kind") == "compare" and document.get("op") == "=" and right["kind"] == "constant"
+    if compares and left["kind"] == "column" and isinstance(right["value"], str):
+        if ColumnRef.model_validate(left) in by_column:
+            yield document
+        return
+    for item in document.values():
+        yield from _equalities(item, by_column)
+
+
+def _change_numbers(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
+    """Those with a salary over 40,000."""
+    compares = question.cue("GT", "LT", "GE", "LE", "BETWEEN") is not None
+    found = number_conditions(question, question.schema.table_ids[plan.entity]) if compares else None
+    if found is None or not found.filters:
+        return Parse(plan, frozenset())
+    columns = [part.left for part in found.filters if isinstance(part, Compare | Between)]
+    kept = [part for part in _conjuncts(plan.where) if not (isinstance(part, Compare) and part.left in columns)]
+    changed = plan.model_copy(update={"where": all_of([*kept, *found.filters])})
+    return Parse(_with_joins(changed, question.schema), found.words)
 
 
 def _change_function(question: DatedScene, plan: QueryPlan, _used: Words) -> Parse:
@@ -251,6 +356,7 @@ CHANGES: tuple[Change, ...] = (
     _change_period,
     _change_groups,
     _change_values,
+    _change_numbers,
     _change_function,
     _change_sorting,
     _add_column,

@@ -25,6 +25,7 @@ from answerable.query.plan import (
     ScalarQuery,
     SelectItem,
 )
+from answerable.query.row_source import rows_of
 from answerable.query.scope import Scope, children, scope_of
 from answerable.reader.explaining.bindings import UNUSED
 from answerable.reader.explaining.brief_answer import brief_answer
@@ -33,7 +34,11 @@ from answerable.reader.ranking.dry_run import Rows
 from answerable.reader.reading import Read, Reading, Reply, Unsure
 
 MOST_CHOICES = 3
-_ID_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "number", "numbers", "no", "nr", "identifier"})
+PARTLY_UNDERSTOOD = 0.8
+"""A word that has no part in a reading keeps it from being sure, however likely it is."""
+ALONE = 0.6
+"""How likely the only sensible reading is at least."""
+_ID_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "identifier"})
 _EQUALS = re.compile(r" = '(.+)'$")
 _ALIKE = 0.7
 """From this likeness on, a value was found by its spelling, not by one of its other names."""
@@ -41,6 +46,14 @@ _SAID_ANYWHERE = frozenset({"here", "there", "now", "please", "currently", "over
 """Words that change nothing."""
 _GROUPING = frozenset({"by", "per", "each"})
 _ADDED_UP = frozenset({"sum", "avg", "median", "stddev"})
+
+
+class UnusedPhrase(NamedTuple):
+    """A phrase of the question that has no part in the plan."""
+
+    text: str
+    describes: bool
+    """It belongs to a name of the data, or says what to group by."""
 
 
 def unused_phrases(reading: Reading) -> tuple[str, ...]:
@@ -52,19 +65,27 @@ def unused_phrases(reading: Reading) -> tuple[str, ...]:
     )
 
 
-def answered_or_asked(reply: Read, unused: Sequence[str]) -> Reply:
-    """Asks instead of answering if content words of the question have no part in the best reading (`unused`), or if a
-    word was taken for a value that is only spelt like it: Iceland for Ireland."""
+def answered_or_asked(reply: Read, unused: Sequence[UnusedPhrase]) -> Reply:
+    """Asks instead of answering if a word that describes what is asked for has no part in the best reading (the urban
+    population), or if a word was taken for a value that is only spelt like it (Iceland for Ireland). Any other unused
+    word keeps the answer from being sure."""
+    describing = tuple(phrase.text for phrase in unused if phrase.describes)
     mistaken = next(filter(None, map(_other_word, reply.best.bindings)), None)
-    if unused:
-        words = ", ".join(f"“{word}”" for word in unused[:4])
-        question = f"{words} {'was' if len(unused) == 1 else 'were'} not understood. Which of these do you mean?"
+    if describing:
+        words = ", ".join(f"“{word}”" for word in describing[:4])
+        question = f"{words} {'was' if len(describing) == 1 else 'were'} not understood. Which of these do you mean?"
     elif mistaken is not None:
         question = f"“{mistaken.said}” is not in the data. Do you mean “{mistaken.value}”?"
     else:
-        return reply
-    unknown = tuple(unused) or ((mistaken.said,) if mistaken else ())
+        confidence = min(reply.best.confidence, PARTLY_UNDERSTOOD) if unused else reply.best.confidence
+        return reply.model_copy(update={"best": reply.best.model_copy(update={"confidence": confidence})})
+    unknown = describing or ((mistaken.said,) if mistaken else ())
     return Unsure(question=question, readings=(reply.best, *reply.others), unknown=unknown)
+
+
+def answered_alone(only: Reading) -> Read:
+    """The only sensible reading as an answer: fairly sure, because others were left out."""
+    return Read(best=only.model_copy(update={"confidence": min(max(only.confidence, ALONE), PARTLY_UNDERSTOOD)}))
 
 
 class _Mistaken(NamedTuple):
@@ -94,7 +115,9 @@ def sensible(readings: Sequence[Reading], words: Sequence[str], catalog: Catalog
     found = list(distinct.values())
     if not _ignores_the_condition(found[0].plan):
         found = [reading for reading in found if not _ignores_the_condition(reading.plan)]
-    return tuple([reading for reading in found if not _ignores_the_groups(reading.plan, words)] or found)
+    first, *rest = [reading for reading in found if not _ignores_the_groups(reading.plan, words)] or found
+    # Things are mostly asked for by their names.
+    return (first, *sorted(rest, key=lambda reading: not _shows_names(reading.plan, catalog)))
 
 
 def choices_of(readings: Sequence[Reading], results: Sequence[Rows | None]) -> tuple[Reading, ...]:
@@ -153,6 +176,7 @@ def _is_absurd(plan: QueryPlan, words: Sequence[str], catalog: Catalog) -> bool:
         or any(_never_holds(part, speaks_of_keys, scope) for part in conditions)
         or bool(keys and len(keys) == len(shown))
         or _counts_its_own_groups(plan)
+        or _hides_its_groups(plan)
         or _shows_only_what_is_fixed(plan, conditions)
         or any(isinstance(key, ColumnRef) and scope.column(key).type == "number" for key in plan.group_by)
     )
@@ -180,6 +204,14 @@ def _is_name(column: Column) -> bool:
     return column.type == "text" and bool({"name", "title", "label"} & set(name_words(column.name)))
 
 
+def _shows_names(plan: QueryPlan, catalog: Catalog) -> bool:
+    """Whether the rows are shown by their own names."""
+    scope = scope_of(plan, catalog)
+    root = rows_of(plan, scope).root
+    shown = [item.expr for item in plan.select]
+    return any(isinstance(ref, ColumnRef) and ref.table == root and _is_name(scope.column(ref)) for ref in shown)
+
+
 def _refers(table: Table, column: Column, scope: Scope) -> bool:
     return any(
         relationship.from_table == table.name and relationship.from_columns == (column.name,)
@@ -201,7 +233,8 @@ def _never_holds(part: Compare, speaks_of_keys: bool, scope: Scope) -> bool:
         return False
     column, value = scope.column(left), right.value
     if isinstance(value, str) and value.isdigit() and column.type == "text":
-        return bool(column.examples) and not any(any(char.isdigit() for char in text) for text in column.examples)
+        worded = bool(column.examples) and not any(any(char.isdigit() for char in text) for text in column.examples)
+        return worded or part.op not in ("=", "!=")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     if _is_key(left, scope) and not speaks_of_keys:
@@ -215,6 +248,15 @@ def _counts_its_own_groups(plan: QueryPlan) -> bool:
     """ "The number of different species, for each species" is always 1, and "the lowest age, for each age" the age."""
     calculated = [item.expr for item in plan.select if isinstance(item.expr, Aggregate)]
     return any(expr.of in plan.group_by and (expr.function != "count" or expr.distinct) for expr in calculated)
+
+
+def _hides_its_groups(plan: QueryPlan) -> bool:
+    """Numbers of which nothing says what they belong to."""
+    shown = [item.expr for item in plan.select]
+    tables = {key.table for key in plan.group_by if isinstance(key, ColumnRef)}
+    named = any(isinstance(expr, ColumnRef) and expr.table in tables for expr in shown)
+    many = bool(plan.group_by) and plan.limit != 1 and plan.having is None
+    return many and not named and not any(expr in plan.group_by for expr in shown)
 
 
 def _shows_only_what_is_fixed(plan: QueryPlan, conditions: Sequence[Compare]) -> bool:

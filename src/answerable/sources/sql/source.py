@@ -22,6 +22,7 @@ from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
+from answerable.sources.result_files import check_result_file
 from answerable.sources.sql import browse
 from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
@@ -171,6 +172,7 @@ class SqlSource:
             async with _reporting_size(output, progress):
                 done = await self._ask("execute", {"sql": self._addressed(query.text)}, limits, output)
             executed = _executed(done, os.fstat(output).st_size)
+            await asyncio.to_thread(_check_file, into, executed)
         except BaseException:
             _removed(into)
             raise
@@ -485,6 +487,13 @@ def _executed(reply: object, written: int) -> _Executed:
     if executed.bytes != written:
         raise InternalError("A worker wrote another result than it described.", code="worker_failed")
     return executed
+
+
+def _check_file(file: Path, executed: "_Executed") -> None:
+    try:
+        check_result_file(file, executed.columns, executed.rows)
+    except ValueError as error:
+        raise InternalError(f"A worker wrote rows that cannot be read: {error}.", code="worker_failed") from error
 
 
 def _plain_rows(rows: Any, count: int, width: int) -> tuple[tuple[Scalar, ...], ...] | None:
