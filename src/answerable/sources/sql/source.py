@@ -25,8 +25,6 @@ from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
 from answerable.sources.result_files import check_result_file
 from answerable.sources.sql import browse
-from answerable.sources.sql.profile import profile
-from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
@@ -308,6 +306,10 @@ class SqlSource:
             self._description = None
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
+        # Imported here: a command about data that is described already needs neither.
+        from answerable.sources.sql.profile import profile
+        from answerable.sources.sql.relationships import relate
+
         notices: list[Warning] = []
         tables = await profile(self, self.dialect, bare.tables, notices=notices, progress=self._progress)
         tables = tuple(map(classed_table, tables))
@@ -436,6 +438,8 @@ def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _declared(from_table: str, own: tuple[str, ...], to_table: str, other: tuple[str, ...]) -> Relationship:
+    from answerable.sources.sql.relationships import relationship_name
+
     return Relationship(
         name=relationship_name(from_table, own, to_table, other),
         from_table=from_table,
