@@ -8,7 +8,7 @@ place, nulls counted right, the footer as our own code lays it out.
 
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from answerable.core.values import ColumnType
@@ -41,16 +41,15 @@ def check_result_file(path: Path, columns: Sequence[tuple[str, ColumnType]], row
     """Raises `Forged` if the file is not what a worker should have written for these columns and rows."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size <= _READ_WHOLE:
-            whole = memoryview(file.read())
-        else:
-            # The mapping goes with the last view into it, which an error may still hold.
-            mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-            mapped.madvise(mmap.MADV_RANDOM)  # most of the pages hold values, which are not looked at
-            whole = memoryview(mapped)
-    _check(whole, columns, rows)
+            _check(memoryview(file.read()), columns, rows, lambda: None)
+            return
+        mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    # The mapping goes with the last view into it, which an error may still hold.
+    _check(memoryview(mapped), columns, rows, lambda: mapped.madvise(mmap.MADV_DONTNEED))
 
 
-def _check(whole: memoryview, columns: Sequence[tuple[str, ColumnType]], rows: int) -> None:
+def _check(whole: memoryview, columns: Sequence[tuple[str, ColumnType]], rows: int, let_go: Callable[[], None]) -> None:
+    """`let_go`: gives back the memory of what was read so far."""
     if bytes(whole[: len(BEGINNING)]) != BEGINNING:
         raise Forged("it is not an Arrow file")
     table = arrow_stream.read(whole[len(BEGINNING) :], _MOST_BATCHES)
@@ -63,6 +62,7 @@ def _check(whole: memoryview, columns: Sequence[tuple[str, ColumnType]], rows: i
     for _length, batch in table.batches:
         for column, values in zip(table.columns, batch, strict=True):
             _check_values(column.format, values)
+        let_go()
     _check_footer(whole, table)
 
 
