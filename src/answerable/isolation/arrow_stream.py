@@ -57,12 +57,12 @@ class ArrowTable:
     columns: tuple[ArrowColumn, ...]
     batches: tuple[tuple[int, tuple[ArrowValues, ...]], ...]
     """How many rows, and the columns of them."""
-    places: tuple["Place", ...]
+    places: tuple["MessagePlace", ...]
     """Where the messages are: that of the columns, then one for each batch."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MessagePlace:
     """Where a message is, in bytes."""
 
     start: int
@@ -99,7 +99,7 @@ class _Message:
     kind: int
     header: "_Described"
     body: memoryview
-    place: Place
+    place: MessagePlace
 
 
 def _messages(data: memoryview, most_batches: int) -> Iterator[_Message]:
@@ -115,7 +115,7 @@ def _messages(data: memoryview, most_batches: int) -> Iterator[_Message]:
             return
         message = _Described.root_of(_part(data, at + 8, length))
         body = _part(data, at + 8 + length, message.number(3, "<q"))
-        yield _Message(message.number(1, "<B"), message.table(2), body, Place(at, length, len(body)))
+        yield _Message(message.number(1, "<B"), message.table(2), body, MessagePlace(at, length, len(body)))
         at += 8 + length + len(body)
     raise Forged(f"it is in more than {most_batches:,} pieces")
 
