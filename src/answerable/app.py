@@ -93,6 +93,7 @@ async def open_service(
         store=for_runs,
         clock=clock,
         share_rows=settings.share_rows,
+        share_personal=settings.share_personal,
         preplan=settings.preplan,
         policy=RunPolicy(step_kinds, settings.step_attempts, settings.longest_step),
     )

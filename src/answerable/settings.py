@@ -80,6 +80,9 @@ class Settings(Frozen):
         exclude=True,
     )
     share_rows: bool = Field(default=True, description="Whether values and sample records of the data go to a model.")
+    share_personal: bool = Field(
+        default=False, description="Whether personal data (e-mail addresses, telephone numbers, …) goes to a model."
+    )
     preplan: bool = Field(
         default=False,
         description="Whether a model looks at what is asked before it plans: one call more for each question.",

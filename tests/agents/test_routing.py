@@ -91,6 +91,7 @@ def test_rows_and_facts_stand_in_the_order_in_which_they_are_needed() -> None:
         "exploration on request",
         "follow-up",
         "reading",
+        "saved question like it",
         "reading to be shown",
         "reading of several sources",
         "reading of one source",

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from answerable.answers.checking.claims import check_claims
+from answerable.answers.format import format_spec
+from answerable.answers.prose import DescribedResult, prose
 from answerable.core.values import OutputColumn
 
 CORPUS = Path(__file__).parents[1] / "fixtures" / "claims"
@@ -58,3 +60,12 @@ def test_the_corpus_has_every_way_to_be_wrong() -> None:
 def test_no_sentence_is_in_the_corpus_twice() -> None:
     cases = Counter((r, t) for file in ("sentences.txt", "kept_back.txt") for r, _, t in sentences(file))
     assert [case for case, times in cases.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_our_own_sentences_pass_the_same_check(result: str) -> None:
+    known = RESULTS[result]
+    columns = [OutputColumn(name=name, type=kind) for name, kind in known["columns"].items()]
+    rows = known["rows"]
+    text = prose(DescribedResult(columns, rows, len(rows), format_spec(columns, rows)))
+    assert check_claims(text, columns, rows, question=known["question"]).findings == ()

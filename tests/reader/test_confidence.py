@@ -8,8 +8,9 @@ import pytest
 
 from answerable.core.catalog import Catalog
 from answerable.query.checked import CheckedQuery
+from answerable.reader.ranking.choices import MOST_CHOICES
 from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, dry_run_result
-from answerable.reader.reader import MAX_READINGS, Reader
+from answerable.reader.reader import Reader
 from answerable.reader.reading import Unsure
 
 VAGUE = "customers in Berlin and Paris with orders"
@@ -50,8 +51,8 @@ def test_where_too_few_differ_more_are_run(reader: Reader) -> None:
 
     reply = reader.read(VAGUE, run=run)
     assert isinstance(reply, Unsure)
-    assert asked == [RUNS, MORE_RUNS]
-    assert len(reply.readings) == MAX_READINGS
+    assert asked[:2] == [RUNS, MORE_RUNS], "then those that are offered"
+    assert len(reply.readings) == MOST_CHOICES
 
 
 def test_a_dry_run_that_tells_nothing_changes_nothing(reader: Reader) -> None:

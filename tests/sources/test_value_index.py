@@ -78,6 +78,10 @@ class Places:
         self.opened.append(index)
         return index
 
+    def close(self) -> None:
+        for index in self.opened:
+            index.close()
+
     @property
     def file(self) -> Path:
         return self.cache / file_name(self.catalog())
@@ -87,16 +91,14 @@ class Places:
 async def places(engine: Any, tmp_path: Path) -> AsyncIterator[Places]:
     made = Places(engine, tmp_path / "cache")
     yield made
-    for index in made.opened:
-        index.close()
+    made.close()
 
 
 @pytest.fixture
 async def lite_places(lite: Any, tmp_path: Path) -> AsyncIterator[Places]:
     made = Places(lite, tmp_path / "cache")
     yield made
-    for index in made.opened:
-        index.close()
+    made.close()
 
 
 @pytest.fixture

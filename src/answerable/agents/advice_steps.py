@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from answerable.agents.data_text import as_data
 from answerable.agents.dependencies import AgentDependencies
 from answerable.agents.model_descriptors import AdviceConfig
-from answerable.agents.prompt_context import schema_links, shortened, tables_text
+from answerable.agents.prompt_context import schema_links, shared_cell, tables_text
 from answerable.agents.replies import Checks, Verification, Wording
 from answerable.agents.write_steps import checked_sql
 from answerable.core.errors import LimitError, RefusedError, UserError
@@ -20,7 +20,6 @@ from answerable.engine.steps.base import Step
 from answerable.engine.steps.present import Advice
 from answerable.engine.steps.produced import Produced, produced_before
 from answerable.engine.steps.sql import SqlConfig
-from answerable.store.base import Artifacts
 
 _SHOWN = 30
 """Rows of an answer that a model sees: a third each from the start, the middle and the end."""
@@ -41,9 +40,12 @@ class CriticStep:
             "question": as_data(config.question),
             "today": dependencies.readers.today(config.today, reader.catalog).isoformat(),
             "program": as_data(produced.code),
-            "rows": await _rows_text(produced, dependencies.store.artifacts, step, share_rows=dependencies.share_rows),
+            "rows": await _rows_text(produced, dependencies, step),
             "dialect": source.languages[0],
-            "tables": tables_text(schema_links(reader, config.question), share_rows=dependencies.share_rows),
+            "tables": tables_text(
+                schema_links(reader, config.question, share_personal=dependencies.share_personal),
+                share_rows=dependencies.share_rows,
+            ),
         }
 
         # All queries are checked before the first one runs, while the model can still correct them.
@@ -118,7 +120,7 @@ class FormatStep:
         # Without rows to quote, a model could only repeat the question or invent numbers.
         if not dependencies.share_rows or not produced.frame.row_count:
             return Advice().model_dump(mode="json")
-        rows = await _rows_text(produced, dependencies.store.artifacts, step, share_rows=True)
+        rows = await _rows_text(produced, dependencies, step)
         prompt_context = {"question": as_data(config.question), "rows": rows}
         reply = await dependencies.agents.ask("format", prompt_context, Wording, step.context, step.output)
         return Advice(prose=reply.text or None, headers=reply.headers).model_dump(mode="json")
@@ -129,23 +131,25 @@ def _last(step: Step) -> Produced:
     return produced
 
 
-async def _rows_text(produced: Produced, artifacts: Artifacts, step: Step, *, share_rows: bool) -> str:
+async def _rows_text(produced: Produced, dependencies: AgentDependencies, step: Step) -> str:
     from answerable.answers import frame
 
     result = produced.frame
     head = f"{result.row_count:,} rows with the columns " + ", ".join(
         f"{as_data(c.name)} ({c.type})" for c in result.columns
     )
-    if not share_rows:
+    if not dependencies.share_rows:
         return head
-    path = await artifacts.path(step.context.principal, result.artifact)
+    path = await dependencies.store.artifacts.path(step.context.principal, result.artifact)
     third = _SHOWN // 3
     starts = [0, max(0, result.row_count // 2 - third // 2), max(0, result.row_count - third)]
     # Keyed by row number, because the three parts overlap if there are fewer rows than `_SHOWN`.
     chosen = {start + offset: row for start in starts for offset, row in enumerate(frame.rows(path, start, third))}
-    return "\n".join([head, *(f"row {number + 1}: {_listed(chosen[number])}" for number in sorted(chosen))])
+    names = [column.name for column in result.columns]
 
+    def listed(row: Sequence[Json]) -> str:
+        """Writes the row as JSON, so that a model can distinguish numbers, texts and nulls."""
+        cells = zip(names, row, strict=True)
+        return as_data([shared_cell(name, cell, dependencies.share_personal) for name, cell in cells])
 
-def _listed(row: Sequence[Json]) -> str:
-    """Writes the row as JSON, so that a model can distinguish numbers, texts and nulls."""
-    return as_data([shortened(cell) for cell in row])
+    return "\n".join([head, *(f"row {number + 1}: {listed(chosen[number])}" for number in sorted(chosen))])

@@ -27,6 +27,7 @@ class AgentDependencies:
     store: Store
     clock: Clock
     share_rows: bool
+    share_personal: bool
     """Whether values of the data may be sent to a model."""
     preplan: bool
     """Whether a model looks at a question before it is planned."""

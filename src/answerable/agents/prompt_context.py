@@ -28,6 +28,7 @@ from answerable.reader.linking.tokens import tokenize
 from answerable.reader.linking.unknown_words import unknown_words
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Reading
+from answerable.sources.classing import personal_reason, secret_reason
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
@@ -40,6 +41,8 @@ _FORMS = (re.compile(r"[-+]?\d[\d.,]*%?"), re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]
 """Numbers and dates that are stored as text: only another one is a value of their column."""
 _LEAST_SURE = 0.8
 """Inferred relationships with less confidence than this are not stated as facts."""
+WITHHELD = "[withheld]"
+"""Stands for a cell that a model may not see."""
 _EXAMPLES = 3
 _VALUES = 12
 _TEXT = 200
@@ -58,7 +61,8 @@ class SchemaLinks:
     unknown: tuple[str, ...]
 
 
-def schema_links(reader: Reader, question: str) -> SchemaLinks:
+def schema_links(reader: Reader, question: str, *, share_personal: bool = False) -> SchemaLinks:
+    """Without `share_personal`, the links have no values of columns with personal data."""
     scene = link_question(tokenize(question), reader.schema, reader.values)
     links, catalog = scene.links, reader.catalog
     scores: defaultdict[str, float] = defaultdict(float)
@@ -73,11 +77,30 @@ def schema_links(reader: Reader, question: str) -> SchemaLinks:
         f"{_qualified(_table_of(reader, value.column), reader.schema.columns[value.column].name)}"
         f" = {as_data(shortened(value.value))}"
         for value in sorted(links.values, key=lambda value: -value.score)
-        if _is_found(reader.schema.columns[value.column].source, value)
+        if _is_found(source := reader.schema.columns[value.column].source, value)
+        and (share_personal or source.sensitivity != "personal")
     )
     named = _words_of_names(catalog)
     unknown = tuple(word for word in unknown_words(scene).unknown if not named & {stem(w) for w in name_words(word)})
-    return SchemaLinks(catalog, tuple(tables), tuple(values)[:_VALUES], unknown)
+    shared = catalog if share_personal else _impersonal(catalog)
+    return SchemaLinks(shared, tuple(tables), tuple(values)[:_VALUES], unknown)
+
+
+def _impersonal(catalog: Catalog) -> Catalog:
+    """The catalog without values of columns that hold personal data."""
+    emptied = {"examples": (), "minimum": None, "maximum": None, "value_names": ()}
+    tables = (
+        table.model_copy(
+            update={
+                "columns": tuple(
+                    column.model_copy(update=emptied) if column.sensitivity == "personal" else column
+                    for column in table.columns
+                )
+            }
+        )
+        for table in catalog.tables
+    )
+    return catalog.model_copy(update={"tables": tuple(tables)})
 
 
 def _is_found(column: Column, value: ValueMention) -> bool:
@@ -155,6 +178,7 @@ def _column(column: Column, share_rows: bool) -> str:
     text = f"{as_data(column.name)} {column.type}{_names(column.label, column.synonyms)}"
     text += f" in {as_data(column.unit)}" if column.unit else ""
     text += _seen(column) if share_rows else ""
+    text += ", personal data" if column.sensitivity == "personal" else ""
     text += f", {column.null_count:,} empty" if column.null_count else ""
     # Names of values quote the data, so they fall under `share_rows`; the column's description does not.
     meanings = [f"{as_data(each.value)} is {' or '.join(map(as_data, each.synonyms))}" for each in column.value_names]
@@ -211,19 +235,36 @@ def links_text(merged: "Merged", labels: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def frame_text(name: str, frame: FrameRef, *, share_rows: bool, records: Sequence[Json] | None = None) -> str:
+def frame_text(
+    name: str,
+    frame: FrameRef,
+    *,
+    share_rows: bool,
+    share_personal: bool = False,
+    records: Sequence[Json] | None = None,
+) -> str:
     """An earlier step's rows: their number, their columns and some of the rows: `records` if passed, else the sample
     that is stored with the frame."""
     head = f"{name}: {frame.row_count:,} rows"
     columns = [f"  {as_data(column.name)} {column.type}" for column in frame.columns]
-    shown = [f"  {_record(record)}" for record in records or frame.sample] if share_rows else []
+    shown = [f"  {_record(record, share_personal)}" for record in records or frame.sample] if share_rows else []
     which = "all" if len(shown) == frame.row_count else f"the first {len(shown)}" if records else "some"
     return "\n".join([head, *columns, *([f"  {which} of them:", *shown] if shown else [])])
 
 
-def _record(record: Json) -> str:
+def _record(record: Json, share_personal: bool) -> str:
     """Writes the record as JSON, so that a model can distinguish numbers, texts and nulls."""
-    return as_data({name: shortened(value) for name, value in record.items()})
+    return as_data({name: shared_cell(name, value, share_personal) for name, value in record.items()})
+
+
+def shared_cell(name: str, value: Json, share_personal: bool) -> Json:
+    """A cell as a model may see it: secrets never, personal data only if that is allowed. Queries rename columns, so
+    both the name and the value decide."""
+    if not isinstance(value, str):
+        return value
+    if secret_reason(name, (value,)) or (not share_personal and personal_reason(name, (value,))):
+        return WITHHELD
+    return shortened(value)
 
 
 def shortened(value: Json) -> Json:
@@ -275,7 +316,9 @@ async def schema_links_by_source(
     """The schema links of each source, by the source's label."""
     return {
         label: schema_links(
-            await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal), question.text
+            await dependencies.readers.reader(await dependencies.sources.get(name, principal), principal),
+            question.text,
+            share_personal=dependencies.share_personal,
         )
         for label, name in by_label(question).items()
     }

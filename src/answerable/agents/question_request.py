@@ -26,3 +26,6 @@ class QuestionRequest:
     mode: Mode = "auto"
     plan_only: bool = False
     """Show the plan as the answer, and run no query."""
+    experience: bool = True
+    """Whether saved questions of the source may serve as examples. Measuring goes without them: a golden case would be
+    its own example."""

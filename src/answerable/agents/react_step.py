@@ -170,7 +170,14 @@ class _Looks:
         path = await self._dependencies.store.artifacts.path(self._step.context.principal, result.artifact)
         names = [column.name for column in result.columns]
         records = [dict(zip(names, row, strict=True)) for row in frame.rows(path, 0, ROWS_SEEN)]
-        return frame_text(name, result, share_rows=self._dependencies.share_rows, records=records)
+        dependencies = self._dependencies
+        return frame_text(
+            name,
+            result,
+            share_rows=dependencies.share_rows,
+            share_personal=dependencies.share_personal,
+            records=records,
+        )
 
     async def _statement(self, name: str, sql: str) -> Produced:
         merged = await self._dependencies.readers.merged(self._question, self._step.context.principal)

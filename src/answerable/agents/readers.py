@@ -23,6 +23,7 @@ from answerable.reader.reading import Read, Reading, Reply, Unsure
 
 if TYPE_CHECKING:
     from answerable.query.merged import Merged
+    from answerable.reader.experience import Example
     from answerable.reader.reader import Reader
 
 
@@ -92,6 +93,15 @@ class Readers:
         """Other sources that know words of the question which its own source does not."""
         others = self._sources.instead_of(question.sources or (question.source,), principal) if unknown else ()
         return await sources_that_know(question.text, unknown, {name: self._named(name, principal) for name in others})
+
+    async def by_analogy(self, question: Question, example: "Example", principal: Principal) -> Reading | None:
+        """The question read like a saved one, or None if they differ in more than a value or a period."""
+        from answerable.reader.jobs import AnalogyJob
+
+        reader = await self.reader(await self.source_of(question, principal), principal)
+        job = AnalogyJob(question.text, self.today(question.today, reader.catalog), example)
+        reading: Reading | None = await self._computed(job, reader)
+        return reading
 
     async def answerable_questions(self, question: Question, principal: Principal) -> tuple[str, ...]:
         """A few questions that the data behind this question can answer; each was tried."""

@@ -10,11 +10,14 @@ from answerable.agents.situation import MAX_QUESTION, Situation, follows_a_quest
 from answerable.answers.answer import Choice
 from answerable.answers.capsule import read_capsule
 from answerable.core.context import RunContext
-from answerable.core.errors import OperatorError, UserError
+from answerable.core.errors import NotFoundError, OperatorError, UserError
+from answerable.core.ids import RunId
 from answerable.core.progress import Progress
 from answerable.engine.steps.base import OutputSink
 from answerable.engine.steps.present import MODEL, READER
 from answerable.engine.steps.understand import Question, RoutedGraph
+from answerable.query.plan import QueryPlan
+from answerable.reader.experience import MOST_EXAMPLES, Example, are_alike
 from answerable.reader.reading import Read, Reading, Unreadable, Unsure
 
 YOURS = "You chose this reading."
@@ -124,6 +127,37 @@ async def read_question(situation: Situation, route_context: RouteContext) -> Si
     return replace(situation, reply=reply)
 
 
+async def read_by_analogy(situation: Situation, route_context: RouteContext) -> Situation:
+    """Reads the question like a saved one of this source that differs from it in nothing but a value or a period."""
+    if not situation.may_use_experience():
+        return situation
+    store, principal = route_context.dependencies.store, route_context.context.principal
+    question = situation.question
+    saved = [case for case in await store.evals.cases(principal) if case.body["source"] == question.source and case.run]
+    # A question that was asked before itself was a choice between readings; any other lead makes it a follow-up.
+    alone = [case for case in saved if {*case.body["lead"]} <= {case.body["question"]}]
+    alike = [case for case in alone if are_alike(case.body["question"], question.text)]
+    for case in reversed(alike[-MOST_EXAMPLES:]):
+        assert case.run is not None
+        plan = await _recorded_plan(case.run, route_context)
+        if plan is None:
+            continue
+        example = Example(question=case.body["question"], plan=plan)
+        reading = await route_context.dependencies.readers.by_analogy(question, example, principal)
+        if reading is not None:
+            return replace(situation, reply=Read(best=reading), example=example.question)
+    return situation
+
+
+async def _recorded_plan(run: RunId, route_context: RouteContext) -> QueryPlan | None:
+    try:
+        capsule = await route_context.dependencies.store.capsules.get(route_context.context.principal, run)
+    except NotFoundError:
+        return None  # the run was removed, and its plan with it
+    plan = read_capsule(capsule.body).answer.provenance.plan
+    return QueryPlan.model_validate(plan) if plan else None
+
+
 async def shown_reading(situation: Situation, route_context: RouteContext) -> RoutedGraph:
     merged = await route_context.dependencies.readers.merged(situation.question, route_context.context.principal)
     plan = reading_plan(situation.question, _sure_reading(situation), merged)
@@ -137,7 +171,8 @@ async def federated_reading(situation: Situation, route_context: RouteContext) -
 
 
 async def single_reading(situation: Situation, _: RouteContext) -> RoutedGraph:
-    return reading_graph(situation.question, _sure_reading(situation))
+    reason = f"Read like the saved question “{situation.example}”." if situation.example else None
+    return reading_graph(situation.question, _sure_reading(situation), reason)
 
 
 async def question_back(situation: Situation, route_context: RouteContext) -> RoutedGraph:

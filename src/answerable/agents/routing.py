@@ -53,6 +53,7 @@ ROUTES: tuple[Route | Fact, ...] = (
     # The reader, if it is sure.
     Fact("follow-up", build.find_previous_plan),
     Fact("reading", build.read_question),
+    Fact("saved question like it", build.read_by_analogy),
     Route("reading to be shown", Situation.is_read_to_be_shown, build.shown_reading),
     Route("reading of several sources", Situation.is_read_across_sources, build.federated_reading),
     Route("reading of one source", Situation.is_read, build.single_reading),
@@ -83,6 +84,7 @@ def graph_of(request: QuestionRequest, sources: tuple[str, ...]) -> tuple[Graph,
         today=request.today,
         mode=request.mode,
         plan_only=request.plan_only,
+        experience=request.experience,
     )
     return question_graph(question), request.mode
 

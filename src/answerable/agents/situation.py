@@ -28,6 +28,8 @@ class Situation:
     """The plan of the last answer, which a follow-up refers to."""
     reply: Reply | None = None
     """How the reader reads the question."""
+    example: str | None = None
+    """The saved question that this one was read like."""
     planned: Planned | None = None
     """How a model would answer it."""
 
@@ -57,6 +59,10 @@ class Situation:
 
     def is_read_across_sources(self) -> bool:
         return self.is_read() and bool(self.question.sources)
+
+    def may_use_experience(self) -> bool:
+        """The reader is not sure by itself, and the question is about a single source."""
+        return self.question.experience and not isinstance(self.reply, Read) and not self.question.sources
 
     def has_no_model(self) -> bool:
         return not self.has_model

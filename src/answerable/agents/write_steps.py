@@ -49,9 +49,10 @@ class WriteSqlStep:
     async def _written(self, step: Step, config: WriteConfig, source: Source) -> WrittenSql:
         dependencies = self._dependencies
         reader = await dependencies.readers.reader(source, step.context.principal)
-        found = schema_links(reader, f"{config.question} {config.task}")
+        personal = dependencies.share_personal
+        found = schema_links(reader, f"{config.question} {config.task}", share_personal=personal)
         # Values only for words of the user: words of the task, which a model wrote, match values by chance.
-        links = schema_links(reader, config.question)
+        links = schema_links(reader, config.question, share_personal=personal)
         prompt_context = {
             **task_context(config, dependencies.readers.today(config.today, reader.catalog)),
             "dialect": source.languages[0],
@@ -113,7 +114,8 @@ def task_context(config: WriteConfig, day: date) -> dict[str, str]:
 
 def frame_texts(earlier: Mapping[NodeId, Produced], dependencies: AgentDependencies) -> list[str]:
     """How the rows of earlier steps are described to a model."""
-    return [frame_text(name, each.frame, share_rows=dependencies.share_rows) for name, each in earlier.items()]
+    rows, personal = dependencies.share_rows, dependencies.share_personal
+    return [frame_text(name, each.frame, share_rows=rows, share_personal=personal) for name, each in earlier.items()]
 
 
 async def produced_by(

@@ -33,6 +33,11 @@ def show(source: str, as_json: bool) -> None:
 @click.option("--description", help="What it means; empty takes the description away.")
 @click.option("--unit", help="What its numbers count; empty takes the unit away.")
 @click.option("--hide/--show", "hidden", default=None, help="Whether questions may refer to it.")
+@click.option(
+    "--sensitivity",
+    type=click.Choice(["secret", "personal", "none"]),
+    help="Whether a column holds secrets, which are never shown, or personal data.",
+)
 @click.option("--note", default="", help="Why; it is recorded.")
 @json_option
 def set_name(source: str, thing: str, note: str, as_json: bool, **changes: Any) -> None:
@@ -46,7 +51,9 @@ def set_name(source: str, thing: str, note: str, as_json: bool, **changes: Any) 
     # An empty text is a wish too: it takes the label, description or unit away.
     wanted = {name: value for name, value in changes.items() if value not in (None, ())}
     if not wanted:
-        raise click.UsageError("Give at least one of --label, --synonym, --description, --unit, --hide or --show.")
+        raise click.UsageError(
+            "Give at least one of --label, --synonym, --description, --unit, --hide, --show or --sensitivity."
+        )
     try:
         edit = NameEdit(table=table, column=column or None, **wanted)
     except ValidationError as error:

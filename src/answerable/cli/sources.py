@@ -225,6 +225,13 @@ def _tell(catalog: "Catalog") -> None:
         console.print(printable(f"{start} → {end}"), highlight=False, markup=False)
     for measure in catalog.measures:
         console.print(printable(f"{measure.name} = {measure.expression}"), highlight=False, markup=False)
+    for secret in catalog.secrets:
+        text = f"Secret, left out: {secret.table}.{secret.column} ({secret.reason})"
+        console.print(printable(text), highlight=False, markup=False)
+    personal = [(t.name, c) for t in catalog.tables for c in t.columns if c.sensitivity == "personal"]
+    for name, column in personal:
+        text = f"Personal data: {name}.{column.name} ({column.sensitivity_reason})"
+        console.print(printable(text), highlight=False, markup=False)
     for warning in catalog.warnings:
         console.print(printable(f"Note: {warning.subject}: {warning.message}"), highlight=False, markup=False)
 

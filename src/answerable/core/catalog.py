@@ -16,6 +16,10 @@ class ValueName(Frozen):
     synonyms: tuple[str, ...]
 
 
+Sensitivity = Literal["secret", "personal"]
+"""Secrets (passwords, keys) are never sampled, shown or sent; personal data goes to models only if a setting allows."""
+
+
 class Column(Frozen):
     name: str
     type: ColumnType
@@ -35,6 +39,17 @@ class Column(Frozen):
     description: str | None = None
     unit: str | None = None
     value_names: tuple[ValueName, ...] = ()
+    sensitivity: Sensitivity | None = None
+    sensitivity_reason: str | None = None
+    """Why the column was classed so: its name, its values, or the `semantic.yaml`."""
+
+
+class SecretColumn(Frozen):
+    """A column that was classed as a secret. No query can name it, and no value of it is kept."""
+
+    table: str
+    column: str
+    reason: str
 
 
 class Table(Frozen):
@@ -123,6 +138,8 @@ class Catalog(Frozen):
     as_of: date | None = None
     """The day from which "last month" is counted, for data that no longer changes. None for the current day."""
     warnings: tuple[Warning, ...] = ()
+    secrets: tuple[SecretColumn, ...] = ()
+    """The columns that are left out because they hold secrets."""
     functions: tuple[str, ...] = ()
     """Functions of the database's own that queries may call because the operator says so: `schema.name`."""
 

@@ -4,7 +4,6 @@ import errno
 import gc
 import logging
 import socket
-import sys
 from collections.abc import Iterable
 from ipaddress import ip_address
 
@@ -22,10 +21,6 @@ from answerable.settings import Settings
 _GARBAGE_EVERY = 50_000
 """Objects between two looks for garbage: a request makes some thousands, most of which go without it."""
 
-_SWITCH_SECONDS = 0.0005
-"""How long a thread that computes may keep the event loop waiting, each time that the loop comes back from the system,
-and the other way round. Python's own 5 ms add up: a question changes between the loop and threads several times."""
-
 
 class _Server(uvicorn.Server):
     """Prints the link with the token once it listens. Tells the service at once when it has to stop, so that those who
@@ -41,7 +36,6 @@ class _Server(uvicorn.Server):
         # What is loaded by now stays. A look for garbage that goes through all of it would hold up every request.
         gc.freeze()
         gc.set_threshold(_GARBAGE_EVERY)
-        sys.setswitchinterval(_SWITCH_SECONDS)
         if self._token is not None and self.started and sockets:
             _print_link(sockets[0], self._token)
 

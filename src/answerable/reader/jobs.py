@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from answerable.answers.answer import Binding
 from answerable.query.plan import QueryPlan
-from answerable.reader.reading import Reply
+from answerable.reader.experience import Example
+from answerable.reader.reading import Reading, Reply
 
 if TYPE_CHECKING:
     from answerable.reader.reader import Reader
@@ -50,6 +51,19 @@ class SuggestJob:
     def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> tuple[str, ...]:
         _today.set(self.today)
         return subject.answerable_questions(self.wanted, run=ask if self.dry_run else None)
+
+
+@dataclass(frozen=True, slots=True)
+class AnalogyJob:
+    """Reads a question like a saved one."""
+
+    question: str
+    today: date
+    example: Example
+
+    def compute(self, subject: "Reader", ask: Callable[[Any], Any]) -> Reading | None:
+        _today.set(self.today)
+        return subject.by_analogy(self.question, self.example)
 
 
 @dataclass(frozen=True, slots=True)

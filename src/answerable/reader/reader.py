@@ -15,11 +15,12 @@ from answerable.query.nouns import Nouns
 from answerable.query.plan import QueryPlan
 from answerable.query.sql.to_sql import compiled, to_sql
 from answerable.reader.everyday.weighing import everyday_plans
+from answerable.reader.experience import LIKE_AN_EXAMPLE, Example
 from answerable.reader.explaining.bindings import BEFORE, bindings_of
 from answerable.reader.explaining.sentence import sentence_with
 from answerable.reader.explaining.stages import Stages, stages_of
 from answerable.reader.grammar.dated_scene import DatedScene, Parse
-from answerable.reader.grammar.follow_up import parse_follow_up
+from answerable.reader.grammar.follow_up import parse_follow_up, with_own_values
 from answerable.reader.grammar.grammar import PLAIN_FORMS, parse_question
 from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.scene import Scene, link_question, place_of_rows
@@ -248,6 +249,16 @@ class Reader:
     def unknown_words(self, question: str) -> UnknownWords:
         """Which words of the question mean nothing in this data."""
         return unknown_words(link_question(tokenize(_marked(question)), self.schema, self.values))
+
+    def by_analogy(self, question: str, example: Example) -> Reading | None:
+        """The question read like a saved one. None if they differ in more than a value or a period."""
+        dated = self._linked(question)
+        parse = with_own_values(dated, self._linked(example.question), example.plan)
+        found = None if parse is None else self._grammar_reading(parse, certain=False)
+        if found is None:
+            return None
+        reading = found.reading.model_copy(update={"confidence": LIKE_AN_EXAMPLE})
+        return self._with_bindings(reading, question, dated, None, found.words)
 
     def answerable_questions(self, wanted: int, run: Run | None = None) -> tuple[str, ...]:
         """Questions about this data that were tried: the reader is sure of each and, after a dry run, it has rows."""

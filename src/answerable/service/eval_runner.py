@@ -58,7 +58,13 @@ class EvalRunner:
         await self._visit(case.source)
         conversation = ThreadId(thread) if thread else new_thread_id()
         request = QuestionRequest(
-            case.question, (case.source,), conversation, force=force, today=case.today, mode=self._mode
+            case.question,
+            (case.source,),
+            conversation,
+            force=force,
+            today=case.today,
+            mode=self._mode,
+            experience=False,
         )
         answer = await self._questions.ask(request, self._principal)
         spent = await self._spent(answer.run_id) if self._counting else NO_COST

@@ -106,7 +106,7 @@ class RememberingRunner:
     async def attempt(self, case: Case, *, force: bool, thread: str | None) -> Attempt:
         for question in self._leads.get(case.id, ()):
             thread = thread or new_thread_id()
-            request = QuestionRequest(question, (case.source,), ThreadId(thread), today=case.today)
+            request = QuestionRequest(question, (case.source,), ThreadId(thread), today=case.today, experience=False)
             await self._service.questions.ask(request, self._principal)
         attempt = await self._runner.attempt(case, force=force, thread=thread)
         self.rows[case.id] = [list(row) for row in attempt.rows[:KEPT_ROWS]]

@@ -46,6 +46,8 @@ class NameEdit(Frozen):
     description: str | None = Field(None, max_length=2_000)
     unit: str | None = Field(None, max_length=200)
     hidden: bool | None = None
+    sensitivity: Literal["secret", "personal", "none"] | None = None
+    """Whether the column holds secrets, which are never shown, or personal data; `none` if it holds neither."""
     values: dict[str, tuple[str, ...]] | None = None
     """What people call single values of the column."""
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import (
@@ -51,6 +51,8 @@ class Described(Frozen):
 class SemanticColumn(Described):
     unit: Text | None = None
     hidden: bool = False
+    sensitivity: Literal["secret", "personal", "none"] | None = None
+    """What was found out about the column is replaced by this."""
     values: dict[Text, Texts] = Field(default_factory=dict)
     """What people call single values: `{A: [active, live]}`."""
 
@@ -360,7 +362,10 @@ def _description(said: Described) -> dict[str, Any]:
 
 def _described_column(column: Column, said: SemanticColumn) -> Column:
     names = tuple(ValueName(value=value, synonyms=synonyms) for value, synonyms in said.values.items())
-    extra = {"unit": said.unit or column.unit, "value_names": names or column.value_names}
+    extra: dict[str, Any] = {"unit": said.unit or column.unit, "value_names": names or column.value_names}
+    if said.sensitivity is not None:
+        kept = said.sensitivity if said.sensitivity != "none" else None
+        extra |= {"sensitivity": kept, "sensitivity_reason": "semantic.yaml" if kept else None}
     return column.model_copy(update=_description(said) | extra)
 
 

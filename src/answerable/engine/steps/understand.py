@@ -37,6 +37,8 @@ class Question(Frozen):
     mode: Mode = "auto"
     plan_only: bool = False
     """Show the plan as the answer, and run nothing."""
+    experience: bool = True
+    """Whether saved questions of the source may serve as examples."""
     hint: str | None = None
     """Findings of an earlier step about the question, for the planner. A question with a hint gets no first look."""
 

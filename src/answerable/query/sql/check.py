@@ -21,6 +21,7 @@ from answerable.query.checked import CheckedQuery
 from answerable.query.sql.allowed import JOINS, MAX_SIZE, NODES, SAMPLING, SIZED, TABLE_FUNCTIONS, TYPES
 from answerable.query.sql.calls import WITHOUT_BRACKETS, check_calls, refused_function, with_schemas
 from answerable.query.sql.dialects import DIALECTS
+from answerable.query.sql.fence import fenced
 from answerable.query.sql.function_classes import function_classes
 from answerable.query.sql.resolve import Names, resolved
 from answerable.query.sql.writing import written
@@ -81,6 +82,7 @@ def checked(sql: str, catalog: Catalog, *, dialect: Language | None = None, max_
         tree = parsed(sql, name)
         check_text(sql, tree, name, catalog.functions)
         names = _inspected(tree, catalog, name)
+        tree = fenced(tree, catalog)
         if max_rows is not None:
             tree = _limited(tree, max_rows)
         text = written(tree, name)

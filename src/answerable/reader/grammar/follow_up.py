@@ -47,7 +47,8 @@ from answerable.reader.grammar.clauses import (
 )
 from answerable.reader.grammar.dated_scene import DatedScene, Parse, places_of
 from answerable.reader.grammar.follow_up_phrases import parse_phrase
-from answerable.reader.grammar.grammar import unexplained
+from answerable.reader.grammar.grammar import FILLERS, unexplained
+from answerable.reader.linking.lexicon import STOPWORDS
 from answerable.reader.linking.links import Mention
 from answerable.reader.linking.schema import Schema
 from answerable.reader.plans.draft_to_plan import PlanBuilder, all_of, column_ref, tables_of_expr
@@ -103,6 +104,40 @@ def parse_follow_up(question: DatedScene, previous: QueryPlan) -> Parse | None:
     if plan == previous or unexplained(question, words):
         return None
     return Parse(without_unknown_ranks(plan, question.schema.catalog), words)
+
+
+def with_own_values(question: DatedScene, example: DatedScene, plan: QueryPlan) -> Parse | None:
+    """The plan of another question with the value and the period of this one. None if the questions differ in more than
+    that, or if the plan has no place for them."""
+    if _frame(question) != _frame(example) or not _frame(question):
+        return None
+    words = frozenset(range(len(question.words)))
+    said, before = ([value.value for value in one.values] for one in (question, example))
+    if len(said) != len(before):
+        return None
+    if said != before:
+        replaced = _replaced_value(question, plan)
+        if replaced is None:
+            return None
+        plan = replaced.plan
+    if _periods(question) != _periods(example):
+        if not _periods(question) or not _periods(example):
+            return None
+        plan = _change_period(question, plan, frozenset()).plan
+    return Parse(plan, words)
+
+
+def _frame(question: DatedScene) -> list[str]:
+    """The content words without values and dates, in no order; numbers as they are."""
+    small = STOPWORDS | FILLERS
+    return sorted(
+        token.stem if token.kind == "word" else token.text
+        for place, token in enumerate(question.scene.tokens)
+        if token.kind != "mark"
+        and place not in question.value_places
+        and place not in question.time_places
+        and token.lower not in small
+    )
 
 
 def _leans_on_previous(question: DatedScene) -> bool:

@@ -10,9 +10,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from answerable.core.values import ColumnType, Json
+from answerable.isolation import arrow_stream
+from answerable.isolation.arrow_stream import ArrowColumn, ArrowValues
 from answerable.sandbox.runner import Unreturnable
-from answerable.sandbox.tables import arrow_stream
-from answerable.sandbox.tables.arrow_stream import ArrowColumn, ArrowValues
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,7 +65,7 @@ def received(data: memoryview) -> "pl.DataFrame":
     try:
         table = arrow_stream.read(data)
         schema = _schema(ArrowColumn("", "+s", table.columns))
-        whole = [ArrowValues(length, (data[:0],), values) for length, values in table.batches]
+        whole = [ArrowValues(length, 0, (data[:0],), values) for length, values in table.batches]
         arrays = [_array(schema, values) for values in whole]
         frame = pl.DataFrame(CArrayStream.from_c_arrays(arrays, schema))
         columns = zip(frame.schema.items(), table.columns, strict=True)

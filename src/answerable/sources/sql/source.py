@@ -20,18 +20,18 @@ from answerable.core.values import ColumnType, Frozen, Language, OutputColumn, S
 from answerable.query.checked import CheckedQuery
 from answerable.query.sql.dialects import DIALECTS
 from answerable.sources.base import Limits, QueryResult, require_language
+from answerable.sources.classing import classed_table, without_secrets
 from answerable.sources.fingerprints import digest, identity
 from answerable.sources.pool import WorkerPool
+from answerable.sources.result_files import check_result_file
 from answerable.sources.sql import browse
-from answerable.sources.sql.profile import profile
-from answerable.sources.sql.relationships import relate, relationship_name
 from answerable.sources.sql.statements import Sql, literal, quoted
 from answerable.sources.statistics import RelationshipCheck, TableStatistics
 from answerable.sources.value_index import ValueIndex
 from answerable.sources.worker_places import WorkerPlaces
 from answerable.store.whole_files import cache_file
 
-_FORMAT = "6"
+_FORMAT = "7"
 """Version of cached descriptions: raised whenever describing the same data gives another catalog."""
 _TABLES_BEFORE = "tables-before.json"
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -173,6 +173,7 @@ class SqlSource:
             async with _reporting_size(output, progress):
                 done = await self._ask("execute", {"sql": self._addressed(query.text)}, limits, output)
             executed = _executed(done, os.fstat(output).st_size)
+            await asyncio.to_thread(_check_file, into, executed)
         except BaseException:
             _removed(into)
             raise
@@ -305,8 +306,13 @@ class SqlSource:
             self._description = None
 
     async def _profiled(self, bare: Catalog, keys: Sequence[Mapping[str, Any]]) -> Catalog:
+        # Imported here: a command about data that is described already needs neither.
+        from answerable.sources.sql.profile import profile
+        from answerable.sources.sql.relationships import relate
+
         notices: list[Warning] = []
         tables = await profile(self, self.dialect, bare.tables, notices=notices, progress=self._progress)
+        tables = tuple(map(classed_table, tables))
         relationships = await relate(self, self.dialect, tables, _relationships(keys, tables))
         warnings = (*bare.warnings, *notices)
         return bare.model_copy(update={"tables": tables, "relationships": relationships, "warnings": warnings})
@@ -317,7 +323,7 @@ class SqlSource:
         if self._meant is None or self._meant[0] != state:
             # In a thread: the first time this imports the parser of SQL, and a file may be long.
             meant = catalog if path is None else await asyncio.to_thread(_meant, catalog, path, self._tables_before())
-            self._meant = (state, meant)
+            self._meant = (state, without_secrets(meant))
         return self._meant[1]
 
 
@@ -432,6 +438,8 @@ def _real_names(table: Table, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _declared(from_table: str, own: tuple[str, ...], to_table: str, other: tuple[str, ...]) -> Relationship:
+    from answerable.sources.sql.relationships import relationship_name
+
     return Relationship(
         name=relationship_name(from_table, own, to_table, other),
         from_table=from_table,
@@ -481,6 +489,13 @@ def _executed(reply: object, written: int) -> _Executed:
     if executed.bytes != written:
         raise InternalError("A worker wrote another result than it described.", code="worker_failed")
     return executed
+
+
+def _check_file(file: Path, executed: "_Executed") -> None:
+    try:
+        check_result_file(file, executed.columns, executed.rows)
+    except ValueError as error:
+        raise InternalError(f"A worker wrote rows that cannot be read: {error}.", code="worker_failed") from error
 
 
 def _plain_rows(rows: Any, count: int, width: int) -> tuple[tuple[Scalar, ...], ...] | None:

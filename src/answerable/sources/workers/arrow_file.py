@@ -1,7 +1,7 @@
 """Writes an Arrow IPC file batch by batch to a descriptor, holding no more than one batch.
 
 nanoarrow writes the stream format. A file is that stream between two magic words, plus a footer that says where each
-batch begins; the footer is a flatbuffer small enough to lay out by hand, around a copy of the schema message.
+batch begins, see `arrow_footer.py`.
 """
 
 import os
@@ -13,13 +13,9 @@ from typing import Any
 import nanoarrow
 from nanoarrow.ipc import StreamWriter
 
+from answerable.sources.workers.arrow_footer import BEGINNING, block, ending
 from answerable.sources.workers.failures import Failure, too_many_bytes, too_many_rows
 
-_MAGIC = b"ARROW1"
-_METADATA_V5 = 4
-_BLOCK = struct.Struct("<qi4xq")
-_FOOTER_HEAD = 40
-"""Root offset, table, vtable and the length of the vector of blocks; the blocks follow, then the schema message."""
 _FEW_ROWS = 1_000
 _FEW_BYTES = 256 * 1024
 
@@ -51,7 +47,7 @@ class ArrowFile:
         self._batches.clear()
         self.row_count = 0
         self._writer = StreamWriter.from_writable(self._sink)
-        self._sink.write(_MAGIC + b"\0\0")
+        self._sink.write(BEGINNING)
         self._sink.keep = bytearray()
         with self._sink.own_failures():
             self._writer.write_stream(nanoarrow.c_array_stream([], schema))
@@ -70,7 +66,7 @@ class ArrowFile:
         with self._sink.own_failures():
             self._writer.write_array(batch)
         head = 8 + _metadata_length(self._sink.head)
-        self._blocks.append(_BLOCK.pack(begin, head, self._sink.position - begin - head))
+        self._blocks.append(block(begin, head, self._sink.position - begin - head))
         if self.all_batches is not None:
             self._batches.append(batch)
         else:
@@ -79,8 +75,7 @@ class ArrowFile:
     def finish(self) -> None:
         with self._sink.own_failures():
             self._writer.close()
-        footer = _footer(self._schema, self._blocks)
-        self._sink.write(footer + struct.pack("<i", len(footer)) + _MAGIC)
+        self._sink.write(ending(self._schema, self._blocks))
         self._sink.flush()
 
     def write_all(self, schema: Any, batches: Iterable[Any]) -> None:
@@ -162,26 +157,3 @@ def _metadata_length(message: bytes | bytearray) -> int:
 def _metadata(message: bytes | bytearray) -> bytes:
     """The flatbuffer of an encapsulated message, without its prefix; its length is a multiple of eight."""
     return bytes(message[8 : 8 + _metadata_length(message)])
-
-
-def _schema_position(message: bytes) -> int:
-    """Where in a flatbuffer of type Message its header, here a Schema, begins."""
-    table = struct.unpack_from("<I", message, 0)[0]
-    vtable = table - struct.unpack_from("<i", message, table)[0]
-    field = table + struct.unpack_from("<H", message, vtable + 4 + 2 * 2)[0]
-    return int(field + struct.unpack_from("<I", message, field)[0])
-
-
-def _footer(schema: bytes, blocks: list[bytes]) -> bytes:
-    copied_at = _FOOTER_HEAD + sum(map(len, blocks))
-    head = struct.pack(
-        "<I HHHHHH i IIh2x 4xI",
-        16,  # root: the table stands at 16
-        *(12, 16, 12, 4, 0, 8),  # vtable at 4: its size, the table's size, then version, schema, dictionaries, batches
-        12,  # the table: back to its vtable
-        copied_at + _schema_position(schema) - 20,
-        36 - 24,
-        _METADATA_V5,
-        len(blocks),
-    )
-    return head + b"".join(blocks) + schema

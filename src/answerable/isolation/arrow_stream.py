@@ -3,8 +3,8 @@
 Only Python touches what describes the columns, because a forged description ends a process that reads it in C, and so
 does a length that is too large for C to multiply. What comes out of here are columns whose bytes lie inside the stream,
 each after the other, and are as many as their length asks for; whether offsets among them point to where they may is
-asked in `tables`. A small dialect is taken: no compression, no dictionaries, nothing whose values take no room. A table
-can therefore not be much larger than its bytes.
+asked by those who use them. A small dialect is taken: no compression, no dictionaries, nothing whose values take no
+room. A table can therefore not be much larger than its bytes.
 """
 
 import struct
@@ -17,6 +17,7 @@ _MOST_COLUMNS = 10_000
 _MOST_BATCHES = 1_000
 _DEEPEST = 16
 _LONGEST_NAME = 1_000
+_ALIGNED = 8
 _CONTINUED = -1
 _SCHEMA, _BATCH = 1, 3
 """Kinds of messages; 2 is a dictionary."""
@@ -45,6 +46,8 @@ class ArrowValues:
     """Those of one column in one batch."""
 
     length: int
+    nulls_said: int
+    """How many of them are null, as the sender says."""
     buffers: tuple[Buffer, ...]
     children: tuple["ArrowValues", ...]
 
@@ -54,24 +57,38 @@ class ArrowTable:
     columns: tuple[ArrowColumn, ...]
     batches: tuple[tuple[int, tuple[ArrowValues, ...]], ...]
     """How many rows, and the columns of them."""
+    places: tuple["MessagePlace", ...]
+    """Where the messages are: that of the columns, then one for each batch."""
 
 
-def read(data: memoryview) -> ArrowTable:
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """Where a message is, in bytes."""
+
+    start: int
+    head: int
+    """Length of what describes the message, without the eight bytes before it."""
+    body: int
+
+
+def read(data: memoryview, most_batches: int = _MOST_BATCHES) -> ArrowTable:
     try:
-        return _read(data)
+        return _read(data, most_batches)
     except struct.error as error:
         raise Forged("a message is cut short") from error
 
 
-def _read(data: memoryview) -> ArrowTable:
-    messages = _messages(data)
+def _read(data: memoryview, most_batches: int) -> ArrowTable:
+    messages = _messages(data, most_batches)
     first = next(messages, None)
     if first is None or first.kind != _SCHEMA:
         raise Forged("it does not begin with the columns")
     columns = _Columns().of(first.header.tables(1), _DEEPEST)
     if not columns:
         raise Forged("it has no columns")
-    return ArrowTable(columns, tuple(_batch(message, columns) for message in messages))
+    rest = list(messages)
+    batches = tuple(_batch(message, columns) for message in rest)
+    return ArrowTable(columns, batches, tuple(message.place for message in (first, *rest)))
 
 
 # Messages
@@ -82,12 +99,13 @@ class _Message:
     kind: int
     header: "_Described"
     body: memoryview
+    place: MessagePlace
 
 
-def _messages(data: memoryview) -> Iterator[_Message]:
+def _messages(data: memoryview, most_batches: int) -> Iterator[_Message]:
     """Up to the mark of the end, or the end."""
     at = 0
-    for _ in range(_MOST_BATCHES + 2):
+    for _ in range(most_batches + 2):
         if at == len(data):
             return
         mark, length = struct.unpack_from("<ii", data, at)
@@ -97,9 +115,9 @@ def _messages(data: memoryview) -> Iterator[_Message]:
             return
         message = _Described.root_of(_part(data, at + 8, length))
         body = _part(data, at + 8 + length, message.number(3, "<q"))
-        yield _Message(message.number(1, "<B"), message.table(2), body)
+        yield _Message(message.number(1, "<B"), message.table(2), body, MessagePlace(at, length, len(body)))
         at += 8 + length + len(body)
-    raise Forged(f"it is in more than {_MOST_BATCHES:,} pieces")
+    raise Forged(f"it is in more than {most_batches:,} pieces")
 
 
 def _part(data: memoryview, start: int, length: int) -> memoryview:
@@ -269,6 +287,8 @@ def _parts(body: memoryview, places: list[tuple[int, int]]) -> Iterator[Buffer]:
     for start, length in places:
         if start < end:
             raise Forged("two columns share their bytes")
+        if start % _ALIGNED:
+            raise Forged("a column is not aligned")
         end = start + max(length, 0)
         yield _part(body, start, length)
 
@@ -276,13 +296,13 @@ def _parts(body: memoryview, places: list[tuple[int, int]]) -> Iterator[Buffer]:
 def _values(
     column: ArrowColumn, length: int | None, nodes: Iterator[tuple[int, int]], buffers: Iterator[Buffer]
 ) -> ArrowValues:
-    """`length`: how long it must be, if that is known. How many nulls the sender says there are does not count."""
-    count, _ = next(nodes, (-1, 0))
+    """`length`: how long it must be, if that is known."""
+    count, nulls = next(nodes, (-1, 0))
     if count < 0 or length not in (None, count):
         raise Forged(f"the column {column.name!r} is not as long as its table")
     own = tuple(_of_size(bits, next(buffers, None)) for bits in _sizes(column.format, count))
     inside = _length_inside(column.format, count)
-    return ArrowValues(count, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
+    return ArrowValues(count, nulls, own, tuple(_values(child, inside, nodes, buffers) for child in column.children))
 
 
 def _of_size(bits: int, found: Buffer | None) -> Buffer:
