@@ -13,7 +13,7 @@ from answerable.reader.ranking.dry_run import MORE_RUNS, RUNS, Rows, dry_run_res
 from answerable.reader.reader import Reader
 from answerable.reader.reading import Unsure
 
-VAGUE = "customers in Berlin and Paris with orders"
+VAGUE = "customers and their orders by product"
 
 
 @pytest.fixture(scope="module")

@@ -51,7 +51,6 @@ AGREED_CONFIDENCE = 0.8
 GUESSED_CONFIDENCE = 0.5
 EVERYDAY_CHOICES = 4
 _MOST_OFFERED = 8
-_MOST_LEFT_OVER = 2
 # High, so that the reader answers at once; below 1, because a form can still misread a question.
 GRAMMAR_CONFIDENCE = 0.97
 
@@ -198,7 +197,7 @@ class Reader:
         if guessed.scene.question.truncated:
             return None
         everyday = self._everyday(guessed)
-        if unknown.hopeless and not (everyday and everyday[0].left_over < _MOST_LEFT_OVER):
+        if unknown.hopeless and (not everyday or everyday[0].left_over):
             return None
         if unknown.hopeless and not unknown_words(guessed.scene).hopeless:
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
@@ -206,7 +205,8 @@ class Reader:
             return self._offer(unknown, readings) if readings else None
         best = everyday[0]
         # The proposals and the fitted candidates are made in different ways: where they agree, both are likely right.
-        if not best.left_over and names_a_column(best.reading.plan) and self._agree(best.reading, readings[:1], run):
+        explained = not (best.left_over or unknown.hopeless) and names_a_column(best.reading.plan)
+        if explained and self._agree(best.reading, readings[:1], run):
             reading = best.reading.model_copy(update={"confidence": AGREED_CONFIDENCE})
             words = frozenset(range(len(guessed.words)))
             reading = self._with_bindings(reading, question, guessed, None, words)
@@ -225,7 +225,7 @@ class Reader:
             if len(found) >= EVERYDAY_CHOICES:
                 break
             reading = Reading(plan=one.plan, sentence=self._sentence(one.plan), confidence=GUESSED_CONFIDENCE, sql=sql)
-            found.setdefault(sql, EverydayReading(reading, len(one.left_over)))
+            found.setdefault(sql, EverydayReading(reading, one.left_over))
         return list(found.values())
 
     def _agree(self, best: Reading, readings: Sequence[Reading], run: Run | None) -> bool:

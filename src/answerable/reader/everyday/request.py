@@ -17,7 +17,6 @@ _UNITS_OF_TIME = {"day": "day", "days": "day", "month": "month", "months": "mont
 _TREND_WORDS = frozenset(
     {"trend", "changed", "change", "changing", "getting", "going", "developed", "over", "grown", "growing", "evolve"}
 )
-_RATES = frozenset({"rate", "%"})
 _GAPS = frozenset({"gap", "difference", "swing", "spread", "range"})
 _TYPICAL = frozenset({"usually", "typical", "typically", "normally", "usual"})
 _FIRST = frozenset({"first", "order"})
@@ -108,7 +107,7 @@ def _unit_asked_for(question: DatedScene) -> str | None:
 
 def _asked(question: DatedScene) -> Asked:
     words = set(question.words)
-    if question.cue("SHARE") or not words.isdisjoint(_RATES):
+    if question.cue("SHARE") or "%" in words or _asks_for_a_rate(question):
         return "share"
     if not words.isdisjoint(_GAPS) and question.cue("MAX") and (question.cue("MIN") or question.cue("BETWEEN")):
         return "gap"
@@ -121,6 +120,12 @@ def _asked(question: DatedScene) -> Asked:
     if question.cue("SUM", "MUCH"):
         return "sum"
     return "rows"
+
+
+def _asks_for_a_rate(question: DatedScene) -> bool:
+    """The pass rate is a share; the rate of a room is a column."""
+    named = {place for mention in question.columns() for place in range(mention.start, mention.end)}
+    return any(word == "rate" and place not in named for place, word in enumerate(question.words))
 
 
 def _subject(question: DatedScene, options: WordOptions, grouped: set[int]) -> int | None:

@@ -9,6 +9,7 @@ from answerable.reader.everyday.proposals import proposals
 from answerable.reader.everyday.request import Request, request_of
 from answerable.reader.everyday.word_options import word_options
 from answerable.reader.grammar.dated_scene import DatedScene
+from answerable.reader.linking.everyday_words import PERSON_WORDS
 from answerable.reader.plans.joins import NoPath
 
 # The noun that a question is about may be a name for the rows that the data does not know: "games" of `vgsales`.
@@ -20,13 +21,17 @@ _EACH_TABLE = 0.25
 class WeighedPlan(NamedTuple):
     plan: QueryPlan
     weight: float
-    left_over: tuple[int, ...]
-    """Places of content words that have no part in it."""
+    left_over: int
+    """How many content words have no part in it."""
 
 
 def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
     """The likeliest plans first, each once."""
-    request = request_of(question, word_options(question))
+    options = word_options(question)
+    # "Who are they" says nothing of the data.
+    if all(question.words[place] in PERSON_WORDS for place in options.by_place) and not question.values:
+        return []
+    request = request_of(question, options)
     weighed = sorted(((_weight(request, one), one) for one in proposals(request)), key=lambda pair: -pair[0])
     found: dict[str, WeighedPlan] = {}
     for weight, proposal in weighed:
@@ -36,8 +41,9 @@ def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
             plan = proposal.plan(question.schema)
         except NoPath:
             continue
-        left_over = tuple(place for place in request.content if _explained(request, proposal, place) == 0.0)
-        found.setdefault(plan.model_dump_json(), WeighedPlan(plan, weight, left_over))
+        chances = [_explained(request, proposal, place) for place in request.content]
+        one = WeighedPlan(plan, weight, chances.count(0.0))
+        found.setdefault(plan.model_dump_json(), one)
     return list(found.values())
 
 
