@@ -14,7 +14,8 @@ from answerable.reader.candidates.roles import (
     relevant_columns,
 )
 from answerable.reader.fitted.features import Vector
-from answerable.reader.linking.scene import Scene, link_question
+from answerable.reader.linking.links import link
+from answerable.reader.linking.scene import Scene, build_scene
 from answerable.reader.linking.tokens import tokenize
 from answerable.reader.plans.draft import Draft, DraftCondition, DraftRange, Term, all_drafts
 from train.cases import Case, database
@@ -43,7 +44,7 @@ class Rows:
 def make_sample(case: Case) -> Sample:
     data = database(case.database)
     question = tokenize(case.question)
-    scene = link_question(question, data.schema, data.values, guessing=True)
+    scene = build_scene(question, data.schema, link(question, data.schema, data.values))
     gold = None
     if case.gold_sql is not None:
         with suppress(Unsupported, ParseError):

@@ -63,10 +63,6 @@ class _Reader:
         self.table_ids = {name.lower(): number for name, number in schema.table_ids.items()}
         self.column_ids = {(t.lower(), c.lower()): number for (t, c), number in schema.column_ids.items()}
 
-    def table_of(self, name: str) -> int | None:
-        """Gold statements call the only table of a file like the file (`seattle-weather`), not as the catalog does."""
-        return self.table_ids.get(name.lower(), 0 if len(self.table_ids) == 1 else None)
-
     def query(self, tree: exp.Expr) -> Draft:
         if isinstance(tree, exp.Subquery):
             return self.query(tree.this)
@@ -106,7 +102,7 @@ class _Select:
         for part in parts:
             if not isinstance(part, exp.Table):
                 raise Unsupported("derived table")
-            number = self.reader.table_of(part.name)
+            number = self.reader.table_ids.get(part.name.lower())
             if number is None:
                 raise Unsupported(f"no table {part.name}")
             self.aliases[(part.alias or part.name).lower()] = number
@@ -145,9 +141,6 @@ class _Select:
 
     def term(self, tree: exp.Expr) -> Term:
         tree = tree.unnest() if isinstance(tree, exp.Paren) else tree
-        # What is said of the column is the same, however its text becomes a number.
-        while isinstance(tree, exp.Cast | exp.Trim):
-            tree = tree.this
         if isinstance(tree, exp.Column):
             if isinstance(tree.this, exp.Star):
                 raise Unsupported("t.*")
@@ -191,9 +184,6 @@ class _Select:
             raise Unsupported("or of ands")
         if self.is_link(tree):
             return ()
-        if isinstance(tree, exp.In) and tree.expressions:
-            left = self.term(tree.this)
-            return (tuple(DraftCondition(left, "=", self.value(value)) for value in tree.expressions),)
         return ((self.condition(tree),),)
 
     def is_link(self, tree: exp.Expr) -> bool:

@@ -159,7 +159,7 @@ def judge_fold(fold: int) -> tuple[Stage, list[Judged]]:
     return stage, [judged(s, stage, fold) for s, f in zip(samples, folds, strict=True) if f == fold]
 
 
-def judge_all(processes: int = 2) -> tuple[list[Stage], list[Judged]]:
+def judge_all(processes: int = 3) -> tuple[list[Stage], list[Judged]]:
     """Candidates for every question of the fit split, by models that were fitted without its database."""
     fit_samples()  # before the processes fork, so that they share it
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:

@@ -48,7 +48,7 @@ def _named(names: Sequence[str], vector: Sequence[float]) -> dict[str, float]:
 
 
 def _vectors(reader: Reader, question: str) -> dict[str, Any]:
-    scene = link_question(tokenize(question), reader.schema, reader.values, guessing=True)
+    scene = link_question(tokenize(question), reader.schema, reader.values)
     found = reader.rank(scene)
     maker = RoleFeaturizer(scene)
     maker.table_chance = found.roles.tables
@@ -93,7 +93,7 @@ def _swapped(names: list[str]) -> list[str]:
     ("change", "message"),
     [
         (_swapped, "feature 4 of the model “ranker”"),
-        (lambda names: names[:-1], "the model “ranker” was fitted with 163 features"),
+        (lambda names: names[:-1], "the model “ranker” was fitted with 160 features"),
         (lambda names: [], "the model “ranker” was fitted with 0 features"),
     ],
 )

@@ -164,7 +164,7 @@ class Reader:
         if unknown.hopeless and not force:
             reply = self._rows_of_each_table(dated, unknown)
             return reply or self._in_own_words(question, guessed, unknown, (), run) or unknown.reply()
-        ranking = self.rank(guessed.scene)
+        ranking = self.rank(scene)
         # If the answer is forced, nobody chooses: one reading without a dry run is enough.
         readings = self._offered.best(ranking, None if force else run, wanted=1 if force else MAX_READINGS)
         if not readings:
@@ -192,27 +192,30 @@ class Reader:
         readings: Sequence[Reading],
         run: Run | None,
     ) -> Reply | None:
-        """Reads the question by proposals. `readings` are those of the fitted candidates; None if they were not asked
-        because next to nothing is known of the words as they are."""
+        """Reads a question by proposals as well, with words taken for what they come near to in meaning. `readings`
+        are those of the words as they are. None if that brings nothing new."""
         if guessed.scene.question.truncated:
             return None
         everyday = self._everyday(guessed)
         if unknown.hopeless and (not everyday or everyday[0].left_over):
             return None
-        if unknown.hopeless and not unknown_words(guessed.scene).hopeless:
+        if unknown.unknown and not unknown_words(guessed.scene).hopeless:
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
+        if not readings and not unknown.unknown:
+            return None
         if not everyday:
             return self._offer(unknown, readings) if readings else None
         best = everyday[0]
         # The proposals and the fitted candidates are made in different ways: where they agree, both are likely right.
-        explained = not (best.left_over or unknown.hopeless) and names_a_column(best.reading.plan)
-        if explained and self._agree(best.reading, readings[:1], run):
+        if self._explains(best, guessed, unknown) and self._agree(best.reading, readings[:1], run):
             reading = best.reading.model_copy(update={"confidence": AGREED_CONFIDENCE})
             words = frozenset(range(len(guessed.words)))
             reading = self._with_bindings(reading, question, guessed, None, words)
             others = tuple(one for one in readings if one.sql != reading.sql)
             return Read(best=reading, others=others[: MAX_READINGS - 1])
-        return self._offer(unknown, _in_turn([one.reading for one in everyday], readings))
+        proposed = [one.reading for one in everyday]
+        # Questions that are worded like the data are read best by models that were fitted on such questions.
+        return self._offer(unknown, _in_turn(proposed, readings) if unknown.unknown else [*readings, *proposed])
 
     def _everyday(self, question: DatedScene) -> "list[EverydayReading]":
         """Readings of proposals, the likeliest first."""
@@ -227,6 +230,13 @@ class Reader:
             reading = Reading(plan=one.plan, sentence=self._sentence(one.plan), confidence=GUESSED_CONFIDENCE, sql=sql)
             found.setdefault(sql, EverydayReading(reading, one.left_over))
         return list(found.values())
+
+    def _explains(self, best: EverydayReading, question: DatedScene, unknown: UnknownWords) -> bool:
+        """Whether a proposal uses every word and number. Where next to nothing is known of the words as they are, or
+        every guess stands for the rows themselves, that is not enough."""
+        plan = best.reading.plan
+        used = not best.left_over and not dropped_numbers(plan, question.scene)
+        return used and bool(unknown.unknown) and not unknown.hopeless and names_a_column(plan)
 
     def _agree(self, best: Reading, readings: Sequence[Reading], run: Run | None) -> bool:
         """Whether one of the other readings is the same query or, after a dry run, gives the same rows."""
@@ -365,10 +375,10 @@ def _without_dates(unknown: UnknownWords, question: DatedScene) -> UnknownWords:
     return replace(unknown, unknown=others, named=named) if others else unknown
 
 
-def _in_turn(everyday: Sequence[Reading], readings: Sequence[Reading]) -> list[Reading]:
+def _in_turn(proposed: Sequence[Reading], readings: Sequence[Reading]) -> list[Reading]:
     """The two best proposals, then one of each kind in turn; no query twice."""
-    rest = [one for pair in zip_longest(readings, everyday[2:]) for one in pair if one is not None]
-    return list({one.sql: one for one in (*everyday[:2], *rest)}.values())
+    rest = (one for pair in zip_longest(readings, proposed[2:]) for one in pair if one is not None)
+    return list({one.sql: one for one in (*proposed[:2], *rest)}.values())
 
 
 def _rebuilt(

@@ -1,7 +1,7 @@
 """Mentions: which phrases of the question may name which tables, columns, measures and values."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -50,8 +50,6 @@ class Mention:
     end: int
     score: float
     """The share of the name that was said, less for synonyms and shortened names."""
-    guessed: bool = False
-    """A word of it only comes near to the name in meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +100,7 @@ def link(question: TokenizedQuestion, schema: Schema, values: ValueLookup, *, gu
     )
 
 
-class _Quality(NamedTuple):
-    """How surely a word says a stem, and whether that is a guess at what it means."""
-
-    share: float
-    guessed: bool
-
-
-_Positions = dict[str, dict[int, _Quality]]
+_Positions = dict[str, dict[int, float]]
 
 
 def _positions(tokens: Sequence[QuestionToken], schema: Schema, guessing: bool) -> _Positions:
@@ -118,13 +109,10 @@ def _positions(tokens: Sequence[QuestionToken], schema: Schema, guessing: bool) 
     for place, token in enumerate(tokens):
         if token.kind != "word":
             continue
-        forms = [(form, _Quality(share, False)) for form, share in _forms(token, schema)]
-        if guessing:
-            forms += [(form, _Quality(share, True)) for form, share in _guessed_forms(token, schema)]
+        forms = (*_forms(token, schema), *(_guessed_forms(token, schema) if guessing else ()))
         for form, quality in forms:
-            known = found[form].get(place)
-            if known is None or known.share < quality.share:
-                found[form][place] = quality
+            known = found[form]
+            known[place] = max(quality, known.get(place, 0.0))
     return found
 
 
@@ -188,7 +176,7 @@ def _shared_prefix(left: str, right: str) -> int:
 def _mentions(
     target: SchemaElement,
     variants: Iterable[Variant],
-    positions: _Positions,
+    positions: Mapping[str, Mapping[int, float]],
     least: float,
 ) -> list[Mention]:
     """The places where the target is named; of overlapping ones the fullest, then the most compact."""
@@ -198,7 +186,7 @@ def _mentions(
     for window in windows:
         if all(window.end <= other.start or window.start >= other.end for other in chosen):
             chosen.append(window)
-    return [Mention(target.kind, target.id, w.start, w.end, w.score, w.guessed) for w in chosen]
+    return [Mention(target.kind, target.id, w.start, w.end, w.score) for w in chosen]
 
 
 class _Window(NamedTuple):
@@ -206,10 +194,9 @@ class _Window(NamedTuple):
     matched: int
     start: int
     end: int
-    guessed: bool
 
 
-def _windows(variant: Variant, positions: _Positions, least: float) -> Iterator[_Window]:
+def _windows(variant: Variant, positions: Mapping[str, Mapping[int, float]], least: float) -> Iterator[_Window]:
     places = sorted(
         (place, index, quality)
         for index, stem_ in enumerate(variant.stems)
@@ -221,18 +208,16 @@ def _windows(variant: Variant, positions: _Positions, least: float) -> Iterator[
     for first, (start, _, _) in enumerate(places):
         gained: dict[int, float] = {}
         used: dict[int, int] = {}
-        guessed = False
         for place, index, quality in places[first:]:
             if place >= start + reach:
                 break
             # Each word of the name and each word of the question counts once.
             if index not in gained and place not in used:
-                gained[index] = quality.share * variant.weights[index]
+                gained[index] = quality * variant.weights[index]
                 used[place] = index
-                guessed = guessed or quality.guessed
         score = variant.strength * sum(gained.values()) / total
         if score >= least:
-            yield _Window(round(score, 4), len(used), start, max(used) + 1, guessed)
+            yield _Window(round(score, 4), len(used), start, max(used) + 1)
 
 
 def _values(question: TokenizedQuestion, schema: Schema, values: ValueLookup) -> Iterator[ValueMention]:
