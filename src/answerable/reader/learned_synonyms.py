@@ -67,9 +67,10 @@ def _only_difference(
 ) -> Synonym | None:
     """The one word that no reading could use, where one column is all that this reading has and another has not."""
     own = _columns_of(reading.plan.model_dump())
-    shared = set[tuple[str, str]].intersection(*(_columns_of(other.plan.model_dump()) for other in readings))
+    others = [_columns_of(other.plan.model_dump()) for other in readings if other is not reading]
+    shared = set[tuple[str, str]].intersection(*others) if others else set()
     rest = [column for column in own - shared if column in names.values()]
-    if len(readings) < 2 or len(strange) != 1 or len(rest) != 1:
+    if len(strange) != 1 or len(rest) != 1:
         return None
     [word] = strange
     return _synonym(word, rest[0])

@@ -197,7 +197,7 @@ class Reader:
         if guessed.scene.question.truncated:
             return None
         everyday = self._everyday(guessed)
-        if unknown.hopeless and (not everyday or everyday[0].left_over):
+        if unknown.hopeless and not self._is_plausible(everyday):
             return None
         if unknown.unknown and not unknown_words(guessed.scene).hopeless:
             readings = self._offered.best(self.rank(guessed.scene), run, wanted=MAX_READINGS)
@@ -216,6 +216,11 @@ class Reader:
         proposed = [one.reading for one in everyday]
         # Questions that are worded like the data are read best by models that were fitted on such questions.
         return self._offer(unknown, _in_turn(proposed, readings) if unknown.unknown else [*readings, *proposed])
+
+    def _is_plausible(self, everyday: "Sequence[EverydayReading]") -> bool:
+        """Whether proposals may be offered for a question of which next to nothing was understood. Every word is near
+        to some name of a large schema, so only those of a single table are."""
+        return bool(everyday) and not everyday[0].left_over and len(self.schema.tables) == 1
 
     def _everyday(self, question: DatedScene) -> "list[EverydayReading]":
         """Readings of proposals, the likeliest first."""

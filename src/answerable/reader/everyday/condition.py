@@ -7,7 +7,7 @@ from answerable.reader.everyday.word_options import Element
 
 
 @dataclass(frozen=True)
-class ConditionOption:
+class ConditionChoice:
     """One way to take a phrase, as a change to a proposal."""
 
     where: tuple[Filter, ...] = ()

@@ -5,10 +5,10 @@ from itertools import product
 from math import log
 
 from answerable.query.plan import Compare, Constant, Filter, InList, InQuery, IsNull
-from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.number_tests import number_options
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID_NUMBER, is_number, join_weight, reach
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.clauses import DateBounds, date_column, in_periods, time_conditions
 from answerable.reader.linking.schema import ColumnView
@@ -19,7 +19,7 @@ _MOST_OPTIONS = 3
 _MOST_CONDITION_SETS = 12
 
 
-def condition_sets(request: Request, table: int) -> Iterator[ConditionOption]:
+def condition_sets(request: EverydayRequest, table: int) -> Iterator[ConditionChoice]:
     phrases = [
         *_value_options(request, table),
         *([number_options(request, table, test) for test in request.numbers]),
@@ -44,7 +44,7 @@ def condition_sets(request: Request, table: int) -> Iterator[ConditionOption]:
         having = [one.having for one in chosen if one.having is not None]
         compared = [one.compared for one in chosen if one.compared is not None]
         counted = [one.counted for one in chosen if one.counted is not None]
-        yield ConditionOption(
+        yield ConditionChoice(
             where=tuple(condition for one in chosen for condition in one.where),
             having=all_of(having),
             uses=frozenset().union(*(one.uses for one in chosen)),
@@ -55,7 +55,7 @@ def condition_sets(request: Request, table: int) -> Iterator[ConditionOption]:
         )
 
 
-def _value_options(request: Request, table: int) -> Iterator[list[ConditionOption]]:
+def _value_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Values of one column belong together: dream or torgersen."""
     question, schema = request.question, request.question.schema
     by_column: dict[tuple[int, bool], list[str]] = {}
@@ -78,7 +78,7 @@ def _value_options(request: Request, table: int) -> Iterator[list[ConditionOptio
         if len(values) == 1:
             condition = Compare(left=left, op="!=" if negated else "=", right=values[0])
         yield [
-            ConditionOption(
+            ConditionChoice(
                 where=(condition,),
                 uses=frozenset({Element("column", column), Element("table", schema.columns[column].table)}),
                 weight=join_weight(schema, table, column),
@@ -92,12 +92,12 @@ def _as_stored(view: ColumnView, text: str) -> str | int:
     return int(text) if view.numeric and text.lstrip("-").isdigit() else text
 
 
-def _like_value_options(request: Request, table: int) -> Iterator[list[ConditionOption]]:
+def _like_value_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Words that come near to a value: sunny, foggy, banks. Each may also be no condition."""
     schema = request.question.schema
     for place, options in request.options.by_place.items():
         found = [
-            ConditionOption(
+            ConditionChoice(
                 where=(
                     Compare(
                         left=column_ref(schema, element.id),
@@ -113,42 +113,42 @@ def _like_value_options(request: Request, table: int) -> Iterator[list[Condition
             if element.kind == "value" and reach(schema, table, element.id) is not None
         ]
         if found:
-            yield [ConditionOption(), *found[: _MOST_OPTIONS - 1]]
+            yield [ConditionChoice(), *found[: _MOST_OPTIONS - 1]]
 
 
-def _negation_options(request: Request, table: int) -> Iterator[list[ConditionOption]]:
+def _negation_options(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Rows without partners, without a value, or with another one."""
     question, schema = request.question, request.question.schema
     if not question.cues("NEG") or request.negated_values:
         return
-    found: list[tuple[float, ConditionOption]] = []
+    found: list[tuple[float, ConditionChoice]] = []
     heads = request.negated or tuple(request.content)
     for place in heads:
         for element, chance in request.options.by_place[place].items():
             if element.kind == "value":
-                found.append((chance, ConditionOption(uses=frozenset({element}))))
+                found.append((chance, ConditionChoice(uses=frozenset({element}))))
             elif element.kind == "table" and element.id != table and (lacking := _lacking(request, table, element.id)):
-                found.append((chance, ConditionOption(where=(lacking,), uses=frozenset({element}), dated=True)))
+                found.append((chance, ConditionChoice(where=(lacking,), uses=frozenset({element}), dated=True)))
             elif element.kind == "column":
                 view = schema.columns[element.id]
                 if view.table == table and view.source.null_count:
                     missing = IsNull(left=column_ref(schema, view.id))
-                    found.append((chance, ConditionOption(where=(missing,), uses=frozenset({element}))))
+                    found.append((chance, ConditionChoice(where=(missing,), uses=frozenset({element}))))
                 elif view.table != table and (lacking := _lacking(request, table, view.table)):
                     uses = frozenset({element, Element("table", view.table)})
-                    found.append((chance * 0.8, ConditionOption(where=(lacking,), uses=uses, dated=True)))
+                    found.append((chance * 0.8, ConditionChoice(where=(lacking,), uses=uses, dated=True)))
     if not request.negated or max((chance for chance, _ in found), default=0.0) < 0.3:
         for edge in schema.edges.get(table, ()):
             # Nobody takes, never used: the rows that point here are what is lacking.
             if edge.relationship.to_table == schema.tables[table].name and (
                 lacking := _lacking(request, table, edge.end)
             ):
-                found.append((0.1, ConditionOption(where=(lacking,), weight=UNSAID_NUMBER, dated=True)))
+                found.append((0.1, ConditionChoice(where=(lacking,), weight=UNSAID_NUMBER, dated=True)))
     found.sort(key=lambda pair: -pair[0])
     yield [option for _, option in found]
 
 
-def _lacking(request: Request, table: int, other: int) -> Filter | None:
+def _lacking(request: EverydayRequest, table: int, other: int) -> Filter | None:
     schema = request.question.schema
     try:
         path = join_tree(schema, table, [other])
@@ -163,11 +163,11 @@ def _lacking(request: Request, table: int, other: int) -> Filter | None:
     return InQuery(left=column_ref(schema, left), plan=inner, negated=True)
 
 
-def _time_options(request: Request, table: int) -> list[ConditionOption]:
+def _time_options(request: EverydayRequest, table: int) -> list[ConditionChoice]:
     """The periods, as those of the table or of another one that is spoken of."""
     question, schema = request.question, request.question.schema
     if not question.spans("range", "point", "recurring"):
-        return [ConditionOption()]
+        return [ConditionChoice()]
     against = [span for span in question.spans("comparison") if span.start is not None]
     found = []
     spoken_of = [one.id for one in schema.tables if request.options.best(Element("table", one.id), request.content) > 0]
@@ -181,11 +181,11 @@ def _time_options(request: Request, table: int) -> list[ConditionOption]:
             spans = [*question.spans("range", "point"), *against]
             filters = tuple(in_periods(schema, dated.column, [DateBounds(span.start, span.end) for span in spans]))
         uses = frozenset() if dated is None else frozenset({Element("column", dated.column), Element("table", owner)})
-        found.append(ConditionOption(where=filters, uses=uses, weight=-EACH_JOIN * far, multiplies=owner != table))
+        found.append(ConditionChoice(where=filters, uses=uses, weight=-EACH_JOIN * far, multiplies=owner != table))
     return found[:_MOST_OPTIONS]
 
 
-def _column_comparisons(request: Request, table: int) -> Iterator[list[ConditionOption]]:
+def _column_comparisons(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Invested more than budgeted: one column against another."""
     question, schema = request.question, request.question.schema
     cue = question.cue("GT", "LT")
@@ -209,13 +209,13 @@ def _column_comparisons(request: Request, table: int) -> Iterator[list[Condition
                 )
                 uses = frozenset({Element("column", left.id), Element("column", right.id)})
                 weight = join_weight(schema, table, left.id) + join_weight(schema, table, right.id)
-                found.append((log(said) + weight, ConditionOption(where=(condition,), uses=uses, weight=weight)))
+                found.append((log(said) + weight, ConditionChoice(where=(condition,), uses=uses, weight=weight)))
     found.sort(key=lambda pair: -pair[0])
     if found:
         yield [option for _, option in found]
 
 
-def _presences(request: Request, table: int) -> Iterator[list[ConditionOption]]:
+def _presences(request: EverydayRequest, table: int) -> Iterator[list[ConditionChoice]]:
     """Bookings with kids, days that had rain: a number that may be 0 is above it."""
     question, schema = request.question, request.question.schema
     for place in request.content:
@@ -229,7 +229,7 @@ def _presences(request: Request, table: int) -> Iterator[list[ConditionOption]]:
             view = schema.columns[element.id] if element.kind == "column" else None
             if view is not None and view.table == table and is_number(view) and view.source.minimum == 0:
                 above = Compare(left=column_ref(schema, view.id), op=">", right=Constant(value=0))
-                found.append((chance, ConditionOption(where=(above,), uses=frozenset({element}))))
+                found.append((chance, ConditionChoice(where=(above,), uses=frozenset({element}))))
         if found:
             found.sort(key=lambda pair: -pair[0])
-            yield [*(option for _, option in found[:2]), ConditionOption()]
+            yield [*(option for _, option in found[:2]), ConditionChoice()]

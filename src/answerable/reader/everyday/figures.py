@@ -7,7 +7,7 @@ from math import log
 from answerable.query.plan import Aggregate, Arithmetic, Constant, Expr
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, headed, is_number, join_weight, reach
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.clauses import time_conditions
 from answerable.reader.grammar.measure_expressions import is_additive, restricted
@@ -22,7 +22,7 @@ _MOST_OPTIONS = 3
 _FAR = 3.0
 
 
-def counts(request: Request, base: Proposal) -> Iterator[Proposal]:
+def counts(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     schema = request.question.schema
     yield replace(base, select=(*base.select, _COUNT_ROWS))
     if request.subject is None:
@@ -47,7 +47,9 @@ def counts(request: Request, base: Proposal) -> Iterator[Proposal]:
         )
 
 
-def _measures(request: Request, base: Proposal, heads: Iterable[int] | None = None) -> list[tuple[ColumnView, float]]:
+def _measures(
+    request: EverydayRequest, base: Proposal, heads: Iterable[int] | None = None
+) -> list[tuple[ColumnView, float]]:
     """Numbers that may be meant, of the table or of one that its rows belong to, the best named first."""
     schema = request.question.schema
     places = list(request.content if heads is None else heads)
@@ -69,14 +71,14 @@ def _measures(request: Request, base: Proposal, heads: Iterable[int] | None = No
     return [(view, chance) for view, chance, _ in found[: _MOST_OPTIONS + 1]]
 
 
-def with_measure(request: Request, base: Proposal, view: ColumnView, chance: float) -> Proposal:
+def with_measure(request: EverydayRequest, base: Proposal, view: ColumnView, chance: float) -> Proposal:
     schema = request.question.schema
     weight = base.weight + (0.0 if chance > 0.0 else UNSAID) + join_weight(schema, base.table, view.id)
     uses = base.uses | ({Element("column", view.id)} if chance > 0.0 else set())
     return replace(base, uses=uses, weight=weight)
 
 
-def calculations(request: Request, base: Proposal, function: str) -> Iterator[Proposal]:
+def calculations(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     schema = request.question.schema
     for view, chance in _measures(request, base):
         figure = Aggregate.model_validate({"function": function, "of": column_ref(schema, view.id)})
@@ -85,7 +87,7 @@ def calculations(request: Request, base: Proposal, function: str) -> Iterator[Pr
         yield replace(one, select=(*one.select, figure), weight=one.weight - penalty)
 
 
-def figures_of_groups(request: Request, base: Proposal) -> Iterator[Proposal]:
+def figures_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """Sales by country, players per school: amounts are added up, other numbers averaged, else rows counted."""
     for view, chance in _measures(request, base):
         if chance == 0.0:
@@ -97,7 +99,7 @@ def figures_of_groups(request: Request, base: Proposal) -> Iterator[Proposal]:
     yield replace(base, select=(*base.select, _COUNT_ROWS))
 
 
-def two_figures(request: Request, base: Proposal, function: str) -> Iterator[Proposal]:
+def two_figures(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     """Total invested against total budgeted."""
     if not request.compares or base.group:
         return
@@ -109,7 +111,7 @@ def two_figures(request: Request, base: Proposal, function: str) -> Iterator[Pro
         yield replace(base, select=figures, uses=uses)
 
 
-def ratios(request: Request, base: Proposal) -> Iterator[Proposal]:
+def ratios(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """Passengers per platform: one number of each row divided by another."""
     question, schema = request.question, request.question.schema
     names = tuple(column_ref(schema, column) for column in schema.tables[base.table].row_names)
@@ -132,8 +134,8 @@ def ratios(request: Request, base: Proposal) -> Iterator[Proposal]:
             yield replace(base, select=(*names, ratio), uses=uses, order=order)
 
 
-def shares(request: Request, base: Proposal) -> Iterator[Proposal]:
-    """Of all rows, or of what they amount to, the part for which the conditions hold."""
+def shares(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
+    """The part of all rows, or of what they amount to, for which the conditions hold."""
     question = request.question
     times = time_conditions(question, base.table)
     outside = times.filters if times is not None else ()
@@ -153,7 +155,7 @@ def shares(request: Request, base: Proposal) -> Iterator[Proposal]:
             yield replace(one, select=(ratio,), where=outside)
 
 
-def gaps(request: Request, base: Proposal) -> Iterator[Proposal]:
+def gaps(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     heads = (*request.content, *(request.ranking.heads if request.ranking else ()))
     for view, chance in _measures(request, base, heads):
         of = column_ref(request.question.schema, view.id)
@@ -161,7 +163,7 @@ def gaps(request: Request, base: Proposal) -> Iterator[Proposal]:
         yield replace(with_measure(request, base, view, chance), select=(gap,))
 
 
-def ranked_by(request: Request, base: Proposal) -> list[tuple[ColumnView, float]]:
+def ranked_by(request: EverydayRequest, base: Proposal) -> list[tuple[ColumnView, float]]:
     """Columns that a superlative may rank by: named by itself (the priciest), or after it (the highest price)."""
     assert request.ranking is not None
     schema, links = request.question.schema, request.question.scene.links

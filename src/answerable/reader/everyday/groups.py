@@ -6,10 +6,10 @@ from itertools import islice, product
 from math import log
 
 from answerable.query.plan import DatePart, Expr
-from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.clauses import date_column, time_bucket, year_column
 from answerable.reader.linking.schema import ColumnView
@@ -19,7 +19,7 @@ from answerable.reader.plans.joins import distance
 _MOST_OPTIONS = 3
 
 
-def grouped(request: Request, base: Proposal, conditions: ConditionOption) -> Iterator[Proposal]:
+def grouped(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
     """With each way to take what stands after "by" and "each"."""
     question, schema = request.question, request.question.schema
     choices: list[list[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]] = []
@@ -49,7 +49,7 @@ def grouped(request: Request, base: Proposal, conditions: ConditionOption) -> It
 
 
 def dimensions_at(
-    request: Request, table: int, places: Sequence[int]
+    request: EverydayRequest, table: int, places: Sequence[int]
 ) -> Iterator[tuple[tuple[Expr, ...], tuple[Expr, ...], frozenset[Element], float]]:
     schema = request.question.schema
     found: dict[Element, float] = {}
@@ -87,7 +87,7 @@ def _few_kinds(view: ColumnView) -> bool:
     return view.source.type == "text" and (view.source.distinct_count or 99) < 50
 
 
-def time_key(request: Request, table: int) -> Expr | None:
+def time_key(request: EverydayRequest, table: int) -> Expr | None:
     question = request.question
     if question.spans("bucket"):
         bucket = time_bucket(question, table)
@@ -99,7 +99,7 @@ def time_key(request: Request, table: int) -> Expr | None:
     return None if dated is None else DatePart(part="year", of=column_ref(question.schema, dated.column))
 
 
-def _period_of(request: Request, table: int) -> Expr | None:
+def _period_of(request: EverydayRequest, table: int) -> Expr | None:
     """The part of the date by which two periods differ: the year of two Decembers, the month of one year."""
     question = request.question
     starts = [span.start for span in question.spans("range", "point", "comparison") if span.start is not None]

@@ -6,13 +6,13 @@ from dataclasses import replace
 from answerable.query.plan import MeasureRef
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.shown import row_keys, shown_columns
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.plans.joins import distance
 
 
-def by_measures(request: Request, base: Proposal) -> Iterator[Proposal]:
+def by_measures(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """The measures that are named, for each group or of all rows, or what is first by them."""
     schema, ranking = request.question.schema, request.ranking
     for number, (measure, _) in enumerate(schema.measures):

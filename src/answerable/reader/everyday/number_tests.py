@@ -3,9 +3,9 @@
 from math import log
 
 from answerable.query.plan import Aggregate, Between, Compare, Constant, Filter
-from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.reach import UNSAID, UNSAID_NUMBER, headed, is_many, join_weight, reach
-from answerable.reader.everyday.request import NumberTest, Request
+from answerable.reader.everyday.request import EverydayRequest, NumberTest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import column_ref
@@ -20,9 +20,9 @@ _UNITS = {
 """Units of questions, with the smaller unit that a column may be in and how many of those one is."""
 
 
-def number_options(request: Request, table: int, test: NumberTest) -> list[ConditionOption]:
+def number_options(request: EverydayRequest, table: int, test: NumberTest) -> list[ConditionChoice]:
     schema = request.question.schema
-    found: list[tuple[float, ConditionOption]] = []
+    found: list[tuple[float, ConditionChoice]] = []
     for view in schema.columns:
         if reach(schema, table, view.id) is None or not _may_be_compared(view, test):
             continue
@@ -35,18 +35,18 @@ def number_options(request: Request, table: int, test: NumberTest) -> list[Condi
         uses = frozenset({Element("column", view.id)}) if chance > 0.0 else frozenset()
         weight += 0.0 if _in_range(view, test) else -1.5
         where = (_comparison(schema, view, test),)
-        option = ConditionOption(where=where, uses=uses, weight=weight, tested=(view.id,))
+        option = ConditionChoice(where=where, uses=uses, weight=weight, tested=(view.id,))
         found.append((log(max(chance, 0.05)) + weight, option))
     if test.unit in ("times", "time"):
         for end in (table, *(edge.end for edge in schema.edges.get(table, ()) if is_many(schema, table, edge.end))):
             said = request.options.best(Element("table", end), request.content)
-            option = ConditionOption(having=_count_is(test), counted=end, uses=frozenset({Element("table", end)}))
+            option = ConditionChoice(having=_count_is(test), counted=end, uses=frozenset({Element("table", end)}))
             found.append((log(max(said, 0.3)), option))
     for other in schema.tables:
         chance = headed(request, Element("table", other.id), test.heads)
         if chance > 0.0 and other.id != table and is_many(schema, table, other.id):
             uses = frozenset({Element("table", other.id)})
-            found.append((log(chance), ConditionOption(having=_count_is(test), uses=uses, counted=other.id)))
+            found.append((log(chance), ConditionChoice(having=_count_is(test), uses=uses, counted=other.id)))
     found.sort(key=lambda pair: -pair[0])
     return [option for _, option in found]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from answerable.reader.everyday.condition import ConditionOption
+from answerable.reader.everyday.condition import ConditionChoice
 from answerable.reader.everyday.conditions import condition_sets
 from answerable.reader.everyday.figures import (
     calculations,
@@ -25,7 +25,7 @@ from answerable.reader.everyday.rankings import (
     ranked_groups,
     with_many,
 )
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.shown import listed
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import Schema
@@ -33,12 +33,12 @@ from answerable.reader.linking.schema import Schema
 _MOST_ENTITIES = 6
 
 
-def proposals(request: Request) -> Iterator[Proposal]:
+def proposals(request: EverydayRequest) -> Iterator[Proposal]:
     for table in islice(_entities(request), _MOST_ENTITIES):
         yield from _about(request, table)
 
 
-def _entities(request: Request) -> Iterator[int]:
+def _entities(request: EverydayRequest) -> Iterator[int]:
     """Tables that the words point to, the likeliest first."""
     schema = request.question.schema
     points = dict.fromkeys(range(len(schema.tables)), 0.0)
@@ -62,7 +62,7 @@ def _table_of(schema: Schema, element: Element) -> int:
     return schema.columns[element.id].table
 
 
-def _about(request: Request, table: int) -> Iterator[Proposal]:
+def _about(request: EverydayRequest, table: int) -> Iterator[Proposal]:
     for conditions in condition_sets(request, table):
         base = Proposal(
             table,
@@ -74,7 +74,7 @@ def _about(request: Request, table: int) -> Iterator[Proposal]:
         yield from _shaped(request, base, conditions)
 
 
-def _shaped(request: Request, base: Proposal, conditions: ConditionOption) -> Iterator[Proposal]:
+def _shaped(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
     yield from ratios(request, base)
     for one in grouped(request, base, conditions):
         yield from by_measures(request, one)
@@ -90,7 +90,7 @@ def _shaped(request: Request, base: Proposal, conditions: ConditionOption) -> It
             yield from _calculated(request, one)
 
 
-def _calculated(request: Request, base: Proposal) -> Iterator[Proposal]:
+def _calculated(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     match request.asked:
         case "share":
             yield from shares(request, base)
@@ -105,7 +105,7 @@ def _calculated(request: Request, base: Proposal) -> Iterator[Proposal]:
             yield from two_figures(request, base, function)
 
 
-def _rows(request: Request, base: Proposal, conditions: ConditionOption) -> Iterator[Proposal]:
+def _rows(request: EverydayRequest, base: Proposal, conditions: ConditionChoice) -> Iterator[Proposal]:
     if base.group and request.ranking is None:
         yield from figures_of_groups(request, base)
     elif base.group:

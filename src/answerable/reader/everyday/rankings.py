@@ -8,7 +8,7 @@ from answerable.reader.everyday.figures import figures_of_groups, ranked_by, wit
 from answerable.reader.everyday.groups import dimensions_at
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN, UNSAID, is_many
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.shown import row_keys, shown_columns
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.grammar.clauses import date_column
@@ -23,7 +23,7 @@ _MOST_OPTIONS = 3
 _FAR = 3.0
 
 
-def first_by_figure(request: Request, base: Proposal, function: str) -> Iterator[Proposal]:
+def first_by_figure(request: EverydayRequest, base: Proposal, function: str) -> Iterator[Proposal]:
     """Which species is the heaviest on average: the subject groups the rows, the superlative says the number."""
     assert request.ranking is not None
     schema, ranking = request.question.schema, request.ranking
@@ -40,7 +40,7 @@ def first_by_figure(request: Request, base: Proposal, function: str) -> Iterator
             yield replace(one, order=order, limit=ranking.limit)
 
 
-def first_periods(request: Request, base: Proposal) -> Iterator[Proposal]:
+def first_periods(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """The hottest day, the wettest month: a day is a row, a month or year is made of many."""
     assert request.ranking is not None
     question, schema, ranking = request.question, request.question.schema, request.ranking
@@ -67,7 +67,7 @@ def first_periods(request: Request, base: Proposal) -> Iterator[Proposal]:
             yield replace(first, select=(part,), group=(part,))
 
 
-def ranked_groups(request: Request, ones: Iterable[Proposal]) -> Iterator[Proposal]:
+def ranked_groups(request: EverydayRequest, ones: Iterable[Proposal]) -> Iterator[Proposal]:
     """The group with the highest figure is shown alone; "highest first" sorts them all."""
     ranking = request.ranking
     for one in ones:
@@ -82,7 +82,7 @@ def ranked_groups(request: Request, ones: Iterable[Proposal]) -> Iterator[Propos
             yield replace(one, select=one.select[:-1], order=order, limit=ranking.limit)
 
 
-def extremes_of_groups(request: Request, base: Proposal) -> Iterator[Proposal]:
+def extremes_of_groups(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """The heaviest of each kind: the highest number of each."""
     assert request.ranking is not None
     if request.ranking.sorts_all:
@@ -97,7 +97,7 @@ def extremes_of_groups(request: Request, base: Proposal) -> Iterator[Proposal]:
         yield replace(one, select=(*one.select, figure))
 
 
-def first_rows(request: Request, base: Proposal) -> Iterator[Proposal]:
+def first_rows(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     assert request.ranking is not None
     question, schema, ranking = request.question, request.question.schema, request.ranking
     word, tag = question.words[ranking.cue.start], ranking.cue.tag
@@ -118,7 +118,7 @@ def first_rows(request: Request, base: Proposal) -> Iterator[Proposal]:
             yield from _with_most(request, shown, tag in ("MOST", "COMMON", "MAX"), counting)
 
 
-def _with_most(request: Request, base: Proposal, descending: bool, counting: bool) -> Iterator[Proposal]:
+def _with_most(request: EverydayRequest, base: Proposal, descending: bool, counting: bool) -> Iterator[Proposal]:
     """What most rows of another table belong to, or the value that most rows have."""
     assert request.ranking is not None
     schema, limit = request.question.schema, request.ranking.limit
@@ -146,7 +146,7 @@ def _with_most(request: Request, base: Proposal, descending: bool, counting: boo
             yield replace(common, weight=base.weight - 0.3)
 
 
-def with_many(request: Request, base: Proposal, counted: int) -> Iterator[Proposal]:
+def with_many(request: EverydayRequest, base: Proposal, counted: int) -> Iterator[Proposal]:
     schema = request.question.schema
     for shown in shown_columns(request, base):
         if counted == base.table:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import log
 
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.schema import ColumnView, Schema
@@ -17,7 +17,7 @@ EACH_JOIN = 0.45
 _NEARER = 0.85
 
 
-def headed(request: Request, element: Element, heads: Sequence[int]) -> float:
+def headed(request: EverydayRequest, element: Element, heads: Sequence[int]) -> float:
     """How well the words around a number or superlative name the element; nearer words count more."""
     best = 0.0
     for order, place in enumerate(heads):

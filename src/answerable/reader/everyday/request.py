@@ -49,7 +49,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class EverydayRequest:
     question: DatedScene
     options: WordOptions
     asked: Asked
@@ -73,13 +73,13 @@ class Request:
         return sorted(self.options.by_place)
 
 
-def request_of(question: DatedScene, options: WordOptions) -> Request:
+def request_of(question: DatedScene, options: WordOptions) -> EverydayRequest:
     groups = _groups(question, options)
     grouped = {place for places in groups for place in places}
     numbers = _number_tests(question, options)
     negated, negated_values = _negations(question, options)
     words = set(question.words)
-    return Request(
+    return EverydayRequest(
         question=question,
         options=options,
         asked=_asked(question),

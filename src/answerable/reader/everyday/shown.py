@@ -7,7 +7,7 @@ from answerable.query.plan import Expr
 from answerable.reader.everyday.figures import ranked_by, with_measure
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.reach import EACH_JOIN
-from answerable.reader.everyday.request import Request
+from answerable.reader.everyday.request import EverydayRequest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import ColumnView, Schema
 from answerable.reader.plans.draft_to_plan import column_ref
@@ -17,7 +17,7 @@ from answerable.reader.plans.joins import distance
 _FAR = 3.0
 
 
-def listed(request: Request, base: Proposal, multiplies: bool) -> Iterator[Proposal]:
+def listed(request: EverydayRequest, base: Proposal, multiplies: bool) -> Iterator[Proposal]:
     for shown in shown_columns(request, base):
         distinct = multiplies or not _names_rows(request, shown)
         ordered = shown
@@ -32,12 +32,12 @@ def listed(request: Request, base: Proposal, multiplies: bool) -> Iterator[Propo
         yield replace(ordered, distinct=distinct)
 
 
-def _names_rows(request: Request, one: Proposal) -> bool:
+def _names_rows(request: EverydayRequest, one: Proposal) -> bool:
     names = request.question.schema.tables[one.table].row_names
     return one.select == tuple(column_ref(request.question.schema, column) for column in names)
 
 
-def shown_columns(request: Request, base: Proposal) -> Iterator[Proposal]:
+def shown_columns(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """What is shown of the rows: their names; a column that is asked for; where; when."""
     question, schema = request.question, request.question.schema
     view = schema.tables[base.table]
@@ -63,14 +63,14 @@ def shown_columns(request: Request, base: Proposal) -> Iterator[Proposal]:
         yield replace(base, select=(column_ref(schema, column),), uses=uses, weight=weight)
 
 
-def _is_period(request: Request, view: ColumnView) -> bool:
+def _is_period(request: EverydayRequest, view: ColumnView) -> bool:
     """Which days, in which years: the column that holds them."""
     if request.unit == "day":
         return view.temporal
     return request.unit is not None and view.words[-1:] == (request.unit,)
 
 
-def _owners(request: Request, base: Proposal) -> Iterator[Proposal]:
+def _owners(request: EverydayRequest, base: Proposal) -> Iterator[Proposal]:
     """Who: the people that the rows belong to."""
     schema = request.question.schema
     for table in schema.tables:

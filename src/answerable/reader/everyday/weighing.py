@@ -6,7 +6,7 @@ from typing import NamedTuple
 from answerable.query.plan import QueryPlan
 from answerable.reader.everyday.proposal import Proposal
 from answerable.reader.everyday.proposals import proposals
-from answerable.reader.everyday.request import Request, request_of
+from answerable.reader.everyday.request import EverydayRequest, request_of
 from answerable.reader.everyday.word_options import word_options
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.everyday_words import PERSON_WORDS
@@ -47,20 +47,20 @@ def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
     return list(found.values())
 
 
-def _weight(request: Request, proposal: Proposal) -> float:
+def _weight(request: EverydayRequest, proposal: Proposal) -> float:
     """The logarithm of how likely the proposal is."""
     tables = sum(element.kind == "table" for element in proposal.uses) - 1
     words = sum(log(_chance(request, proposal, place)) for place in request.content)
     return proposal.weight + words - _EACH_TABLE * tables
 
 
-def _chance(request: Request, proposal: Proposal, place: int) -> float:
+def _chance(request: EverydayRequest, proposal: Proposal, place: int) -> float:
     least = request.options.left_over(place)
     if place == request.subject:
         least = max(least, _THE_ROWS)
     return max(_explained(request, proposal, place), least)
 
 
-def _explained(request: Request, proposal: Proposal, place: int) -> float:
+def _explained(request: EverydayRequest, proposal: Proposal, place: int) -> float:
     """How well the best part of the proposal explains the word."""
     return max((request.options.chance(place, element) for element in proposal.uses), default=0.0)
