@@ -30,17 +30,17 @@ def crew(api: httpx.Client, ships: None) -> str:
 
 
 def test_a_synonym_is_understood_by_the_next_question(api: httpx.Client, crew: str, server: Any) -> None:
-    question = {"message": "how many sailors are in Oslo?", "source": "ships"}
+    question = {"message": "how many zorps are in Oslo?", "source": "ships"}
     assert api.post("/chat", json=question).json()["rows"] != [[2]]
-    edit = {"table": "crew", "synonyms": ["sailors"], "description": "Who is on board."}
+    edit = {"table": "crew", "synonyms": ["zorps"], "description": "Who is on board."}
     changed = api.patch(crew, json={"edits": [{"kind": "name", **edit}], "note": "Sailors"})
     assert changed.status_code == 200, changed.text
-    assert changed.json()["document"]["tables"]["crew"]["synonyms"] == ["sailors"]
+    assert changed.json()["document"]["tables"]["crew"]["synonyms"] == ["zorps"]
     assert api.post("/chat", json=question).json()["rows"] == [[2]]
-    assert "sailors" in (server.home / "uploads" / "ships" / "semantic.yaml").read_text()
+    assert "zorps" in (server.home / "uploads" / "ships" / "semantic.yaml").read_text()
     change = api.get(f"{crew}/history").json()["changes"][0]
     assert (change["note"], change["user"], change["before"]) == ("Sailors", "local", "")
-    assert "sailors" in change["after"]
+    assert "zorps" in change["after"]
     undone = api.post(f"{crew}/undo", json={"change_id": change["change_id"]}).json()
     assert undone["text"] == ""
     assert not (server.home / "uploads" / "ships" / "semantic.yaml").exists()

@@ -14,9 +14,9 @@ One question passes through these files, in this order:
 9. `ranking/offers.py`: the likeliest become plans, are tried in a dry run, and get a confidence.
 10. `explaining/sentence.py`: each plan is said in one English sentence; with it, it is a `Reading` (`reading.py`).
 
-For 7 to 9, words are also taken for names that they come near to in meaning (`linking/word_meanings.py`,
-`linking/everyday_words.py`). A question that is not surely read by then is read in another way as well: `everyday/`
-proposes queries and weighs each by how well it explains the words.
+A question that is not surely read by then is read once more, with words taken for names that they come near to in
+meaning (`linking/word_meanings.py`, `linking/everyday_words.py`), and in another way as well: `everyday/` proposes
+queries and weighs each by how well it explains the words.
 
 What a stage needs besides lies in its room, or in two rooms that several stages share: `plans` (drafts, joins, plans)
 and `fitted` (the arithmetic of the models, whose numbers `weights.py` loads). Beside the way lie `suggestions.py`
