@@ -28,7 +28,7 @@ SECONDS = 1.0
 LATE_SECONDS = 5.0
 MOST_LAG = 1.0
 """Seconds, on a busy machine. A loop that is kept by a flood does not come back before the flood ends."""
-LONGEST_TURN = 0.04
+LONGEST_TURN = 0.08
 """Seconds of processor time that one callback may take: less than what `/healthz` may wait."""
 FLOODS = {
     "empty prints": """b'{"print":""}'""",
