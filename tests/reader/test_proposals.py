@@ -54,6 +54,8 @@ def best(reader: Reader, question: str) -> str:
         ("stays per month", ("COUNT(*)", "GROUP BY")),
         ("rooms with a rate under 70", ("rate < 70",)),
         ("attic vs tower, average rate", ("room IN ('Attic', 'Tower')", "AVG(rate)", "GROUP BY room")),
+        ("whats the priciest day ever", ("arrived", "ORDER BY rate DESC", "LIMIT 1")),
+        ("which month is the priciest", ("GROUP BY month", "rate", "LIMIT 1")),
         ("stays in 2025 not in the tower", ("<> 'Tower'", "2025-01-01")),
     ],
 )

@@ -27,11 +27,9 @@ class WeighedPlan(NamedTuple):
 
 def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
     """The likeliest plans first, each once."""
-    options = word_options(question)
-    # "Who are they" says nothing of the data.
-    if all(question.words[place] in PERSON_WORDS for place in options.by_place) and not question.values:
+    request = request_of(question, word_options(question))
+    if _says_nothing(request):
         return []
-    request = request_of(question, options)
     weighed = sorted(((_weight(request, one), one) for one in proposals(request)), key=lambda pair: -pair[0])
     found: dict[str, WeighedPlan] = {}
     for weight, proposal in weighed:
@@ -45,6 +43,13 @@ def everyday_plans(question: DatedScene) -> list[WeighedPlan]:
         one = WeighedPlan(plan, weight, chances.count(0.0))
         found.setdefault(plan.model_dump_json(), one)
     return list(found.values())
+
+
+def _says_nothing(request: EverydayRequest) -> bool:
+    """Whether no word is about the data, as in "who are they". "The hottest day" is, by its superlative."""
+    words = request.question.words
+    about_people = all(words[place] in PERSON_WORDS for place in request.content)
+    return about_people and not request.question.values and (request.ranking is None or request.unit is None)
 
 
 def _weight(request: EverydayRequest, proposal: Proposal) -> float:
