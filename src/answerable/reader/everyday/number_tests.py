@@ -8,16 +8,10 @@ from answerable.reader.everyday.reach import UNSAID, UNSAID_NUMBER, headed, is_m
 from answerable.reader.everyday.request import EverydayRequest, NumberTest
 from answerable.reader.everyday.word_options import Element
 from answerable.reader.linking.schema import ColumnView, Schema
+from answerable.reader.linking.units import UNITS
 from answerable.reader.plans.draft_to_plan import column_ref
 
 _COUNT_ROWS = Aggregate(function="count")
-_UNITS = {
-    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000)),
-    **dict.fromkeys(("cm", "centimeters", "centimetres"), ("mm", 10)),
-    **dict.fromkeys(("km", "kilometers", "kilometres"), ("m", 1000)),
-    **dict.fromkeys(("hour", "hours"), ("min", 60)),
-}
-"""Units of questions, with the smaller unit that a column may be in and how many of those one is."""
 
 
 def number_options(request: EverydayRequest, table: int, test: NumberTest) -> list[ConditionChoice]:
@@ -27,7 +21,7 @@ def number_options(request: EverydayRequest, table: int, test: NumberTest) -> li
         if reach(schema, table, view.id) is None or not _may_be_compared(view, test):
             continue
         chance = headed(request, Element("column", view.id), test.heads)
-        if test.unit in _UNITS and _UNITS[test.unit][0] in view.words:
+        if test.unit in UNITS and UNITS[test.unit][0] in view.words:
             chance = max(chance, 0.5)
         if chance == 0.0 and (view.table != table or not _in_range(view, test)):
             continue
@@ -78,8 +72,8 @@ def _in_range(view: ColumnView, test: NumberTest) -> bool:
 def _in_unit(view: ColumnView, number: float, unit: str = "") -> float:
     """50 million passengers are 50 where the column counts millions, 5 kg are 5000 in `mass_g`."""
     words = view.words
-    if unit in _UNITS and _UNITS[unit][0] in words:
-        return number * _UNITS[unit][1]
+    if unit in UNITS and UNITS[unit][0] in words:
+        return number * UNITS[unit][1]
     for word, size in (("million", 10**6), ("billion", 10**9), ("thousand", 10**3)):
         if word in words or f"{word}s" in words:
             return number / size if number >= size else number

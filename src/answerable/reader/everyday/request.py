@@ -8,6 +8,7 @@ from answerable.reader.everyday.word_options import WordOptions
 from answerable.reader.grammar.dated_scene import DatedScene
 from answerable.reader.linking.cues import EXTREMES, Cue
 from answerable.reader.linking.scene import comparison_at
+from answerable.reader.linking.units import SCALES
 
 Asked = Literal["rows", "count", "sum", "avg", "median", "share", "gap"]
 Places = tuple[int, ...]
@@ -199,15 +200,12 @@ def _number_tests(question: DatedScene, options: WordOptions) -> tuple[NumberTes
     return tuple(found)
 
 
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "hundred": 100}
-
-
 def _is_scale(question: DatedScene, place: int) -> bool:
-    return question.words[place] in _SCALES and place > 0 and question.scene.tokens[place - 1].value is not None
+    return question.words[place] in SCALES and place > 0 and question.scene.tokens[place - 1].value is not None
 
 
 def _scale_after(question: DatedScene, place: int) -> int:
-    return _SCALES.get((question.words[place + 1 : place + 2] or [""])[0], 1)
+    return SCALES.get((question.words[place + 1 : place + 2] or [""])[0], 1)
 
 
 def _ranges(question: DatedScene, places: Sequence[int]) -> list[tuple[int, int]]:

@@ -27,6 +27,7 @@ from answerable.reader.linking.links import Mention, ValueMention
 from answerable.reader.linking.scales import names_something
 from answerable.reader.linking.scene import comparison_at
 from answerable.reader.linking.schema import ColumnView, Edge, Schema, names_of_rows
+from answerable.reader.linking.units import SCALES, UNITS
 from answerable.reader.plans.draft_to_plan import all_of, column_ref, equals
 from answerable.reader.plans.joins import distance
 from answerable.reader.time.date_phrases import DateSpan
@@ -545,25 +546,15 @@ def number_conditions(question: DatedScene, table: int) -> Conditions:
     return Conditions((test,), words | places_of(question.cues(*_NUMBER_CUES)))
 
 
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UNITS = {
-    **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("g", 1000)),
-    **dict.fromkeys(("cm", "centimeters", "centimetres"), ("mm", 10)),
-    **dict.fromkeys(("km", "kilometers", "kilometres"), ("m", 1000)),
-    **dict.fromkeys(("hour", "hours"), ("min", 60)),
-}
-"""Units of questions, with the smaller unit that a column may be in and how many of those one is."""
-
-
 def _is_unit(question: DatedScene, place: int) -> bool:
     word = (question.words[place : place + 1] or [""])[0]
-    return word in _SCALES or word in _UNITS
+    return word in SCALES or word in UNITS
 
 
 def _scale(question: DatedScene, place: int) -> int:
     """What the word after a number multiplies it by."""
     after = question.words[place + 1 : place + 2]
-    return _SCALES.get(after[0], 1) if after else 1
+    return SCALES.get(after[0], 1) if after else 1
 
 
 def _in_unit(question: DatedScene, place: int, column: int) -> float | int | None:
@@ -573,8 +564,8 @@ def _in_unit(question: DatedScene, place: int, column: int) -> float | int | Non
         return None
     words = question.schema.columns[column].words
     scale: float = _scale(question, place)
-    own = next((_SCALES[word.removesuffix("s")] for word in words if word.removesuffix("s") in _SCALES), 1)
-    unit = _UNITS.get((question.words[place + 1 : place + 2] or [""])[0])
+    own = next((SCALES[word.removesuffix("s")] for word in words if word.removesuffix("s") in SCALES), 1)
+    unit = UNITS.get((question.words[place + 1 : place + 2] or [""])[0])
     if unit is not None and unit[0] in words:
         scale *= unit[1]
     # A number that is far too small for such a scale was meant in the column's unit already.
